@@ -1,0 +1,156 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target: Swift 6, warnings are errors, strict memory safety.
+///
+/// The disabled pass drops initialising stores of array literals when optimising
+/// (swiftlang/swift#77558); without it a buffer may be read before it was written.
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags(["-Xllvm", "-sil-disable-pass=dead-store-elimination"]),
+]
+
+/// The PAM module is loaded into other people's processes: no runtime, no threads, no handlers.
+let embedded: [SwiftSetting] =
+    common + [
+        .enableExperimentalFeature("Embedded"),
+        .unsafeFlags(["-no-static-stdlib"]),
+    ]
+
+let package = Package(
+    name: "signet",
+    products: [
+        .library(name: "pam_signet", type: .dynamic, targets: ["PAMModule"]),
+        .executable(name: "signetd", targets: ["signetd"]),
+        .executable(name: "signet", targets: ["signet"]),
+        .executable(name: "verify-password", targets: ["verify-password"]),
+    ],
+    targets: [
+        // C libraries: a module map and a header of includes, nothing else.
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0"),
+        .systemLibrary(name: "CPAM"),
+        .systemLibrary(name: "CPAMModule"),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+
+        // Pure: no C, no system calls. The module compiles Wire, Statement and Texts into itself.
+        .target(name: "Wire", swiftSettings: common),
+        .target(name: "Statement", swiftSettings: common),
+        .target(name: "Texts", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
+
+        // One wrapper for each C library.
+        .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
+        .target(name: "Crypto", dependencies: ["COpenSSL", "Posix"], swiftSettings: common),
+        .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
+        .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
+        .target(name: "Reader", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
+        .target(name: "Password", dependencies: ["CPAM", "Posix"], swiftSettings: common),
+        .target(
+            name: "Vault", dependencies: ["Crypto", "Posix", "Statement"], swiftSettings: common),
+
+        // What is kept on disk.
+        .target(
+            name: "Store", dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault"],
+            swiftSettings: common),
+
+        // The programs, as libraries.
+        .target(
+            name: "Daemon",
+            dependencies: [
+                "Crypto", "Loop", "Policy", "Posix", "Reader", "Statement", "Store", "Systemd",
+                "Texts", "Vault", "Wire",
+            ], swiftSettings: common),
+        .target(
+            name: "Control",
+            dependencies: ["Crypto", "Policy", "Posix", "Statement", "Texts", "Wire"],
+            swiftSettings: common),
+        .target(
+            name: "PAMModule", dependencies: ["CPAMModule"],
+            swiftSettings: embedded,
+            linkerSettings: [
+                .linkedLibrary("pam"),
+                .unsafeFlags([
+                    "-use-ld=lld",
+                    "-Xlinker", "--version-script=pam/pam_signet.map",
+                    "-Xlinker", "--gc-sections",
+                    "-Xlinker", "-zdefs", "-Xlinker", "-zrelro", "-Xlinker", "-znow",
+                    "-Xlinker", "-znoexecstack",
+                ]),
+            ]),
+
+        // The programs.
+        .executableTarget(name: "signetd", dependencies: ["Daemon"], swiftSettings: common),
+        .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
+        .executableTarget(
+            name: "verify-password", dependencies: ["Password"], swiftSettings: common),
+
+        // Tests mirror sources; Support, Fingerprints and testbench are shared by tests, demo, bench.
+        .target(
+            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/Support",
+            swiftSettings: common),
+        .target(
+            name: "Fingerprints", path: "Tests/Fingerprints",
+            swiftSettings: common + [.unsafeFlags(["-O"])]),
+        .executableTarget(
+            name: "testbench", dependencies: ["Daemon", "Fingerprints", "TestSupport"],
+            path: "Tests/Testbench", swiftSettings: common),
+        .testTarget(
+            name: "WireTests", dependencies: ["Wire"],
+            path: "Tests/Wire", swiftSettings: common),
+        .testTarget(
+            name: "StatementTests", dependencies: ["Statement"],
+            path: "Tests/Statement", swiftSettings: common),
+        .testTarget(
+            name: "TextsTests", dependencies: ["Texts", "Wire"],
+            path: "Tests/Texts", swiftSettings: common),
+        .testTarget(
+            name: "PolicyTests", dependencies: ["Policy", "Wire"],
+            path: "Tests/Policy", swiftSettings: common),
+        .testTarget(
+            name: "PosixTests", dependencies: ["Posix", "TestSupport"],
+            path: "Tests/Posix", swiftSettings: common),
+        .testTarget(
+            name: "CryptoTests", dependencies: ["Crypto"],
+            path: "Tests/Crypto", swiftSettings: common),
+        .testTarget(
+            name: "SystemdTests", dependencies: ["Systemd", "TestSupport"],
+            path: "Tests/Systemd", swiftSettings: common),
+        .testTarget(
+            name: "LoopTests", dependencies: ["Loop", "Posix"],
+            path: "Tests/Loop", swiftSettings: common),
+        .testTarget(
+            name: "ReaderTests", dependencies: ["Reader", "Loop", "TestSupport"],
+            path: "Tests/Reader", swiftSettings: common),
+        .testTarget(
+            name: "PasswordTests", dependencies: ["Password", "TestSupport"],
+            path: "Tests/Password", swiftSettings: common),
+        .testTarget(
+            name: "VaultTests", dependencies: ["Vault", "Crypto", "Posix"],
+            path: "Tests/Vault", swiftSettings: common),
+        .testTarget(
+            name: "StoreTests", dependencies: ["Store", "TestSupport"],
+            path: "Tests/Store", swiftSettings: common),
+        .testTarget(
+            name: "DaemonTests", dependencies: ["Daemon", "TestSupport"],
+            path: "Tests/Daemon", swiftSettings: common),
+        .testTarget(
+            name: "ControlTests", dependencies: ["Control", "TestSupport"],
+            path: "Tests/Control", swiftSettings: common),
+        .testTarget(
+            name: "PAMModuleTests", dependencies: ["TestSupport", "Wire", "Statement"],
+            path: "Tests/PAMModule", swiftSettings: common),
+        .testTarget(
+            name: "FingerprintsTests", dependencies: ["Fingerprints"],
+            path: "Tests/FingerprintsTests", swiftSettings: common),
+        .testTarget(
+            name: "SystemTests", dependencies: ["TestSupport", "Fingerprints"],
+            path: "Tests/System", swiftSettings: common),
+    ],
+    cLanguageStandard: .c17
+)

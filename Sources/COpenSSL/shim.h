@@ -1,0 +1,16 @@
+// OpenSSL 3, libcrypto only.
+#ifndef SIGNET_COPENSSL_H
+#define SIGNET_COPENSSL_H
+
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
+#include <openssl/rand.h>
+#include <openssl/x509.h>
+
+#endif
