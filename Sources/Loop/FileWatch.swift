@@ -1,0 +1,79 @@
+import CFprint
+
+/// Calls back on the service's thread whenever a descriptor is ready, until it is released.
+///
+/// The descriptor stays the caller's and must stay open as long as the watch.
+package final class FileWatch: Sendable {
+    /// What a descriptor is watched for, or ready for.
+    package struct Readiness: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// There is something to read, or the end of it.
+        package static let readable = Readiness(rawValue: 1)
+        /// Writing would not block.
+        package static let writable = Readiness(rawValue: 2)
+        /// The other end is gone, or the descriptor is faulty. Always watched for.
+        package static let hungUp = Readiness(rawValue: 4)
+    }
+
+    private let source = Source()
+
+    /// Watches `descriptor`; an empty interest still reports a hang-up (`poll`).
+    @ServiceActor
+    package init(
+        _ descriptor: Int32, for interest: Readiness,
+        body: @escaping @ServiceActor (Readiness) -> Void
+    ) {
+        source.attach(to: .service, watching: descriptor, for: interest) { ready in
+            ServiceActor.assumeIsolated { body(ready) }
+            return true
+        }
+    }
+
+    /// Changes what is watched for from the next turn of the loop on.
+    @ServiceActor
+    package func watch(for interest: Readiness) {
+        source.watch(for: interest)
+    }
+
+    /// Ends the watch: the body does not run again.
+    @ServiceActor
+    package func cancel() {
+        source.cancel()
+    }
+
+    /// Waits until `descriptor` is ready and tells for what; empty when the task was cancelled.
+    @ServiceActor
+    package static func ready(_ descriptor: Int32, for interest: Readiness) async -> Readiness {
+        let source = Source()
+        let parked = Parked<Readiness>()
+        source.attach(to: .service, watching: descriptor, for: interest) { ready in
+            parked.resume(ready)
+            return false
+        }
+        let ready = await parked.wait { source.ready() }
+        return Task.isCancelled ? [] : ready
+    }
+}
+
+extension FileWatch.Readiness {
+    init(_ condition: GIOCondition) {
+        let bits = condition.rawValue
+        self = []
+        if bits & G_IO_IN.rawValue != 0 { insert(.readable) }
+        if bits & G_IO_OUT.rawValue != 0 { insert(.writable) }
+        let ends = G_IO_HUP.rawValue | G_IO_ERR.rawValue | G_IO_NVAL.rawValue
+        if bits & ends != 0 { insert(.hungUp) }
+    }
+
+    var condition: GIOCondition {
+        var bits: UInt32 = 0
+        if contains(.readable) { bits |= G_IO_IN.rawValue }
+        if contains(.writable) { bits |= G_IO_OUT.rawValue }
+        return GIOCondition(rawValue: bits)
+    }
+}

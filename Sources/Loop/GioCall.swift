@@ -1,0 +1,96 @@
+import CFprint
+
+/// What a GIO call failed with.
+package struct GioFault: Error, Sendable {
+    /// The name of the error's domain (`g_quark_to_string`).
+    package let domain: String
+    /// The code within the domain.
+    package let code: Int32
+    /// The library's own words, for the journal.
+    package let message: String
+
+    /// Whether the call ended because its task was cancelled (`G_IO_ERROR_CANCELLED`).
+    package var isCancelled: Bool {
+        unsafe domain == String(cString: g_quark_to_string(g_io_error_quark()))
+            && code == Int32(G_IO_ERROR_CANCELLED.rawValue)
+    }
+
+    /// Takes over the error and frees it.
+    package init(taking error: UnsafeMutablePointer<GError>) {
+        self = unsafe GioFault(copying: error)
+        unsafe g_error_free(error)
+    }
+
+    /// Copies an error that stays the library's.
+    package init(copying error: UnsafePointer<GError>) {
+        unsafe domain =
+            g_quark_to_string(error.pointee.domain).map { unsafe String(cString: $0) } ?? ""
+        unsafe code = error.pointee.code
+        unsafe message = error.pointee.message.map { unsafe String(cString: $0) } ?? ""
+    }
+}
+
+/// Makes one asynchronous GIO call and waits for its end on the calling actor, which must be one of
+/// the two. Cancelling the task cancels the call on the loop's own thread; it is then still waited
+/// for, so nothing of it outlives this function.
+///
+/// `start` gets what every `…_async` function wants; `finish` calls the matching `…_finish` with the
+/// result and a place for the error, and an error there is thrown whatever `finish` returned.
+package func gioAsync<Value>(
+    isolation: isolated (any Actor)? = #isolation,
+    start: (UnsafeMutablePointer<GCancellable>?, @escaping GAsyncReadyCallback, gpointer) -> Void,
+    finish: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Value
+) async throws(GioFault) -> Value {
+    guard let context = ContextExecutor.current else {
+        preconditionFailure("a GIO call on a thread without a main context")
+    }
+    let cancellable = Cancellable(context)
+    let parked = Parked<GioResult>()
+    let ended: GAsyncReadyCallback = { _, result, data in
+        guard let result = unsafe result, let data = unsafe data else { return }
+        unsafe g_object_ref(gpointer(result))
+        let parked = unsafe Unmanaged<Parked<GioResult>>.fromOpaque(data).takeRetainedValue()
+        unsafe parked.resume(GioResult(result))
+    }
+    let result = await parked.wait {
+        unsafe start(cancellable.pointer, ended, Unmanaged.passRetained(parked).toOpaque())
+    } cancelled: {
+        cancellable.cancel()
+    }
+    var error: UnsafeMutablePointer<GError>?
+    let value = unsafe finish(result.pointer, &error)
+    if let error = unsafe error { throw unsafe GioFault(taking: error) }
+    return value
+}
+
+/// SAFETY: a counted reference to a result that is complete and not written any more.
+@safe private final class GioResult: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init(_ owned: OpaquePointer) {
+        unsafe pointer = unsafe owned
+    }
+
+    deinit {
+        unsafe g_object_unref(gpointer(pointer))
+    }
+}
+
+/// SAFETY: a counted reference; cancelling is posted to the one thread that listens to it.
+@safe private final class Cancellable: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<GCancellable>?
+    private let context: ContextExecutor
+
+    init(_ context: ContextExecutor) {
+        unsafe pointer = g_cancellable_new()
+        self.context = context
+    }
+
+    deinit {
+        unsafe g_object_unref(pointer)
+    }
+
+    func cancel() {
+        Source.post(to: context) { [self] in unsafe g_cancellable_cancel(pointer) }
+    }
+}

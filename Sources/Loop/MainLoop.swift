@@ -1,0 +1,54 @@
+import CFprint
+
+/// Runs the two contexts: the reader's on one thread, the service's on another.
+package enum MainLoop {
+    // SAFETY: made once, never freed; GLib locks them, and they are only run and quit.
+    private nonisolated(unsafe) static let reader =
+        unsafe g_main_loop_new(ContextExecutor.reader.context, 0)
+    // SAFETY: as above.
+    private nonisolated(unsafe) static let service =
+        unsafe g_main_loop_new(ContextExecutor.service.context, 0)
+
+    /// Runs the reader's context on the calling thread and the service's on a thread of its own;
+    /// returns after `quit()`, when both have stopped and the thread is gone.
+    package static func run() {
+        let thread = unsafe startService()
+        unsafe g_main_loop_run(reader)
+        Task { @ServiceActor in unsafe g_main_loop_quit(service) }
+        unsafe g_thread_join(thread)
+    }
+
+    /// Makes `run()` return once the jobs queued before this call have had their turn.
+    /// May be called from any thread, also before `run()`.
+    package static func quit() {
+        Task { @ReaderActor in unsafe g_main_loop_quit(reader) }
+    }
+
+    /// Runs `run()` on a thread of its own, for processes whose main thread is not ours. The first
+    /// call starts it, further ones do nothing.
+    package static func runInBackground() {
+        background
+    }
+
+    private static let background: Void = {
+        let thread = unsafe g_thread_new(
+            "reader",
+            { _ in
+                MainLoop.run()
+                return nil
+            }, nil)
+        unsafe g_thread_unref(thread)
+    }()
+
+    private static func startService() -> UnsafeMutablePointer<GThread>? {
+        unsafe g_thread_new(
+            "service",
+            { _ in
+                // GIO delivers results to the context that was the thread's own at the call.
+                unsafe g_main_context_push_thread_default(ContextExecutor.service.context)
+                unsafe g_main_loop_run(MainLoop.service)
+                unsafe g_main_context_pop_thread_default(ContextExecutor.service.context)
+                return nil
+            }, nil)
+    }
+}

@@ -1,0 +1,58 @@
+import CFprint
+import Glibc
+
+/// Takes signals as callbacks on the service's thread until released (`g_unix_signal_source_new`).
+/// GLib's handler stays installed afterwards; a signal nobody listens to any more is then ignored.
+///
+/// SAFETY: the pointers are counted references made in `init` and dropped in `deinit`; the context's
+/// lock guards what GLib does with them.
+@safe package final class Signals: @unchecked Sendable {
+    /// The signals that a service is told by to stop or to read its settings again.
+    package enum Signal: Int32, CaseIterable, Sendable {
+        case hangUp = 1
+        case interrupt = 2
+        case terminate = 15
+    }
+
+    private final class Action {
+        let signal: Signal
+        let body: @ServiceActor (Signal) -> Void
+
+        init(_ signal: Signal, _ body: @escaping @ServiceActor (Signal) -> Void) {
+            self.signal = signal
+            self.body = body
+        }
+    }
+
+    private let sources: [UnsafeMutablePointer<GSource>]
+
+    /// Calls `received` for each of `signals` that arrives, from now on.
+    @ServiceActor
+    package init(_ signals: Set<Signal>, received: @escaping @ServiceActor (Signal) -> Void) {
+        unsafe sources = signals.compactMap { signal in
+            guard let source = unsafe g_unix_signal_source_new(signal.rawValue) else { return nil }
+            unsafe g_source_set_callback(
+                source,
+                { data in
+                    guard let data = unsafe data else { return 0 }
+                    let action = unsafe Unmanaged<Action>.fromOpaque(data).takeUnretainedValue()
+                    ServiceActor.assumeIsolated { action.body(action.signal) }
+                    return 1
+                },
+                Unmanaged.passRetained(Action(signal, received)).toOpaque(),
+                { data in
+                    guard let data = unsafe data else { return }
+                    unsafe Unmanaged<Action>.fromOpaque(data).release()
+                })
+            unsafe g_source_attach(source, ContextExecutor.service.context)
+            return unsafe source
+        }
+    }
+
+    deinit {
+        for unsafesource in unsafe sources {
+            unsafe g_source_destroy(source)
+            unsafe g_source_unref(source)
+        }
+    }
+}
