@@ -50,7 +50,7 @@ import Glibc
     }
 
     deinit {
-        for unsafesource in unsafe sources {
+        unsafe sources.forEach { source in
             unsafe g_source_destroy(source)
             unsafe g_source_unref(source)
         }
