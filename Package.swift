@@ -41,7 +41,7 @@ let package = Package(
         // Pure: no C, no system calls. The module compiles Wire, Statement and Texts into itself.
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
-        .target(name: "Texts", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
 
         // One wrapper for each C library.
