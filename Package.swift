@@ -54,6 +54,9 @@ let package = Package(
         .target(
             name: "Vault", dependencies: ["Crypto", "Posix", "Statement"], swiftSettings: common),
 
+        .target(
+            name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
+
         // What is kept on disk.
         .target(
             name: "Store", dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault"],
@@ -63,12 +66,14 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Crypto", "Loop", "Policy", "Posix", "Reader", "Statement", "Store", "Systemd",
-                "Texts", "Vault", "Wire",
+                "ConfigurationFiles", "Crypto", "Loop", "Password", "Policy", "Posix", "Reader",
+                "Statement", "Store", "Systemd", "Texts", "Vault", "Wire",
             ], swiftSettings: common),
         .target(
             name: "Control",
-            dependencies: ["Crypto", "Policy", "Posix", "Statement", "Texts", "Wire"],
+            dependencies: [
+                "ConfigurationFiles", "Crypto", "Policy", "Posix", "Statement", "Texts", "Wire",
+            ],
             swiftSettings: common),
         .target(
             name: "PAMModule", dependencies: ["CPAMModule"],
