@@ -116,7 +116,7 @@ let package = Package(
             name: "PosixTests", dependencies: ["Posix", "TestSupport"],
             path: "Tests/Posix", swiftSettings: common),
         .testTarget(
-            name: "CryptoTests", dependencies: ["Crypto"],
+            name: "CryptoTests", dependencies: ["Crypto", "Posix"],
             path: "Tests/Crypto", swiftSettings: common),
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", "TestSupport"],
@@ -134,8 +134,10 @@ let package = Package(
             name: "VaultTests", dependencies: ["Vault", "Crypto", "Posix"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
-            name: "StoreTests", dependencies: ["Store", "TestSupport"],
-            path: "Tests/Store", swiftSettings: common),
+            name: "StoreTests",
+            dependencies: [
+                "Crypto", "Policy", "Posix", "Statement", "Store", "TestSupport", "Vault",
+            ], path: "Tests/Store", swiftSettings: common),
         .testTarget(
             name: "DaemonTests", dependencies: ["Daemon", "TestSupport"],
             path: "Tests/Daemon", swiftSettings: common),
