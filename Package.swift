@@ -128,7 +128,7 @@ let package = Package(
             name: "ReaderTests", dependencies: ["Reader", "Loop", "TestSupport"],
             path: "Tests/Reader", swiftSettings: common),
         .testTarget(
-            name: "PasswordTests", dependencies: ["Password", "TestSupport"],
+            name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
         .testTarget(
             name: "VaultTests", dependencies: ["Vault", "Crypto", "Posix"],
