@@ -91,8 +91,9 @@ let package = Package(
             name: "verify-password", dependencies: ["Password"], swiftSettings: common),
 
         // Tests mirror sources; Support, Fingerprints and testbench are shared by tests, demo, bench.
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["CLinux", "CTestSupport"], path: "Tests/Support",
             swiftSettings: common),
         .target(
             name: "Fingerprints", path: "Tests/Fingerprints",
