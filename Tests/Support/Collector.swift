@@ -7,10 +7,12 @@ import Synchronization
 struct Chunk: Sendable {
     let bytes: [UInt8]
     let sender: sender?
+    /// From which of the collector's descriptors: 0 or 1.
+    let source: Int
 }
 
-/// Reads all that comes from a descriptor, as it comes, on a thread of its own, so that whoever
-/// writes never blocks; ends with the descriptor's other end or with `stop()`.
+/// Reads all that comes from one descriptor or two, as it comes, on a thread of its own, so that whoever
+/// writes never blocks; ends with their other ends or with `stop()`.
 final class Collector: Sendable {
     private struct State {
         var chunks: [Chunk] = []
@@ -19,39 +21,44 @@ final class Collector: Sendable {
     }
 
     private final class Core: Sendable {
-        let source: Int32
+        let sources: [Int32]
         let stop: Int32
         let state = Mutex(State())
 
-        init(source: Int32, stop: Int32) {
-            self.source = source
+        init(sources: [Int32], stop: Int32) {
+            self.sources = sources
             self.stop = stop
         }
 
         func close() {
-            Glibc.close(source)
+            for source in sources { Glibc.close(source) }
             Glibc.close(stop)
         }
 
         func run() {
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            while true {
-                var ends = [
-                    pollfd(fd: source, events: Int16(POLLIN), revents: 0),
-                    pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
-                ]
-                guard unsafe poll(&ends, 2, -1) > 0 else { continue }
-                if ends[1].revents != 0 { break }
-                var from = sender()
-                let count = unsafe receive_some(source, &buffer, UInt(buffer.count), &from)
-                if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
-                guard count > 0 else { break }
-                let chunk = Chunk(
-                    bytes: Array(buffer[..<count]), sender: from.pid > 0 ? from : nil)
-                change { $0.chunks.append(chunk) }
+            // An end that is closed is polled no more: poll skips negative numbers.
+            var ends = (sources + [stop]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            while ends.dropLast().contains(where: { $0.fd >= 0 }) {
+                guard unsafe poll(&ends, nfds_t(ends.count), -1) > 0 else { continue }
+                if ends[sources.count].revents != 0 { break }
+                for index in sources.indices where ends[index].revents != 0 {
+                    if !receive(from: index) { ends[index].fd = -1 }
+                }
             }
             close()
             change { $0.isClosed = true }
+        }
+
+        private func receive(from index: Int) -> Bool {
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            var from = sender()
+            let count = unsafe receive_some(sources[index], &buffer, UInt(buffer.count), &from)
+            if count < 0 && (errno == EINTR || errno == EAGAIN) { return true }
+            guard count > 0 else { return false }
+            let chunk = Chunk(
+                bytes: Array(buffer[..<count]), sender: from.pid > 0 ? from : nil, source: index)
+            change { $0.chunks.append(chunk) }
+            return true
         }
 
         private func change(_ body: (inout State) -> Void) {
@@ -69,16 +76,17 @@ final class Collector: Sendable {
     private let stopper: Mutex<Descriptor?>
     private let thread: pthread_t
 
-    /// Starts collecting from a descriptor, which it closes at its end.
-    init(from source: consuming Descriptor) throws(TestFault) {
+    /// Starts collecting from descriptors, which it closes at its end.
+    init(
+        from source: consuming Descriptor, and second: consuming Descriptor? = nil
+    ) throws(TestFault) {
         let stop = try Pipe()
-        let copies = (dup(source.number), dup(stop.read.number))
-        guard copies.0 >= 0, copies.1 >= 0 else {
+        let originals = [source.number, second?.number, stop.read.number].compactMap(\.self)
+        let copies = originals.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
+        guard copies.allSatisfy({ $0 >= 0 }), let last = copies.last else {
             throw .system(call: "dup", subject: "a collector", code: errno)
         }
-        _ = fcntl(copies.0, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(copies.1, F_SETFD, FD_CLOEXEC)
-        let core = Core(source: copies.0, stop: copies.1)
+        let core = Core(sources: copies.dropLast(), stop: last)
         self.core = core
         stopper = Mutex(stop.write)
         var thread = pthread_t()

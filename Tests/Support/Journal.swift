@@ -22,18 +22,15 @@ package struct JournalEntry: Sendable {
 /// What programs on a stage logged: the receiving end of `/run/systemd/journal/socket` (native
 /// protocol) and of `/dev/log` (RFC 3164, as syslog(3) writes it).
 package final class Journal: Sendable {
-    private let native: Collector
-    private let syslog: Collector
+    private let collector: Collector
 
     init(root: String) throws(TestFault) {
-        native = try Collector(from: Self.bind("\(root)/run/systemd/journal/socket"))
-        syslog = try Collector(from: Self.bind("\(root)/dev/log"))
+        let native = try Self.bind("\(root)/run/systemd/journal/socket")
+        collector = try Collector(from: native, and: Self.bind("\(root)/dev/log"))
     }
 
-    /// All entries until now: those of the native protocol, then those of syslog, each in order.
-    package var entries: [JournalEntry] {
-        native.chunks.map(Self.nativeEntry) + syslog.chunks.map(Self.syslogEntry)
-    }
+    /// All entries until now, as they came.
+    package var entries: [JournalEntry] { collector.chunks.map(Self.entry) }
 
     /// Waits for the first entry, of all since the stage stands, that `isWanted` accepts.
     @discardableResult
@@ -41,18 +38,16 @@ package final class Journal: Sendable {
         _ awaited: String, within limit: Duration = .seconds(10),
         _ isWanted: (JournalEntry) -> Bool
     ) throws(TestFault) -> JournalEntry {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            if let entry = entries.first(where: isWanted) { return entry }
-            guard ContinuousClock.now < deadline else { break }
-            // Two sockets, one wait: look at the other again after at most 20 ms.
-            let native = native.chunks.count
-            _ = self.native.first(within: .milliseconds(20)) { chunks, _ in
-                chunks.count > native ? true : nil
-            }
+        let found = collector.first(within: limit) { chunks, _ in
+            chunks.map(Self.entry).first(where: isWanted)
         }
+        if let found { return found }
         let came = entries.map { "\($0.fields)" }.joined(separator: "\n")
         throw .deadline(awaited: "\(awaited) in the journal", transcript: came)
+    }
+
+    private static func entry(_ chunk: Chunk) -> JournalEntry {
+        chunk.source == 0 ? nativeEntry(chunk) : syslogEntry(chunk)
     }
 
     private static func bind(_ path: String) throws(TestFault) -> Descriptor {
@@ -61,7 +56,7 @@ package final class Journal: Sendable {
 
     /// systemd's native journal protocol: `NAME=value\n`, or `NAME\n`, length (64 bits, little
     /// endian), value, `\n`.
-    static func nativeEntry(_ chunk: Chunk) -> JournalEntry {
+    private static func nativeEntry(_ chunk: Chunk) -> JournalEntry {
         var fields: [String: String] = [:]
         var rest = chunk.bytes[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -81,7 +76,7 @@ package final class Journal: Sendable {
     }
 
     /// `<priority>Mmm dd hh:mm:ss identifier[pid]: message`.
-    static func syslogEntry(_ chunk: Chunk) -> JournalEntry {
+    private static func syslogEntry(_ chunk: Chunk) -> JournalEntry {
         var line = text(chunk.bytes.prefix { $0 != 0 })[...]
         var fields: [String: String] = [:]
         if line.first == "<", let end = line.firstIndex(of: ">"),
