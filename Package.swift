@@ -96,8 +96,9 @@ let package = Package(
             name: "verify-password", dependencies: ["Password"], swiftSettings: common),
 
         // Tests mirror sources; Support, Fingerprints and testbench are shared by tests, demo, bench.
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["CLinux", "CTestSupport"], path: "Tests/Support",
             swiftSettings: common),
         .target(
             name: "Fingerprints", path: "Tests/Fingerprints",
@@ -121,7 +122,7 @@ let package = Package(
             name: "PosixTests", dependencies: ["Posix", "TestSupport"],
             path: "Tests/Posix", swiftSettings: common),
         .testTarget(
-            name: "CryptoTests", dependencies: ["Crypto"],
+            name: "CryptoTests", dependencies: ["Crypto", "Posix"],
             path: "Tests/Crypto", swiftSettings: common),
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", "TestSupport"],
@@ -133,14 +134,16 @@ let package = Package(
             name: "ReaderTests", dependencies: ["Reader", "Loop", "TestSupport"],
             path: "Tests/Reader", swiftSettings: common),
         .testTarget(
-            name: "PasswordTests", dependencies: ["Password", "TestSupport"],
+            name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
         .testTarget(
             name: "VaultTests", dependencies: ["Vault", "Crypto", "Posix"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
-            name: "StoreTests", dependencies: ["Store", "TestSupport"],
-            path: "Tests/Store", swiftSettings: common),
+            name: "StoreTests",
+            dependencies: [
+                "Crypto", "Policy", "Posix", "Statement", "Store", "TestSupport", "Vault",
+            ], path: "Tests/Store", swiftSettings: common),
         .testTarget(
             name: "DaemonTests", dependencies: ["Daemon", "TestSupport"],
             path: "Tests/Daemon", swiftSettings: common),

@@ -7,7 +7,8 @@ import Glibc
 /// after a refusal and still end in success.
 final class Conversation {
     private let password: PasswordText
-    private var hasAnswered = false
+    /// The password was asked for.
+    private(set) var hasAnswered = false
     /// A second prompt or a visible one was asked.
     private(set) var wasRefused = false
 

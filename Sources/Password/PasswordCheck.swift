@@ -74,7 +74,9 @@ package struct PasswordCheck: ~Copyable {
         let (reading, writing) = (ends[0], ends[1])
         defer { _ = close(writing) }
         let count = min(password.count, PasswordText.limit + 1)
-        let written = unsafe password.withUnsafeBytes { unsafe write(writing, $0.baseAddress, count) }
+        let written = unsafe password.withUnsafeBytes {
+            unsafe write(writing, $0.baseAddress, count)
+        }
         guard count == 0 || written == count, fcntl(reading, F_SETFL, 0) == 0 else {
             let code = errno
             _ = close(reading)

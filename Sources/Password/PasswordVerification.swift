@@ -50,20 +50,21 @@ package enum PasswordVerification {
         guard started == PAM_SUCCESS, let handle = unsafe handle else { return .fault }
         var status = unsafe pam_authenticate(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
         if status == PAM_SUCCESS { status = unsafe pam_acct_mgmt(handle, 0) }
-        let isSameAccount = unsafe user(of: handle) == account
+        let isSameAccount = unsafe user(of: handle).map(Array.init) == Array(account.utf8)
         unsafe pam_end(handle, status)
         return withExtendedLifetime(conversation) {
             // A module that renames the user would prove one account by another's password.
             guard isSameAccount, !conversation.wasRefused else { return .fault }
-            return judge(status)
+            // Success without the password is a stack that asks for none, such as an empty one.
+            return status == PAM_SUCCESS && !conversation.hasAnswered ? .fault : judge(status)
         }
     }
 
-    private static func user(of handle: OpaquePointer) -> String? {
+    private static func user(of handle: OpaquePointer) -> String.UTF8View? {
         var item: UnsafeRawPointer? = nil
         guard unsafe pam_get_item(handle, PAM_USER, &item) == PAM_SUCCESS, let item = unsafe item
         else { return nil }
-        return unsafe String(cString: item.assumingMemoryBound(to: CChar.self))
+        return unsafe String(cString: item.assumingMemoryBound(to: CChar.self)).utf8
     }
 
     /// The code is C's, open-ended: what is not known to mean something is a fault.

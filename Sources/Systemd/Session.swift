@@ -34,7 +34,7 @@ package struct Session: Equatable, Sendable {
         unsafe self.init { unsafe sd_peer_get_session(socket, $0) }
     }
 
-    private init(place: SessionPlace, seat: String?) {
+    init(place: SessionPlace, seat: String?) {
         self.place = place
         self.seat = seat
     }
