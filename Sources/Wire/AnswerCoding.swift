@@ -26,7 +26,7 @@ extension Answer {
             try frame.put(.statement, assertion.statement)
             try frame.put(.signature, assertion.signature)
         case .denial(let denial): try denial.put(into: &frame)
-        case .passwordWanted(let account): try frame.put(.account, account)
+        case .passwordWanted(let account): try frame.put(accountName: account)
         case .done(let done):
             try frame.put(.finger, numberIfPresent: done.finger?.rawValue)
             try frame.put(.total, numberIfPresent: done.prints)
@@ -138,7 +138,7 @@ extension Denial {
 
 extension StatusAnswer {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, account)
+        try frame.put(accountName: account)
         try frame.put(.cause, numberIfPresent: cause?.rawValue)
         try frame.put(.seconds, numberIfPresent: seconds)
         try frame.put(.since, numberIfPresent: since)

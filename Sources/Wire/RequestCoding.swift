@@ -6,24 +6,24 @@ extension Request {
         case .authenticate(let request):
             try request.put(into: &frame)
         case .verify(let account, let timeout):
-            try frame.put(.account, account)
+            try frame.put(accountName: account)
             try frame.put(.timeoutMilliseconds, number: timeout)
         case .enroll(let account, let finger, let readerID):
-            try frame.put(.account, account)
+            try frame.put(accountName: account)
             try frame.put(.finger, number: finger.rawValue)
             try frame.put(.readerID, ifPresent: readerID)
         case .delete(let account, let finger):
-            try frame.put(.account, account)
+            try frame.put(accountName: account)
             try frame.put(.finger, numberIfPresent: finger?.rawValue)
         case .enable(let account), .disable(let account), .unlock(let account),
             .status(let account), .list(let account):
-            try frame.put(.account, account)
+            try frame.put(accountName: account)
         case .log(let request):
-            try frame.put(.account, request.account)
+            try frame.put(accountName: request.account)
             try frame.put(.first, number: request.first)
             try frame.put(.count, number: request.count)
         case .passwordAccepted(let account, let service):
-            try frame.put(.account, account)
+            try frame.put(accountName: account)
             try frame.put(.service, service)
         case .password(let password):
             try frame.put(.password, password)
@@ -79,7 +79,7 @@ extension Request {
 
 extension AuthenticateRequest {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(.account, account)
+        try frame.put(accountName: account)
         try frame.put(.challenge, challenge)
         try frame.put(.service, service)
         try frame.put(.terminal, terminal)
@@ -87,6 +87,7 @@ extension AuthenticateRequest {
         try frame.put(.requester, requester)
         try frame.put(.purpose, purpose)
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
+        guard maximumTries > 0 else { throw .malformedValue }
         try frame.put(.maximumTries, number: maximumTries)
     }
 
@@ -105,13 +106,29 @@ extension AuthenticateRequest {
     }
 }
 
+extension Bytes {
+    /// No control characters, no `/`, no `:`; these never occur in passwd(5).
+    fileprivate var isAccountName: Bool {
+        for byte in self where byte < 0x20 || byte == 0x7F || byte == 0x2F || byte == 0x3A {
+            return false
+        }
+        return true
+    }
+}
+
+extension FrameWriter {
+    /// Appends an account's name; throws when the reader would refuse it.
+    mutating func put(accountName name: Bytes) throws(WireFault) {
+        guard name.isAccountName else { throw .malformedValue }
+        try put(.account, name)
+    }
+}
+
 extension FrameReader {
-    /// An account's name: no control characters, no `/`, no `:`; these never occur in passwd(5).
+    /// An account's name, as passwd(5) can hold it.
     mutating func accountName() throws(WireFault) -> Bytes {
         let name = try bytes(.account)
-        for byte in name where byte < 0x20 || byte == 0x7F || byte == 0x2F || byte == 0x3A {
-            throw .malformedValue
-        }
+        guard name.isAccountName else { throw .malformedValue }
         return name
     }
 
