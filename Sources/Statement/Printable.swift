@@ -48,7 +48,10 @@ package enum Printable {
         let lead = text[index]
         switch length {
         case 1: return lead < 0x20 || lead == 0x7F
-        case 2: return lead == 0xC2 && text[index + 1] < 0xA0
+        case 2:
+            // C1, and U+061C
+            return lead == 0xC2 && text[index + 1] < 0xA0
+                || lead == 0xD8 && text[index + 1] == 0x9C
         case 3:
             guard lead == 0xE2 else { return false }
             // U+200E–200F, U+2028–202E, U+2066–2069
