@@ -56,10 +56,11 @@ package struct Configuration: Sendable {
         }
         var section: String?
         var seen: Set<String> = []
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // By bytes: as a Character, CR LF is one and no LF.
+        let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             do throws(LineProblem) {
-                try read(line, at: "\(name):\(index + 1)", in: &section, seen: &seen)
+                try read(Substring(line), at: "\(name):\(index + 1)", in: &section, seen: &seen)
             } catch {
                 throw ConfigurationFault(file: name, line: index + 1, problem: error.text)
             }
