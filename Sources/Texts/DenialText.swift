@@ -13,7 +13,7 @@ extension Denial {
             "fingerprint login is off for \(account). Run 'signet enable' to turn it on"
         case .invalidated: invalidatedText(account)
         case .lockedForNow:
-            "too many fingers did not match: wait \(number: seconds ?? 0) s, or use the password"
+            "too many fingers did not match: wait \(waitText), or use the password"
         case .lockedUntilPassword:
             """
             too many fingers did not match: fingerprint login is locked for \(account). \
@@ -24,7 +24,9 @@ extension Denial {
         case .cancelled: "cancelled"
         case .remoteSession: "fingerprint login does not serve remote sessions: use the password"
         case .queueFull:
-            "the reader is in use by \(subject ?? []), and others wait. Try again later"
+            """
+            the reader is in use\(subjectText(" by ")), and others wait. Try again later
+            """
         case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed: readerText
         case .notPermitted: "you may not ask this for \(account)"
         case .unknownAccount: "there is no account \(account) on this machine"
@@ -35,7 +37,7 @@ extension Denial {
         case .fingerKnown: fingerKnownText
         case .tooManyFingers: "no more fingers can be added. Delete one with 'signet delete'"
         case .unknownFinger: "no such finger is enrolled. See 'signet list'"
-        case .storage: "what was needed could not be read or written: \(subject ?? [])"
+        case .storage: "what was needed could not be read or written\(subjectText(": "))"
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
         case .stopping: "the fingerprint service is stopping. Try again"
@@ -54,9 +56,20 @@ extension Denial {
         cause?.text ?? "the fingers have changed"
     }
 
+    private var waitText: Text {
+        guard let seconds else { return "a moment" }
+        return "\(number: seconds) s"
+    }
+
     private var sinceText: Text {
         guard let since else { return "" }
         return " on \(Text.date(since))"
+    }
+
+    /// The subject behind its joining words, or nothing where none is told.
+    private func subjectText(_ joint: Text) -> Text {
+        guard let subject, !subject.isEmpty else { return "" }
+        return "\(joint)\(subject)"
     }
 
     private var readerText: Text {
@@ -64,7 +77,7 @@ extension Denial {
         case .readerRemoved: "the fingerprint reader was unplugged"
         case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
         case .readerBusy: "the fingerprint reader is in use by another program"
-        case .readerFailed: "the fingerprint reader failed: \(subject ?? [])"
+        case .readerFailed: "the fingerprint reader failed\(subjectText(": "))"
         default: "no fingerprint reader was found that can be used for this"
         }
     }
