@@ -41,7 +41,7 @@ let package = Package(
         // Pure: no C, no system calls. The module compiles Wire, Statement and Texts into itself.
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
-        .target(name: "Texts", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
 
         // One wrapper for each C library.
@@ -54,6 +54,9 @@ let package = Package(
         .target(
             name: "Vault", dependencies: ["Crypto", "Posix", "Statement"], swiftSettings: common),
 
+        .target(
+            name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
+
         // What is kept on disk.
         .target(
             name: "Store", dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault"],
@@ -63,12 +66,14 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Crypto", "Loop", "Policy", "Posix", "Reader", "Statement", "Store", "Systemd",
-                "Texts", "Vault", "Wire",
+                "ConfigurationFiles", "Crypto", "Loop", "Password", "Policy", "Posix", "Reader",
+                "Statement", "Store", "Systemd", "Texts", "Vault", "Wire",
             ], swiftSettings: common),
         .target(
             name: "Control",
-            dependencies: ["Crypto", "Policy", "Posix", "Statement", "Texts", "Wire"],
+            dependencies: [
+                "ConfigurationFiles", "Crypto", "Policy", "Posix", "Statement", "Texts", "Wire",
+            ],
             swiftSettings: common),
         .target(
             name: "PAMModule", dependencies: ["CPAMModule"],
@@ -91,8 +96,9 @@ let package = Package(
             name: "verify-password", dependencies: ["Password"], swiftSettings: common),
 
         // Tests mirror sources; Support, Fingerprints and testbench are shared by tests, demo, bench.
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["CLinux", "CTestSupport"], path: "Tests/Support",
             swiftSettings: common),
         .target(
             name: "Fingerprints", path: "Tests/Fingerprints",
@@ -116,7 +122,7 @@ let package = Package(
             name: "PosixTests", dependencies: ["Posix", "TestSupport"],
             path: "Tests/Posix", swiftSettings: common),
         .testTarget(
-            name: "CryptoTests", dependencies: ["Crypto"],
+            name: "CryptoTests", dependencies: ["Crypto", "Posix"],
             path: "Tests/Crypto", swiftSettings: common),
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", "TestSupport"],
@@ -128,14 +134,16 @@ let package = Package(
             name: "ReaderTests", dependencies: ["Reader", "Loop", "TestSupport"],
             path: "Tests/Reader", swiftSettings: common),
         .testTarget(
-            name: "PasswordTests", dependencies: ["Password", "TestSupport"],
+            name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
         .testTarget(
             name: "VaultTests", dependencies: ["Vault", "Crypto", "Posix"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
-            name: "StoreTests", dependencies: ["Store", "TestSupport"],
-            path: "Tests/Store", swiftSettings: common),
+            name: "StoreTests",
+            dependencies: [
+                "Crypto", "Policy", "Posix", "Statement", "Store", "TestSupport", "Vault",
+            ], path: "Tests/Store", swiftSettings: common),
         .testTarget(
             name: "DaemonTests", dependencies: ["Daemon", "TestSupport"],
             path: "Tests/Daemon", swiftSettings: common),

@@ -2,12 +2,25 @@
 #ifndef SIGNET_CLINUX_H
 #define SIGNET_CLINUX_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <sys/socket.h>
-#include <sys/un.h>
+// Without _GNU_SOURCE: it would change types that Glibc's module has already (fd_set). What it
+// would have shown is declared below, as in glibc 2.36.
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#ifndef __USE_GNU
+struct ucred {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+};
+extern int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
+#define O_PATH 010000000  // <asm-generic/fcntl.h>, not <fcntl.h>: that one redefines S_IF*
+#endif
+
+// Variadic in C, which Swift does not import.
+static inline int set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, value, 0, 0, 0); }
 
 #endif

@@ -1,0 +1,4 @@
+import Glibc
+import Password
+
+exit(PasswordVerification.run(arguments: CommandLine.arguments).exitCode)

@@ -1,0 +1,32 @@
+import Policy
+import Posix
+
+/// The configuration as it lies on disk.
+package enum ConfigurationFiles {
+    /// The file, then its drop-ins in the order of their names; a missing file is no fault.
+    ///
+    /// A file that others than root may write is refused like one with a mistake in it.
+    package static func load(_ file: String) throws(ConfigurationFault) -> Configuration {
+        var texts: [(name: String, text: [UInt8])] = []
+        for path in [file] + (try dropIns(file + ".d")) {
+            do throws(FileFault) {
+                let text = try TrustedFile.read(path, cap: Configuration.maximumFileLength)
+                texts.append((path, text))
+            } catch {
+                if error.isMissing { continue }
+                throw ConfigurationFault(file: path, line: 0, problem: error.description)
+            }
+        }
+        return try Configuration(files: texts)
+    }
+
+    private static func dropIns(_ path: String) throws(ConfigurationFault) -> [String] {
+        do throws(FileFault) {
+            let names = try Directory.open(path).list()
+            return names.filter { $0.hasSuffix(".conf") }.sorted().map { "\(path)/\($0)" }
+        } catch {
+            if error.isMissing { return [] }
+            throw ConfigurationFault(file: path, line: 0, problem: error.description)
+        }
+    }
+}

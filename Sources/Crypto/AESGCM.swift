@@ -1,0 +1,68 @@
+import COpenSSL
+import Posix
+
+/// AES-256-GCM with random nonces; NIST SP 800-38D.
+///
+/// Sealed bytes are nonce (12), ciphertext, tag (16). With random nonces a key may seal 2³² times.
+package enum AESGCM {
+    /// The number of bytes of a key.
+    package static let keyCount = 32
+    /// How many bytes sealing adds.
+    package static let overhead = nonceCount + tagCount
+
+    private static let nonceCount = 12
+    private static let tagCount = 16
+
+    /// Seals secret bytes under a 32-byte key, bound to `additional` data; EVP_EncryptUpdate(3).
+    package static func seal(
+        _ plain: SecretBytes, key: SecretBytes, additional: [UInt8]
+    ) throws(CryptoFault) -> [UInt8] {
+        guard key.count == keyCount else { throw .length }
+        let nonce = try randomNonce()
+        let cipher = try CipherContext(key: key, nonce: nonce, encrypting: true)
+        try cipher.authenticate(additional)
+        var text = [UInt8](repeating: 0, count: plain.count)
+        let result = plain.withBytes { source in
+            unsafe source.withUnsafeBytes { from in
+                unsafe text.withUnsafeMutableBytes { unsafe cipher.transform(from, into: $0) }
+            }
+        }
+        try require(result, "EVP_EncryptUpdate")
+        try require(cipher.finish(), "EVP_EncryptFinal_ex")
+        return nonce + text + (try cipher.tag(tagCount))
+    }
+
+    /// Opens what `seal` returned; EVP_DecryptUpdate(3).
+    ///
+    /// Throws `.notAuthentic` for another key, other data, altered or cut bytes, without telling
+    /// which, and releases nothing then.
+    package static func open(
+        _ sealed: [UInt8], key: SecretBytes, additional: [UInt8]
+    ) throws(CryptoFault) -> SecretBytes {
+        guard key.count == keyCount else { throw .length }
+        guard sealed.count >= overhead else { throw .notAuthentic }
+        let cipher = try CipherContext(
+            key: key, nonce: Array(sealed[..<nonceCount]), encrypting: false)
+        try cipher.authenticate(additional)
+        let text = sealed[nonceCount..<(sealed.count - tagCount)]
+        var result: Int32 = 0
+        let plain = try secretBytes(text.count) { target in
+            result = unsafe target.withUnsafeMutableBytes { to in
+                unsafe text.withUnsafeBytes { unsafe cipher.transform($0, into: to) }
+            }
+        }
+        try require(result, "EVP_DecryptUpdate")
+        try cipher.expect(tag: Array(sealed[(sealed.count - tagCount)...]))
+        guard cipher.finish() == 1 else {
+            ERR_clear_error()
+            throw .notAuthentic
+        }
+        return plain
+    }
+
+    private static func randomNonce() throws(CryptoFault) -> [UInt8] {
+        do {
+            return try randomBytes(nonceCount)
+        } catch { throw .library(operation: error.operation) }
+    }
+}

@@ -1,0 +1,81 @@
+import COpenSSL
+import Posix
+
+/// One run of AES-256-GCM in one direction; EVP_CIPHER_CTX(3).
+// SAFETY: the pointer is never given out; made in `init`, freed once, in `deinit`.
+@safe struct CipherContext: ~Copyable {
+    private let context: OpaquePointer
+
+    /// The key has 32 bytes, the nonce 12, which is the cipher's default.
+    init(key: SecretBytes, nonce: [UInt8], encrypting: Bool) throws(CryptoFault) {
+        let library = try Library.instance()
+        guard let context = unsafe EVP_CIPHER_CTX_new() else {
+            throw .library(operation: "EVP_CIPHER_CTX_new")
+        }
+        let direction: Int32 = encrypting ? 1 : 0
+        let result = key.withBytes { span in
+            unsafe span.withUnsafeBytes { key in
+                unsafe EVP_CipherInit_ex2(
+                    context, library.aes256gcm,
+                    key.baseAddress?.assumingMemoryBound(to: UInt8.self), nonce, direction, nil)
+            }
+        }
+        guard result == 1 else {
+            unsafe EVP_CIPHER_CTX_free(context)
+            throw .library(operation: "EVP_CipherInit_ex2")
+        }
+        unsafe self.context = context
+    }
+
+    deinit { unsafe EVP_CIPHER_CTX_free(context) }
+
+    /// Adds data that is authenticated and not encrypted.
+    borrowing func authenticate(_ additional: [UInt8]) throws(CryptoFault) {
+        guard let count = Int32(exactly: additional.count) else { throw .length }
+        var done: Int32 = 0
+        try require(
+            unsafe EVP_CipherUpdate(context, nil, &done, additional, count), "EVP_CipherUpdate")
+    }
+
+    /// Encrypts or decrypts all bytes at once; the target is as long as the source.
+    borrowing func transform(
+        _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
+    ) -> Int32 {
+        // Without a target address, OpenSSL would take the source for additional data.
+        guard let from = source.baseAddress, let to = target.baseAddress,
+            source.count > 0
+        else { return source.count == 0 ? 1 : 0 }
+        guard target.count == source.count, let count = Int32(exactly: source.count) else {
+            return 0
+        }
+        var done: Int32 = 0
+        let result = unsafe EVP_CipherUpdate(
+            context, to.assumingMemoryBound(to: UInt8.self), &done,
+            from.assumingMemoryBound(to: UInt8.self), count)
+        return done == count ? result : 0
+    }
+
+    /// Ends the run: 1 where all is well and, when decrypting, the tag fits.
+    borrowing func finish() -> Int32 {
+        var rest = [UInt8](repeating: 0, count: 16)
+        var done: Int32 = 0
+        return unsafe EVP_CipherFinal_ex(context, &rest, &done)
+    }
+
+    /// The tag of an ended encryption.
+    borrowing func tag(_ count: Int) throws(CryptoFault) -> [UInt8] {
+        var tag = [UInt8](repeating: 0, count: count)
+        let result = unsafe EVP_CIPHER_CTX_ctrl(
+            context, EVP_CTRL_AEAD_GET_TAG, Int32(count), &tag)
+        try require(result, "EVP_CIPHER_CTX_ctrl")
+        return tag
+    }
+
+    /// Sets the tag that a decryption must end with.
+    borrowing func expect(tag: [UInt8]) throws(CryptoFault) {
+        var tag = tag
+        let result = unsafe EVP_CIPHER_CTX_ctrl(
+            context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag)
+        try require(result, "EVP_CIPHER_CTX_ctrl")
+    }
+}

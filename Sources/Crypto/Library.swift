@@ -1,0 +1,65 @@
+import COpenSSL
+
+/// OpenSSL's default provider in a library context of our own, with what is used of it fetched once.
+///
+/// Made at first use. No configuration file is read and the process-wide context stays as it is.
+// SAFETY: all pointers are set once in `init`, never freed, and OpenSSL 3 counts references to
+// fetched algorithms and contexts atomically; each operation makes a working context of its own.
+@safe final class Library: @unchecked Sendable {
+    let context: OpaquePointer
+    let sha256: OpaquePointer
+    let aes256gcm: OpaquePointer
+    let hkdf: OpaquePointer
+
+    private static let shared = Library()
+
+    /// The one instance; throws where OpenSSL could not be set up.
+    static func instance() throws(CryptoFault) -> Library {
+        guard let shared else { throw .library(operation: "OSSL_PROVIDER_load") }
+        return shared
+    }
+
+    private init?() {
+        // Without this, the first fetch would read openssl.cnf, which may load modules.
+        guard OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) == 1 else { return nil }
+        // BN_secure_new takes private scalars from here; locked and never dumped. Where it
+        // cannot be had, OpenSSL uses its ordinary heap and wipes it.
+        _ = CRYPTO_secure_malloc_init(16384, 16)
+        guard let context = unsafe OSSL_LIB_CTX_new(),
+            unsafe OSSL_PROVIDER_load(context, "default") != nil,
+            let sha256 = unsafe EVP_MD_fetch(context, "SHA256", nil),
+            let aes256gcm = unsafe EVP_CIPHER_fetch(context, "AES-256-GCM", nil),
+            let hkdf = unsafe EVP_KDF_fetch(context, "HKDF", nil)
+        else { return nil }
+        unsafe self.context = context
+        unsafe self.sha256 = sha256
+        unsafe self.aes256gcm = aes256gcm
+        unsafe self.hkdf = hkdf
+    }
+}
+
+/// Throws where an OpenSSL call did not answer 1, and empties the thread's error queue.
+func require(_ result: Int32, _ operation: String) throws(CryptoFault) {
+    guard result == 1 else {
+        ERR_clear_error()
+        throw .library(operation: operation)
+    }
+}
+
+/// Names of parameters for `OSSL_PARAM`, which keeps their address: so they must live for ever.
+enum ParameterName {
+    static let digest: StaticString = "digest"
+    static let key: StaticString = "key"
+    static let salt: StaticString = "salt"
+    static let info: StaticString = "info"
+    static let group: StaticString = "group"
+    static let publicPoint: StaticString = "pub"
+    static let privateScalar: StaticString = "priv"
+}
+
+extension StaticString {
+    /// The text as a C string that lives as long as the program.
+    var cString: UnsafePointer<CChar> {
+        unsafe UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}

@@ -1,0 +1,99 @@
+import COpenSSL
+
+/// A public key on P-256, checked to be a point of the curve, that verifies ECDSA with SHA-256.
+// SAFETY: the key is made in `init`, only read afterwards, and freed once, in `deinit`; OpenSSL 3
+// lets threads read one EVP_PKEY at a time together, each through a context of its own.
+@safe package final class P256PublicKey: @unchecked Sendable {
+    /// The uncompressed point: 0x04, x, y; 65 bytes; SEC 1 section 2.3.3.
+    package let point: [UInt8]
+    private let key: OpaquePointer
+
+    /// Takes an uncompressed point of 65 bytes.
+    ///
+    /// Throws `.badPublicKey` for any other form, a pair not on the curve, or infinity.
+    package init(point: [UInt8]) throws(CryptoFault) {
+        guard point.count == P256.pointCount, point.first == 0x04 else { throw .badPublicKey }
+        let library = try Library.instance()
+        let made = unsafe point.withUnsafeBytes { bytes in
+            let parameters = unsafe [
+                textParameter(ParameterName.group, P256.groupName),
+                bytesParameter(ParameterName.publicPoint, bytes),
+                OSSL_PARAM_construct_end(),
+            ]
+            return unsafe keyFromData(library, parameters, selection: KeyParts.publicHalf)
+        }
+        guard let key = unsafe made else {
+            ERR_clear_error()
+            throw .badPublicKey
+        }
+        unsafe self.key = key
+        self.point = point
+        guard unsafe isValid(library, key) else {
+            ERR_clear_error()
+            throw .badPublicKey
+        }
+    }
+
+    deinit { unsafe EVP_PKEY_free(key) }
+
+    /// Tells whether a signature fits this key and the SHA-256 of `message`; EVP_PKEY_verify(3).
+    package func verifies(
+        _ signature: P256Signature, message: [UInt8]
+    ) throws(CryptoFault) -> Bool {
+        verifies(signature, digest: try SHA256.digest(message), try Library.instance())
+    }
+
+    private func verifies(
+        _ signature: P256Signature, digest: [UInt8], _ library: Library
+    ) -> Bool {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil),
+            unsafe EVP_PKEY_verify_init(context) == 1
+        else { return false }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        let der = signature.der
+        let result = unsafe EVP_PKEY_verify(context, der, der.count, digest, digest.count)
+        if result != 1 { ERR_clear_error() }
+        return result == 1
+    }
+}
+
+/// What is fixed for the curve; SEC 2 section 2.4.2.
+enum P256 {
+    static let pointCount = 65
+    static let scalarCount = 32
+    static let groupName: StaticString = "prime256v1"
+}
+
+/// EVP_PKEY_PUBLIC_KEY and EVP_PKEY_KEYPAIR of <openssl/evp.h>, which Swift does not import.
+enum KeyParts {
+    static let publicHalf =
+        OSSL_KEYMGMT_SELECT_DOMAIN_PARAMETERS | OSSL_KEYMGMT_SELECT_OTHER_PARAMETERS
+        | OSSL_KEYMGMT_SELECT_PUBLIC_KEY
+    static let pair = publicHalf | OSSL_KEYMGMT_SELECT_PRIVATE_KEY
+}
+
+/// Makes a key from parameters; EVP_PKEY_fromdata(3). The caller frees it.
+func keyFromData(
+    _ library: Library, _ parameters: [OSSL_PARAM], selection: Int32
+) -> OpaquePointer? {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(library.context, "EC", nil) else {
+        return nil
+    }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    guard unsafe EVP_PKEY_fromdata_init(context) == 1 else { return nil }
+    var parameters = unsafe parameters
+    var key: OpaquePointer? = nil
+    guard unsafe EVP_PKEY_fromdata(context, &key, selection, &parameters) == 1 else { return nil }
+    return unsafe key
+}
+
+/// Tells whether a key's public half is a proper point; EVP_PKEY_public_check_quick(3).
+///
+/// P-256 has cofactor 1, so a point on the curve that is not infinity has the right order.
+private func isValid(_ library: Library, _ key: OpaquePointer) -> Bool {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
+        return false
+    }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    return unsafe EVP_PKEY_public_check_quick(context) == 1
+}

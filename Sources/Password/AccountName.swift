@@ -1,0 +1,11 @@
+/// The form of an account's name that is handed to PAM.
+enum AccountName {
+    /// True for 1–32 bytes without control, space, `:` and `/`, and not beginning with `-`.
+    static func isAcceptable(_ name: String) -> Bool {
+        let bytes = name.utf8
+        guard (1...32).contains(bytes.count), bytes.first != UInt8(ascii: "-") else { return false }
+        return bytes.allSatisfy { byte in
+            byte > 0x20 && byte != 0x7f && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "/")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import CPAM
+import Glibc
+
+/// Answers a PAM stack's one question: the first hidden prompt gets the password.
+///
+/// Anything else that wants an answer is refused and remembered, since a stack may go on
+/// after a refusal and still end in success.
+final class Conversation {
+    private let password: PasswordText
+    /// The password was asked for.
+    private(set) var hasAnswered = false
+    /// A second prompt or a visible one was asked.
+    private(set) var wasRefused = false
+
+    /// A conversation that knows one answer.
+    init(password: PasswordText) {
+        self.password = password
+    }
+
+    /// What libpam is given; the conversation must outlive the handle.
+    var callback: pam_conv {
+        unsafe pam_conv(
+            conv: { count, messages, replies, context in
+                guard let context = unsafe context, let messages = unsafe messages,
+                    let replies = unsafe replies
+                else { return PAM_CONV_ERR }
+                let conversation = unsafe Unmanaged<Conversation>.fromOpaque(context)
+                    .takeUnretainedValue()
+                return unsafe conversation.answer(Int(count), messages, replies)
+            },
+            appdata_ptr: unsafe Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func answer(
+        _ count: Int,
+        _ messages: UnsafeMutablePointer<UnsafePointer<pam_message>?>,
+        _ replies: UnsafeMutablePointer<UnsafeMutablePointer<pam_response>?>
+    ) -> Int32 {
+        guard (1...Int(PAM_MAX_NUM_MSG)).contains(count),
+            let memory = unsafe calloc(count, MemoryLayout<pam_response>.stride)
+        else { return PAM_CONV_ERR }
+        let answers = unsafe memory.bindMemory(to: pam_response.self, capacity: count)
+        for index in 0..<count {
+            guard unsafe answer(messages[index], into: &answers[index]) else {
+                wasRefused = true
+                unsafe Self.discard(answers, count)
+                return PAM_CONV_ERR
+            }
+        }
+        unsafe replies.pointee = unsafe answers
+        return PAM_SUCCESS
+    }
+
+    private func answer(
+        _ message: UnsafePointer<pam_message>?, into reply: inout pam_response
+    ) -> Bool {
+        guard let message = unsafe message else { return false }
+        switch unsafe message.pointee.msg_style {
+        case PAM_PROMPT_ECHO_OFF:
+            guard !hasAnswered, let text = unsafe password.duplicate() else { return false }
+            hasAnswered = true
+            unsafe reply.resp = unsafe text
+            return true
+        case PAM_TEXT_INFO, PAM_ERROR_MSG:
+            return true
+        default:  // An Int32 of the C library: PAM_PROMPT_ECHO_ON and whatever else there is.
+            return false
+        }
+    }
+
+    private static func discard(_ answers: UnsafeMutablePointer<pam_response>, _ count: Int) {
+        for index in 0..<count {
+            guard let text = unsafe answers[index].resp else { continue }
+            unsafe explicit_bzero(text, strlen(text))
+            unsafe free(text)
+        }
+        unsafe free(answers)
+    }
+}

@@ -1,0 +1,79 @@
+import CPAM
+import Glibc
+
+/// The child's side: one account, one password, one verdict, and the process ends.
+package enum PasswordVerification {
+    /// The PAM service that decides.
+    static let service = "signet"
+
+    /// Checks the password on standard input for the account named by the only argument.
+    ///
+    /// The password is 0–1024 bytes to the end of the stream, without NUL and not terminated.
+    /// Source: `pam_authenticate(3)`, `pam_acct_mgmt(3)`.
+    package static func run(arguments: [String]) -> PasswordVerdict {
+        guard closeDoors(), arguments.count == 2, let account = arguments.last,
+            AccountName.isAcceptable(account), serviceIsTrustworthy()
+        else { return .fault }
+        do throws(PasswordText.Unreadable) {
+            guard let password = try PasswordText.read(from: STDIN_FILENO) else { return .wrong }
+            return verdict(account: account, conversation: Conversation(password: password))
+        } catch {
+            return .fault
+        }
+    }
+
+    /// Nothing inherited, nothing dumped, nothing gained; a minute at most, even as an orphan.
+    private static func closeDoors() -> Bool {
+        guard signet_set_undumpable() == 0, signet_forbid_core_dumps() == 0,
+            signet_set_no_new_privileges() == 0, signet_close_from(3) == 0,
+            clearenv() == 0
+        else { return false }
+        _ = setsid()
+        _ = alarm(60)
+        return true
+    }
+
+    /// True when the service's own file is there, root's, and nobody else can write it.
+    ///
+    /// Without it libpam would fall back to `other`, which asks pam_signet and so ourselves.
+    private static func serviceIsTrustworthy() -> Bool {
+        var information = stat()
+        guard unsafe stat("/etc/pam.d/" + service, &information) == 0 else { return false }
+        return information.st_mode & S_IFMT == S_IFREG && information.st_uid == 0
+            && information.st_mode & (S_IWGRP | S_IWOTH) == 0
+    }
+
+    private static func verdict(account: String, conversation: Conversation) -> PasswordVerdict {
+        var callback = unsafe conversation.callback
+        var handle: OpaquePointer? = nil
+        let started = unsafe pam_start(service, account, &callback, &handle)
+        guard started == PAM_SUCCESS, let handle = unsafe handle else { return .fault }
+        var status = unsafe pam_authenticate(handle, Int32(bitPattern: PAM_DISALLOW_NULL_AUTHTOK))
+        if status == PAM_SUCCESS { status = unsafe pam_acct_mgmt(handle, 0) }
+        let isSameAccount = unsafe user(of: handle).map(Array.init) == Array(account.utf8)
+        unsafe pam_end(handle, status)
+        return withExtendedLifetime(conversation) {
+            // A module that renames the user would prove one account by another's password.
+            guard isSameAccount, !conversation.wasRefused else { return .fault }
+            // Success without the password is a stack that asks for none, such as an empty one.
+            return status == PAM_SUCCESS && !conversation.hasAnswered ? .fault : judge(status)
+        }
+    }
+
+    private static func user(of handle: OpaquePointer) -> String.UTF8View? {
+        var item: UnsafeRawPointer? = nil
+        guard unsafe pam_get_item(handle, PAM_USER, &item) == PAM_SUCCESS, let item = unsafe item
+        else { return nil }
+        return unsafe String(cString: item.assumingMemoryBound(to: CChar.self)).utf8
+    }
+
+    /// The code is C's, open-ended: what is not known to mean something is a fault.
+    private static func judge(_ status: Int32) -> PasswordVerdict {
+        switch status {
+        case PAM_SUCCESS: .right
+        case PAM_AUTH_ERR, PAM_MAXTRIES: .wrong
+        case PAM_USER_UNKNOWN, PAM_ACCT_EXPIRED, PAM_NEW_AUTHTOK_REQD, PAM_PERM_DENIED: .denied
+        default: .fault
+        }
+    }
+}

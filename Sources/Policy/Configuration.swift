@@ -1,0 +1,133 @@
+/// What a configuration file says wrong, and where.
+package struct ConfigurationFault: Error, Equatable, Sendable {
+    /// The file.
+    package let file: String
+    /// Its line, from 1; 0 if the whole file is meant.
+    package let line: Int
+    /// What is wrong.
+    package let problem: String
+
+    /// A problem at a place.
+    package init(file: String, line: Int, problem: String) {
+        self.file = file
+        self.line = line
+        self.problem = problem
+    }
+
+    /// `/etc/signet/signet.conf:3: unknown key 'x' in [touch]`
+    package var text: String { line > 0 ? "\(file):\(line): \(problem)" : "\(file): \(problem)" }
+}
+
+/// The effective settings, and where each comes from.
+///
+/// All or nothing: a file with one mistake is not used at all, because what its writer wanted
+/// to forbid may stand in the line that was not understood.
+package struct Configuration: Sendable {
+    /// The longest file in bytes.
+    package static let maximumFileLength = 65_536
+
+    private var values: [String: SettingValue] = [:]
+    private var origins: [String: String] = [:]
+
+    /// The defaults.
+    package init() {}
+
+    /// The defaults, overridden by files in order; the last one that names a key decides.
+    package init(files: [(name: String, text: [UInt8])]) throws(ConfigurationFault) {
+        for file in files { try read(file.name, file.text) }
+    }
+
+    /// The effective value of a setting.
+    package func value(_ setting: Setting) -> SettingValue {
+        values[setting.name] ?? setting.standard
+    }
+
+    /// Where it comes from: `file:line`, or `default`.
+    package func origin(_ setting: Setting) -> String {
+        origins[setting.name] ?? "default"
+    }
+
+    private mutating func read(_ name: String, _ text: [UInt8]) throws(ConfigurationFault) {
+        guard text.count <= Configuration.maximumFileLength else {
+            throw ConfigurationFault(file: name, line: 0, problem: "longer than 64 KiB")
+        }
+        guard let text = String(validating: text, as: UTF8.self) else {
+            throw ConfigurationFault(file: name, line: 0, problem: "not UTF-8")
+        }
+        var section: String?
+        var seen: Set<String> = []
+        // By bytes: as a Character, CR LF is one and no LF.
+        let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            do throws(LineProblem) {
+                try read(Substring(line), at: "\(name):\(index + 1)", in: &section, seen: &seen)
+            } catch {
+                throw ConfigurationFault(file: name, line: index + 1, problem: error.text)
+            }
+        }
+    }
+
+    private struct LineProblem: Error {
+        let text: String
+    }
+
+    private mutating func read(
+        _ line: Substring, at place: String, in section: inout String?, seen: inout Set<String>
+    ) throws(LineProblem) {
+        let line = line.trimmingSpaces
+        guard !line.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" }) else {
+            throw LineProblem(text: "control character")
+        }
+        if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { return }
+        if line.hasPrefix("[") {
+            section = try Configuration.sectionName(line)
+            return
+        }
+        guard let equals = line.firstIndex(of: "=") else {
+            throw LineProblem(text: "neither a [section] nor 'key = value'")
+        }
+        guard let section else { throw LineProblem(text: "a key before the first [section]") }
+        let key = line[..<equals].trimmingSpaces
+        guard let setting = Settings.all.first(where: { $0.section == section && $0.key == key })
+        else { throw LineProblem(text: "unknown key '\(key)' in [\(section)]") }
+        guard seen.insert(setting.name).inserted else {
+            throw LineProblem(text: "'\(key)' is set twice in this file")
+        }
+        let text = line[line.index(after: equals)...].trimmingSpaces
+        guard let value = setting.accepts.value(of: text) else {
+            throw LineProblem(
+                text: "'\(text)' is not good for '\(key)': it takes \(setting.accepts.expectation)")
+        }
+        values[setting.name] = value
+        origins[setting.name] = place
+    }
+
+    private static func sectionName(_ line: String) throws(LineProblem) -> String {
+        guard line.hasSuffix("]") else { throw LineProblem(text: "']' is missing") }
+        let name = line.dropFirst().dropLast().trimmingSpaces
+        guard Settings.all.contains(where: { $0.section == name }) else {
+            throw LineProblem(text: "unknown section [\(name)]")
+        }
+        return name
+    }
+}
+
+extension Configuration {
+    /// The time that a setting says, or nil for `off`.
+    package func duration(_ setting: Setting) -> Duration? {
+        if case .duration(let duration) = value(setting) { return duration }
+        return nil
+    }
+
+    /// The number that a setting says.
+    package func count(_ setting: Setting) -> Int {
+        if case .count(let count) = value(setting) { return count }
+        return 0
+    }
+
+    /// The words that a setting says.
+    package func words(_ setting: Setting) -> [String] {
+        if case .words(let words) = value(setting) { return words }
+        return []
+    }
+}

@@ -1,0 +1,88 @@
+/// The value of a setting, in the one form that it is used in.
+package enum SettingValue: Equatable, Sendable {
+    /// Written as `30s`, `500ms` or `2min`; `off` is nil where the setting allows it.
+    case duration(Duration?)
+    case count(Int)
+    /// Written as words with commas between; may be empty.
+    case words([String])
+}
+
+/// One row of the table of settings.
+package struct Setting: Sendable {
+    /// The section of the file.
+    package let section: String
+    /// The key in it.
+    package let key: String
+    /// What holds where no file says otherwise: the safe choice.
+    package let standard: SettingValue
+    /// The values that are accepted.
+    package let accepts: Form
+    /// What it is for, in one line.
+    package let purpose: String
+
+    /// The values that a setting accepts.
+    package enum Form: Sendable {
+        case duration(ClosedRange<Duration>, orOff: Bool)
+        case count(ClosedRange<Int>)
+        case words
+    }
+
+    /// `section.key`.
+    package var name: String { "\(section).\(key)" }
+}
+
+/// Every setting that there is. A key that has no row here is refused.
+package enum Settings {
+    /// `daemon.idle-exit`
+    package static let idleExit = Setting(
+        section: "daemon", key: "idle-exit", standard: .duration(.seconds(30)),
+        accepts: .duration(.seconds(1)...(.seconds(86_400)), orOff: true),
+        purpose: "how long the daemon stays when nothing is asked of it")
+    /// `daemon.connections`
+    package static let connections = Setting(
+        section: "daemon", key: "connections", standard: .count(128),
+        accepts: .count(8...4_096),
+        purpose: "connections at the same time, of all users together")
+    /// `daemon.connections-per-user`
+    package static let connectionsPerUser = Setting(
+        section: "daemon", key: "connections-per-user", standard: .count(16),
+        accepts: .count(2...1_024),
+        purpose: "connections of one user at the same time")
+    /// `touch.timeout`
+    package static let touchTimeout = Setting(
+        section: "touch", key: "timeout", standard: .duration(.seconds(60)),
+        accepts: .duration(.seconds(1)...(.seconds(170)), orOff: false),
+        purpose: "the longest wait for a finger, whatever the caller asks for")
+    /// `touch.max-tries`
+    package static let touchTries = Setting(
+        section: "touch", key: "max-tries", standard: .count(5), accepts: .count(1...5),
+        purpose: "the most fingers tried in one request, whatever the caller asks for")
+    /// `touch.waiting`
+    package static let touchWaiting = Setting(
+        section: "touch", key: "waiting", standard: .count(8), accepts: .count(0...64),
+        purpose: "requests that may wait while another is served")
+    /// `reader.ignore`
+    package static let ignoredReaders = Setting(
+        section: "reader", key: "ignore", standard: .words([]), accepts: .words,
+        purpose: "readers that are left alone, by the id that 'signet readers' shows")
+    /// `enrolment.fingers`
+    package static let fingers = Setting(
+        section: "enrolment", key: "fingers", standard: .count(10), accepts: .count(1...10),
+        purpose: "fingers that an account may enrol")
+    /// `enrolment.timeout`
+    package static let enrolmentTimeout = Setting(
+        section: "enrolment", key: "timeout", standard: .duration(.seconds(120)),
+        accepts: .duration(.seconds(10)...(.seconds(600)), orOff: false),
+        purpose: "the longest time that an enrolment may take")
+    /// `password.timeout`
+    package static let passwordTimeout = Setting(
+        section: "password", key: "timeout", standard: .duration(.seconds(30)),
+        accepts: .duration(.seconds(1)...(.seconds(300)), orOff: false),
+        purpose: "the longest time that the check of a password may take")
+
+    /// All of them, in the order in which they are shown.
+    package static let all: [Setting] = [
+        idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
+        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout,
+    ]
+}

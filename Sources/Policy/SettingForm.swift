@@ -1,0 +1,99 @@
+extension SettingValue {
+    /// As it is written in the file.
+    package var text: String {
+        switch self {
+        case .duration(nil): "off"
+        case .duration(let duration?): SettingValue.text(of: duration)
+        case .count(let count): String(count)
+        case .words(let words): words.joined(separator: ", ")
+        }
+    }
+
+    private static func text(of duration: Duration) -> String {
+        let milliseconds = duration.wholeMilliseconds
+        if milliseconds % 60_000 == 0 { return "\(milliseconds / 60_000)min" }
+        if milliseconds % 1_000 == 0 { return "\(milliseconds / 1_000)s" }
+        return "\(milliseconds)ms"
+    }
+}
+
+extension Setting.Form {
+    /// The value that a text stands for, or nil if it is malformed or out of bounds.
+    package func value(of text: String) -> SettingValue? {
+        switch self {
+        case .count(let bounds):
+            guard let count = Setting.Form.number(text.utf8), bounds.contains(count) else {
+                return nil
+            }
+            return .count(count)
+        case .duration(let bounds, let orOff):
+            if text == "off" { return orOff ? .duration(nil) : nil }
+            guard let duration = Setting.Form.duration(text), bounds.contains(duration) else {
+                return nil
+            }
+            return .duration(duration)
+        case .words:
+            return Setting.Form.words(text).map(SettingValue.words)
+        }
+    }
+
+    /// What would be accepted, for a message.
+    package var expectation: String {
+        switch self {
+        case .count(let bounds): "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)"
+        case .duration(let bounds, let orOff):
+            "a time from \(SettingValue.duration(bounds.lowerBound).text) to "
+                + "\(SettingValue.duration(bounds.upperBound).text)" + (orOff ? ", or off" : "")
+        case .words: "words with commas between"
+        }
+    }
+
+    private static func number(_ digits: some Collection<UInt8>) -> Int? {
+        guard (1...9).contains(digits.count) else { return nil }
+        var number = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            number = number * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        return number
+    }
+
+    private static func duration(_ text: String) -> Duration? {
+        let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard let number = number(digits) else { return nil }
+        switch String(text.utf8.dropFirst(digits.count)) {
+        case "ms": return .milliseconds(number)
+        case "s": return .seconds(number)
+        case "min": return .seconds(number * 60)
+        default: return nil
+        }
+    }
+
+    private static func words(_ text: String) -> [String]? {
+        if text.isEmpty { return [] }
+        var words: [String] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let word = part.trimmingSpaces
+            guard !word.isEmpty, !words.contains(word) else { return nil }
+            words.append(word)
+        }
+        return words
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds; what is less than one is dropped.
+    package var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}
+
+extension StringProtocol {
+    /// Without spaces and tabs at either end.
+    var trimmingSpaces: String {
+        let body = drop { $0 == " " || $0 == "\t" }
+        guard let last = body.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return String(body[...last])
+    }
+}

@@ -1,0 +1,67 @@
+import Wire
+
+/// Who may ask for something.
+package enum Caller: Sendable {
+    /// uid 0.
+    case root
+    /// uid 0, or the account that the request is about.
+    case rootOrAccount
+    /// Every local user.
+    case anyone
+}
+
+/// What proof a caller must give first. Root gives none: it could read what a password guards.
+package enum Proof: Sendable {
+    case none
+    /// The password of the account that the request is about.
+    case password
+}
+
+/// One row: what the daemon demands before it does what is asked.
+package struct VerbRule: Sendable {
+    /// Who may ask.
+    package let callers: Caller
+    /// With what proof.
+    package let proof: Proof
+    /// Whether it begins a request; the others only continue one.
+    package let beginsRequest: Bool
+}
+
+/// The table of verbs. What has no row here cannot be asked for.
+package enum VerbTable {
+    /// The row of a verb.
+    package static func rule(for verb: Verb) -> VerbRule {
+        switch verb {
+        case .authenticate: row(.rootOrAccount, .none)
+        case .verify: row(.rootOrAccount, .none)
+        case .enroll: row(.rootOrAccount, .password)
+        case .delete: row(.rootOrAccount, .password)
+        case .enable: row(.rootOrAccount, .password)
+        case .disable: row(.rootOrAccount, .password)
+        case .unlock: row(.rootOrAccount, .password)
+        case .status: row(.rootOrAccount, .none)
+        case .list: row(.rootOrAccount, .none)
+        case .readers: row(.anyone, .none)
+        case .log: row(.rootOrAccount, .none)
+        case .configuration: row(.anyone, .none)
+        case .passwordAccepted: row(.root, .none)
+        case .password: row(.anyone, .none, beginsRequest: false)
+        case .cancel: row(.anyone, .none, beginsRequest: false)
+        }
+    }
+
+    /// Whether a peer may ask for this about an account; `accountUID` is nil where there is none.
+    package static func permits(_ verb: Verb, peerUID: UInt32, accountUID: UInt32?) -> Bool {
+        switch rule(for: verb).callers {
+        case .root: peerUID == 0
+        case .rootOrAccount: peerUID == 0 || (accountUID != nil && peerUID == accountUID)
+        case .anyone: true
+        }
+    }
+
+    private static func row(
+        _ callers: Caller, _ proof: Proof, beginsRequest: Bool = true
+    ) -> VerbRule {
+        VerbRule(callers: callers, proof: proof, beginsRequest: beginsRequest)
+    }
+}

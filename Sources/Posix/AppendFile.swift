@@ -1,0 +1,96 @@
+import CLinux
+import Glibc
+
+/// A file that grows at its end only; one owner writes it, reads see what was written so far.
+package struct AppendFile: ~Copyable, Sendable {
+    private let descriptor: Descriptor
+    private let name: String
+    private let path: String
+    private let faults: DurableFaults
+
+    /// Opens a private file of a directory, made where it is missing with `mode` 0600.
+    ///
+    /// A new file's name is on disk when this returns.
+    package init(in directory: Directory, _ name: String) throws(FileFault) {
+        try directory.checkName(name)
+        try directory.fault(.create, name)
+        descriptor = try AppendFile.openOrMake(directory, name)
+        self.name = name
+        path = directory.location(name)
+        faults = directory.faults
+    }
+
+    private static func openOrMake(
+        _ directory: Directory, _ name: String
+    ) throws(FileFault) -> Descriptor {
+        let flags = O_RDWR | O_APPEND
+        do {
+            return try directory.openChecked(name, flags, isPrivate: true)
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+        let create = flags | O_CREAT | O_EXCL
+        let made = try directory.openChecked(name, create, mode: 0o600, isPrivate: true)
+        try directory.synchroniseSelf(name)
+        return made
+    }
+
+    /// The number of bytes in the file.
+    package borrowing func size() throws(FileFault) -> Int {
+        try statusOf(descriptor, path: path).size
+    }
+
+    /// Writes bytes at the end, not yet to disk; where that fails, the file is cut back.
+    package borrowing func append(_ bytes: [UInt8]) throws(FileFault) {
+        let before = try size()
+        let half = bytes.count / 2
+        do {
+            try faults.before(.write, name)
+            try writeWhole(Array(bytes[..<half]), to: descriptor, name: path)
+            try faults.before(.writeHalf, name)
+            try writeWhole(Array(bytes[half...]), to: descriptor, name: path)
+        } catch {
+            _ = ftruncate(descriptor.number, before)
+            throw .system(error)
+        }
+    }
+
+    /// Writes what was appended to disk; fdatasync(2).
+    package borrowing func synchronise() throws(FileFault) {
+        do {
+            try faults.before(.synchronise, name)
+        } catch { throw .system(error) }
+        guard fdatasync(descriptor.number) == 0 else {
+            throw .system(.current("fdatasync", on: path))
+        }
+    }
+
+    /// Reads up to `count` bytes from an offset; fewer where the file ends; pread(2).
+    package borrowing func read(at offset: Int, count: Int) throws(FileFault) -> [UInt8] {
+        guard offset >= 0, count >= 0 else { return [] }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let number = descriptor.number
+        var filled = 0
+        while filled < count {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                return retryingInterrupted {
+                    unsafe pread(number, rest.baseAddress, rest.count, offset + filled)
+                }
+            }
+            guard got >= 0 else { throw .system(.current("pread", on: path)) }
+            if got == 0 { break }
+            filled += got
+        }
+        bytes.removeLast(count - filled)
+        return bytes
+    }
+
+    /// Cuts the file to a size, on disk when this returns; ftruncate(2).
+    package borrowing func truncate(to size: Int) throws(FileFault) {
+        guard ftruncate(descriptor.number, size) == 0 else {
+            throw .system(.current("ftruncate", on: path))
+        }
+        try synchronise()
+    }
+}

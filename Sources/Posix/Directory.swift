@@ -1,0 +1,155 @@
+import CLinux
+import Glibc
+
+/// An open directory that one program owns; all its files are named relative to it.
+///
+/// Names are plain: no slash, no leading dot, no control character. Files must be regular, have one
+/// link and belong to root or the given owner, and nobody else may write to them.
+package final class Directory: Sendable {
+    /// The path it was opened by, for messages.
+    package let path: String
+    let descriptor: Descriptor
+    let owner: UInt32
+    let faults: DurableFaults
+
+    private init(
+        path: String, descriptor: consuming Descriptor, owner: UInt32, faults: DurableFaults
+    ) {
+        self.path = path
+        self.descriptor = descriptor
+        self.owner = owner
+        self.faults = faults
+    }
+
+    /// Opens a directory by its absolute path, trusted all the way from `/` as in `TrustedFile`.
+    package static func open(
+        _ path: String, owner: UInt32 = 0, faults: DurableFaults = .none
+    ) throws(FileFault) -> Directory {
+        let descriptor = try TrustedFile.openDirectory(path, owner: owner)
+        return Directory(path: path, descriptor: descriptor, owner: owner, faults: faults)
+    }
+
+    /// Opens a directory in this one; refuses a link, another's, or one others may write to.
+    ///
+    /// With `isPrivate`, group and others must have no access at all.
+    package func directory(
+        _ name: String, isPrivate: Bool = true
+    ) throws(FileFault) -> Directory {
+        try checkName(name)
+        let full = location(name)
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let opened = try openRelative(descriptor, name, flags, path: full)
+        let bits = isPrivate ? ForbiddenBits.others : ForbiddenBits.shared
+        let status = try statusOf(opened, path: full)
+        if let distrust = status.distrustAsDirectory(owner: owner, forbidding: bits) {
+            throw .untrusted(path: full, distrust)
+        }
+        return Directory(path: full, descriptor: opened, owner: owner, faults: faults)
+    }
+
+    /// Makes a directory durably where it is missing, with exactly `mode`, and opens it.
+    package func makeDirectory(_ name: String, mode: UInt32) throws(FileFault) -> Directory {
+        try checkName(name)
+        try fault(.makeDirectory, name)
+        let number = descriptor.number
+        if unsafe mkdirat(number, name, mode) == 0 {
+            // Not subject to the umask, which is as strict as can be in the daemon.
+            guard unsafe fchmodat(number, name, mode, 0) == 0 else {
+                throw failed("fchmodat", name)
+            }
+            try synchroniseSelf(name)
+        } else if errno != EEXIST {
+            throw failed("mkdirat", name)
+        }
+        return try directory(name, isPrivate: mode & ForbiddenBits.others == 0)
+    }
+
+    /// Reads a file of at most `cap` bytes, nil where there is none.
+    ///
+    /// With `isPrivate`, group and others must have no access to it.
+    package func read(
+        _ name: String, cap: Int, isPrivate: Bool = true
+    ) throws(FileFault) -> [UInt8]? {
+        try checkName(name)
+        let file: Descriptor
+        do {
+            file = try openChecked(name, O_RDONLY, isPrivate: isPrivate)
+        } catch {
+            if error.isMissing { return nil }
+            throw error
+        }
+        let bytes: [UInt8]?
+        do {
+            bytes = try readWhole(file, cap: cap, name: location(name))
+        } catch { throw .system(error) }
+        guard let bytes else { throw .tooLarge(path: location(name)) }
+        return bytes
+    }
+
+    /// Lists the plain names in this directory, sorted; what begins with a dot is left out.
+    package func list() throws(FileFault) -> [String] {
+        try entries().filter(isPlainName).sorted()
+    }
+
+    /// The path of a name in this directory, for messages.
+    func location(_ name: String) -> String { path + "/" + name }
+
+    /// Opens a file of this directory and checks its kind, owner, mode and links.
+    func openChecked(
+        _ name: String, _ flags: Int32, mode: UInt32 = 0, isPrivate: Bool
+    ) throws(FileFault) -> Descriptor {
+        let all = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+        let file = try openRelative(descriptor, name, all, mode: mode, path: location(name))
+        let bits = isPrivate ? ForbiddenBits.others : ForbiddenBits.shared
+        let status = try statusOf(file, path: location(name))
+        if let distrust = status.distrustAsFile(owner: owner, forbidding: bits) {
+            throw .untrusted(path: location(name), distrust)
+        }
+        return file
+    }
+
+    func checkName(_ name: String) throws(FileFault) {
+        guard isPlainName(name) else { throw .badName(name) }
+    }
+
+    func fault(_ step: DurableStep, _ name: String) throws(FileFault) {
+        do {
+            try faults.before(step, name)
+        } catch { throw .system(error) }
+    }
+
+    /// The fault that errno tells of, about a name in this directory.
+    func failed(_ operation: String, _ name: String) -> FileFault {
+        .system(SystemFault.current(operation, on: location(name)))
+    }
+
+    /// Every name but `.` and `..`; readdir(3).
+    func entries() throws(FileFault) -> [String] {
+        // A descriptor of its own: the stream closes it and moves its offset.
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        let stream = unsafe fdopendir(
+            try openRelative(descriptor, ".", flags, path: path).release())
+        guard let stream = unsafe stream else { throw failed("fdopendir", "") }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
+                unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { characters in
+                    unsafe String(validatingCString: characters)
+                }
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw failed("readdir", "") }
+        return names
+    }
+}
+
+/// Tells whether a name stays inside its directory and cannot be a temporary file's.
+private func isPlainName(_ name: String) -> Bool {
+    let bytes = name.utf8
+    return !bytes.isEmpty && bytes.count <= 200 && !name.hasPrefix(".")
+        && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
+}

@@ -1,0 +1,99 @@
+import CLinux
+import Glibc
+
+/// Reads a file from its offset to the end; nil where it holds more than `cap` bytes.
+func readWhole(
+    _ file: borrowing Descriptor, cap: Int, name: String
+) throws(SystemFault) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: cap + 1)
+    let count = try fill(file, &bytes, name: name)
+    guard count <= cap else {
+        wipe(&bytes)
+        return nil
+    }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+}
+
+/// Reads until the buffer is full or the file ends; returns how many bytes there were.
+private func fill(
+    _ file: borrowing Descriptor, _ bytes: inout [UInt8], name: String
+) throws(SystemFault) -> Int {
+    let number = file.number
+    var filled = 0
+    while filled < bytes.count {
+        let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            return retryingInterrupted { unsafe read(number, rest.baseAddress, rest.count) }
+        }
+        guard got >= 0 else { throw SystemFault.current("read", on: name) }
+        if got == 0 { break }
+        filled += got
+    }
+    return filled
+}
+
+/// Writes all bytes at the descriptor's offset, however many calls that takes; write(2).
+func writeWhole(
+    _ bytes: [UInt8], to file: borrowing Descriptor, name: String
+) throws(SystemFault) {
+    let number = file.number
+    var written = 0
+    while written < bytes.count {
+        let put = unsafe bytes.withUnsafeBytes { buffer in
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
+            return retryingInterrupted { unsafe write(number, rest.baseAddress, rest.count) }
+        }
+        guard put > 0 else { throw SystemFault.current("write", on: name) }
+        written += put
+    }
+}
+
+/// What fstat(2) says about an open file.
+struct FileStatus {
+    let owner: UInt32
+    let mode: UInt32
+    let links: UInt64
+    let size: Int
+
+    init(of file: borrowing Descriptor, name: String) throws(SystemFault) {
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0 else {
+            throw SystemFault.current("fstat", on: name)
+        }
+        owner = status.st_uid
+        mode = status.st_mode
+        links = UInt64(status.st_nlink)
+        size = Int(status.st_size)
+    }
+
+    private var kind: UInt32 { mode & UInt32(S_IFMT) }
+    var permissions: UInt32 { mode & 0o7777 }
+
+    /// What speaks against a directory on the way to a trusted file.
+    func distrustAsDirectory(owner allowed: UInt32, forbidding bits: UInt32) -> Distrust? {
+        guard kind == UInt32(S_IFDIR) else { return .wrongKind }
+        return distrust(owner: allowed, forbidding: bits)
+    }
+
+    /// What speaks against a regular file.
+    func distrustAsFile(owner allowed: UInt32, forbidding bits: UInt32) -> Distrust? {
+        guard kind == UInt32(S_IFREG) else { return .wrongKind }
+        guard links == 1 else { return .linked }
+        return distrust(owner: allowed, forbidding: bits)
+    }
+
+    private func distrust(owner allowed: UInt32, forbidding bits: UInt32) -> Distrust? {
+        guard owner == 0 || owner == allowed else { return .owner(owner) }
+        guard permissions & bits == 0 else { return .mode(permissions) }
+        return nil
+    }
+}
+
+/// Permission bits that a file must not have.
+enum ForbiddenBits {
+    /// Writing by group or others.
+    static let shared: UInt32 = 0o022
+    /// Anything by group or others.
+    static let others: UInt32 = 0o077
+}

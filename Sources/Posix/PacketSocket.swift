@@ -1,0 +1,153 @@
+import CLinux
+import Glibc
+
+/// What came out of one attempt to receive.
+package enum Received: Equatable, Sendable {
+    /// One whole packet.
+    case packet([UInt8])
+    /// A packet longer than the limit; it is gone, and the connection should be too.
+    case tooLong
+    /// Nothing there yet: wait for the descriptor to become readable.
+    case wouldBlock
+    /// The peer has closed its end.
+    case end
+}
+
+/// What came out of one attempt to send.
+package enum Sent: Equatable, Sendable {
+    /// The packet was taken as a whole.
+    case whole
+    /// The peer reads too slowly: wait for the descriptor to become writable.
+    case wouldBlock
+}
+
+/// A connected Unix SOCK_SEQPACKET socket: close-on-exec, never blocking, never raising SIGPIPE.
+package struct PacketSocket: ~Copyable, Sendable {
+    /// The descriptor, for polling and for `PeerCredentials`.
+    package let descriptor: Descriptor
+
+    /// Takes over a connected socket that is already non-blocking.
+    package init(adopting descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// Connects to a listening socket's path; connect(2).
+    ///
+    /// Throws EAGAIN at once where the listener's queue is full, ECONNREFUSED where nobody listens.
+    package static func connect(to path: String) throws(SystemFault) -> PacketSocket {
+        let address = try SocketAddress(path: path)
+        let descriptor = try packetSocket()
+        let number = descriptor.number
+        let result = unsafe address.withAddress { unsafe Glibc.connect(number, $0, $1) }
+        guard result == 0 else { throw SystemFault.current("connect", on: path) }
+        return PacketSocket(adopting: descriptor)
+    }
+
+    /// Makes two sockets that are connected to each other; socketpair(2).
+    package static func pair() throws(SystemFault) -> PacketPair {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw SystemFault.current("socketpair")
+        }
+        return PacketPair(
+            first: PacketSocket(adopting: Descriptor(adopting: ends[0])),
+            second: PacketSocket(adopting: Descriptor(adopting: ends[1])))
+    }
+
+    /// Sends one packet of 1 byte or more; send(2) with MSG_NOSIGNAL.
+    ///
+    /// Throws EPIPE where the peer is gone and EMSGSIZE where the packet does not fit a buffer.
+    package borrowing func send(_ packet: [UInt8]) throws(SystemFault) -> Sent {
+        guard !packet.isEmpty else { throw SystemFault("send", code: EINVAL) }
+        let number = descriptor.number
+        let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+        let result = unsafe packet.withUnsafeBytes { bytes in
+            retryingInterrupted { unsafe Glibc.send(number, bytes.baseAddress, bytes.count, flags) }
+        }
+        guard result >= 0 else {
+            if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
+            throw SystemFault.current("send")
+        }
+        // A packet goes whole or not at all.
+        guard result == packet.count else { throw SystemFault("send", code: EIO) }
+        return .whole
+    }
+
+    /// Takes one packet of at most `limit` bytes; recv(2) with MSG_TRUNC, so that a longer one shows.
+    package borrowing func receive(limit: Int) throws(SystemFault) -> Received {
+        var packet = [UInt8](repeating: 0, count: max(1, limit))
+        let number = descriptor.number
+        let flags = Int32(MSG_TRUNC | MSG_DONTWAIT)
+        let result = unsafe packet.withUnsafeMutableBytes { bytes in
+            retryingInterrupted { unsafe recv(number, bytes.baseAddress, bytes.count, flags) }
+        }
+        guard result >= 0 else {
+            if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
+            throw SystemFault.current("recv")
+        }
+        if result == 0 { return .end }
+        guard result <= limit else { return .tooLong }
+        packet.removeLast(packet.count - result)
+        return .packet(packet)
+    }
+}
+
+/// Both ends of a socketpair(2).
+package struct PacketPair: ~Copyable, Sendable {
+    /// One end.
+    package var first: PacketSocket
+    /// The other.
+    package var second: PacketSocket
+}
+
+/// A listening Unix SOCK_SEQPACKET socket, never blocking.
+package struct PacketListener: ~Copyable, Sendable {
+    /// The descriptor, for polling.
+    package let descriptor: Descriptor
+
+    /// Takes over a socket that already listens, as systemd hands over, and makes it non-blocking.
+    package init(adopting descriptor: consuming Descriptor) throws(SystemFault) {
+        let flags = fcntl(descriptor.number, F_GETFL)
+        guard flags >= 0, fcntl(descriptor.number, F_SETFL, flags | O_NONBLOCK) == 0 else {
+            throw SystemFault.current("fcntl")
+        }
+        self.descriptor = descriptor
+    }
+
+    /// Binds and listens; the path must not exist yet. The node gets exactly `mode`.
+    package static func listen(
+        at path: String, mode: UInt32, backlog: Int32 = 64
+    ) throws(SystemFault) -> PacketListener {
+        let address = try SocketAddress(path: path)
+        let descriptor = try packetSocket()
+        let number = descriptor.number
+        // The socket's mode before bind(2) is the most the node can get: no moment of more.
+        guard fchmod(number, mode) == 0 else { throw SystemFault.current("fchmod", on: path) }
+        let bound = unsafe address.withAddress { unsafe bind(number, $0, $1) }
+        guard bound == 0 else { throw SystemFault.current("bind", on: path) }
+        guard unsafe chmod(path, mode) == 0 else { throw SystemFault.current("chmod", on: path) }
+        guard Glibc.listen(number, backlog) == 0 else {
+            throw SystemFault.current("listen", on: path)
+        }
+        return try PacketListener(adopting: descriptor)
+    }
+
+    /// Takes the next connection, or nil where none waits; accept4(2).
+    package borrowing func accept() throws(SystemFault) -> PacketSocket? {
+        let number = descriptor.number
+        let kind = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let result = retryingInterrupted {
+            accept4(number, nil, nil, kind)
+        }
+        if result == -1 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ECONNABORTED) {
+            return nil
+        }
+        return PacketSocket(adopting: try Descriptor(result: result, of: "accept4"))
+    }
+}
+
+private func packetSocket() throws(SystemFault) -> Descriptor {
+    let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    return try Descriptor(result: socket(AF_UNIX, kind, 0), of: "socket")
+}

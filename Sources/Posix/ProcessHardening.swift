@@ -1,0 +1,37 @@
+import CLinux
+import Glibc
+
+/// Keeps this process's memory from debuggers and core dumps, and its files from others.
+///
+/// prctl(2) PR_SET_DUMPABLE, setrlimit(2) RLIMIT_CORE, umask(2) 077.
+package func hardenProcess() throws(SystemFault) {
+    guard set_dumpable(0) == 0 else { throw SystemFault.current("prctl") }
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else {
+        throw SystemFault.current("setrlimit")
+    }
+    _ = umask(0o077)
+}
+
+/// Removes every environment variable but those named, whose values stay; environ(7).
+///
+/// For the start of `main`, while there is one thread.
+package func clearEnvironment(keeping names: Set<String>) throws(SystemFault) {
+    var kept: [(String, String)] = []
+    for name in names.sorted() {
+        guard let value = unsafe getenv(name) else { continue }
+        kept.append((name, unsafe String(cString: value)))
+    }
+    guard clearenv() == 0 else { throw SystemFault("clearenv", code: ENOMEM) }
+    for (name, value) in kept {
+        guard unsafe setenv(name, value, 1) == 0 else {
+            throw SystemFault.current("setenv", on: name)
+        }
+    }
+}
+
+/// The value of an environment variable, nil where it is not set; getenv(3).
+package func environmentValue(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(validatingCString: value)
+}

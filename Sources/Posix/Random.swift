@@ -1,0 +1,22 @@
+import CLinux
+import Glibc
+
+/// Returns `count` bytes from the kernel's generator; getrandom(2), which blocks only in early boot.
+package func randomBytes(_ count: Int) throws(SystemFault) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let filled = unsafe bytes.withUnsafeMutableBytes { unsafe fillRandom($0) }
+    guard filled else { throw SystemFault.current("getrandom") }
+    return bytes
+}
+
+/// Fills a buffer from the kernel's generator; false, with errno set, where that fails.
+func fillRandom(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    var rest = unsafe buffer[...]
+    while unsafe !rest.isEmpty {
+        let part = unsafe UnsafeMutableRawBufferPointer(rebasing: rest)
+        let got = retryingInterrupted { unsafe getrandom(part.baseAddress, part.count, 0) }
+        guard got > 0 else { return false }
+        unsafe rest = rest.dropFirst(got)
+    }
+    return true
+}

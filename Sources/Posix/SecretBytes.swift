@@ -1,0 +1,114 @@
+import CLinux
+import Glibc
+
+/// Bytes that never reach swap or a core dump and are wiped when their owner goes.
+///
+/// They lie on pages of their own: mlock(2), madvise(2) MADV_DONTDUMP, explicit_bzero(3).
+// SAFETY: the storage is written only inside `init`, before the reference is shared; afterwards
+// it is only read, and freed once, in `deinit`. Its address is lent as spans only.
+@safe package final class SecretBytes: @unchecked Sendable {
+    private let storage: UnsafeMutableRawBufferPointer
+    private let mapped: Int
+
+    /// The number of secret bytes.
+    package var count: Int { unsafe storage.count }
+
+    /// Maps locked, zeroed memory and lets `fill` write to it once.
+    ///
+    /// Throws where the memory cannot be mapped or locked (RLIMIT_MEMLOCK).
+    package init(count: Int, fill: (inout MutableRawSpan) -> Void) throws(SystemFault) {
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let size = max(1, (count + page - 1) / page) * page
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        let address = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, flags, -1, 0)
+        guard let address = unsafe address, unsafe address != MAP_FAILED else {
+            throw SystemFault.current("mmap")
+        }
+        guard unsafe mlock(address, size) == 0, unsafe madvise(address, size, MADV_DONTDUMP) == 0
+        else {
+            let fault = SystemFault.current("mlock")
+            unsafe munmap(address, size)
+            throw fault
+        }
+        unsafe storage = UnsafeMutableRawBufferPointer(start: address, count: count)
+        mapped = size
+        var span = unsafe storage.mutableBytes
+        fill(&span)
+    }
+
+    deinit {
+        guard let address = unsafe storage.baseAddress else { return }
+        unsafe explicit_bzero(address, mapped)
+        unsafe munmap(address, mapped)
+    }
+
+    /// Lends the bytes for the time of the call.
+    package func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let span = unsafe storage.bytes
+        return try body(span)
+    }
+
+    /// Tells whether both hold the same bytes, in a time that depends on the length alone.
+    package func equals(_ other: SecretBytes) -> Bool {
+        withBytes { mine in
+            other.withBytes { theirs in constantTimeEqual(mine, theirs) }
+        }
+    }
+}
+
+extension SecretBytes {
+    /// Copies bytes that are at hand; the caller still has to wipe the original.
+    package convenience init(copying bytes: RawSpan) throws(SystemFault) {
+        try self.init(count: bytes.byteCount) { target in
+            unsafe target.withUnsafeMutableBytes { to in
+                unsafe bytes.withUnsafeBytes { from in unsafe to.copyMemory(from: from) }
+            }
+        }
+    }
+
+    /// Moves bytes out of an array, which is wiped and left empty.
+    package convenience init(moving bytes: inout [UInt8]) throws(SystemFault) {
+        defer { wipe(&bytes) }
+        try self.init(copying: unsafe bytes.span.bytes)
+    }
+
+    /// Returns `count` bytes from the kernel's generator; getrandom(2).
+    package static func random(_ count: Int) throws(SystemFault) -> SecretBytes {
+        var filled = false
+        let secret = try SecretBytes(count: count) { target in
+            filled = unsafe target.withUnsafeMutableBytes { unsafe fillRandom($0) }
+        }
+        guard filled else { throw SystemFault.current("getrandom") }
+        return secret
+    }
+}
+
+/// Overwrites an array that held a secret and empties it; explicit_bzero(3).
+///
+/// Copies that the array shared its storage with are not reached.
+package func wipe(_ bytes: inout [UInt8]) {
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+        guard let address = buffer.baseAddress else { return }
+        unsafe explicit_bzero(address, buffer.count)
+    }
+    bytes = []
+}
+
+/// Tells whether two runs of bytes are equal, in a time that depends on the lengths alone.
+package func constantTimeEqual(_ one: RawSpan, _ other: RawSpan) -> Bool {
+    guard one.byteCount == other.byteCount else { return false }
+    return unsafe one.withUnsafeBytes { left in
+        unsafe other.withUnsafeBytes { right in
+            var difference: UInt8 = 0
+            for index in left.indices { unsafe difference |= left[index] ^ right[index] }
+            return difference == 0
+        }
+    }
+}
+
+/// Tells whether two arrays are equal, in a time that depends on the lengths alone.
+package func constantTimeEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    unsafe constantTimeEqual(one.span.bytes, other.span.bytes)
+}

@@ -1,0 +1,31 @@
+import CLinux
+import Glibc
+
+/// A Unix socket's path, checked to fit the kernel's address; unix(7).
+struct SocketAddress {
+    private var storage: sockaddr_un
+
+    /// Throws ENAMETOOLONG or EINVAL where the path is too long, empty or holds a NUL.
+    init(path: String) throws(SystemFault) {
+        storage = sockaddr_un()
+        let bytes = Array(path.utf8)
+        let room = MemoryLayout.size(ofValue: storage.sun_path)
+        guard bytes.count < room else {
+            throw SystemFault("connect", on: path, code: ENAMETOOLONG)
+        }
+        guard !bytes.isEmpty, !bytes.contains(0) else {
+            throw SystemFault("connect", on: path, code: EINVAL)
+        }
+        storage.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &storage.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    }
+
+    /// Lends the address to bind(2) or connect(2).
+    func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        unsafe withUnsafePointer(to: storage) { pointer in
+            let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+            let family = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: sockaddr.self)
+            return unsafe body(family, size)
+        }
+    }
+}

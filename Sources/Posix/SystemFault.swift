@@ -1,0 +1,52 @@
+import Glibc
+
+/// A system call that failed: which one, on what, and the error number it left.
+package struct SystemFault: Error, Equatable, Sendable {
+    /// The C function, e.g. `openat`.
+    package let operation: String
+    /// What it was applied to, a path or a name; empty where there is none.
+    package let subject: String
+    /// The `errno` value.
+    package let code: Int32
+
+    /// Describes a failure of `operation` on `subject`; the code is a value of errno(3).
+    package init(_ operation: String, on subject: String = "", code: Int32) {
+        self.operation = operation
+        self.subject = subject
+        self.code = code
+    }
+
+    /// Describes the failure that the calling thread's `errno` tells of.
+    package static func current(_ operation: String, on subject: String = "") -> SystemFault {
+        SystemFault(operation, on: subject, code: errno)
+    }
+}
+
+extension SystemFault: CustomStringConvertible {
+    /// One line without a full stop, e.g. `openat version: Permission denied`.
+    package var description: String {
+        let call = subject.isEmpty ? operation : "\(operation) \(subject)"
+        return "\(call): \(errorText(code))"
+    }
+}
+
+/// The text of an error number, by strerror_r(3).
+private func errorText(_ code: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 128)
+    let capacity = text.count
+    let result = unsafe text.withUnsafeMutableBufferPointer { buffer in
+        guard let start = buffer.baseAddress else { return EINVAL }
+        return unsafe strerror_r(code, start, capacity)
+    }
+    guard result == 0 else { return "error \(code)" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// Repeats a system call for as long as a signal interrupts it; the result is its last one.
+func retryingInterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
+    while true {
+        let result = call()
+        if result == -1 && errno == EINTR { continue }
+        return result
+    }
+}

@@ -1,0 +1,50 @@
+/// The text around an OpenSSH signature (PROTOCOL.sshsig), as `ssh-keygen -Y verify` reads it.
+package enum Armour {
+    private static let begin: StaticString = "-----BEGIN SSH SIGNATURE-----\n"
+    private static let end: StaticString = "-----END SSH SIGNATURE-----\n"
+    private static let width = 70
+
+    /// The armoured form of a signature's blob, lines of 70 characters, ended by LF.
+    package static func wrap(_ blob: [UInt8]) -> [UInt8] {
+        let text = Base64.encode(blob, .standard)
+        var lines = begin.bytes
+        for start in stride(from: 0, to: text.count, by: width) {
+            lines += text[start..<min(start + width, text.count)]
+            lines.append(UInt8(ascii: "\n"))
+        }
+        return lines + end.bytes
+    }
+
+    /// The blob, or nil unless the text is exactly what `wrap` makes of it.
+    package static func unwrap(_ text: [UInt8]) -> [UInt8]? {
+        guard text.starts(with: begin.bytes), text.count >= begin.bytes.count + end.bytes.count
+        else { return nil }
+        let body = text.dropFirst(begin.bytes.count).dropLast(end.bytes.count)
+        guard let blob = Base64.decode(body.filter { $0 != UInt8(ascii: "\n") }, .standard),
+            wrap(blob) == text
+        else { return nil }
+        return blob
+    }
+}
+
+/// A receipt as it is kept: a statement's text, then its armoured signature.
+package enum Receipt {
+    /// The text of a receipt.
+    package static func text(statement: [UInt8], signature blob: [UInt8]) -> [UInt8] {
+        statement + Armour.wrap(blob)
+    }
+
+    /// The statement's text and the signature's blob, or nil unless the text is one receipt.
+    package static func split(_ text: [UInt8]) -> (statement: [UInt8], signature: [UInt8])? {
+        // No line of a statement begins with a hyphen.
+        var lineStart = 0
+        for (index, byte) in text.enumerated() {
+            if index == lineStart, byte == UInt8(ascii: "-") {
+                guard let blob = Armour.unwrap([UInt8](text[index...])) else { return nil }
+                return ([UInt8](text[..<index]), blob)
+            }
+            if byte == UInt8(ascii: "\n") { lineStart = index + 1 }
+        }
+        return nil
+    }
+}

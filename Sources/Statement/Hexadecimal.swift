@@ -1,0 +1,42 @@
+/// Lower-case hexadecimal, two characters a byte.
+package enum Hexadecimal {
+    /// The text of some bytes.
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digit(byte >> 4))
+            text.append(digit(byte & 15))
+        }
+        return text
+    }
+
+    /// The bytes of a text, or nil if a character is not a lower-case digit or one is missing.
+    package static func decode(_ text: [UInt8]) -> [UInt8]? {
+        guard text.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 2)
+        for index in stride(from: 0, to: text.count, by: 2) {
+            guard let high = value(text[index]), let low = value(text[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    /// The character of a number below 16.
+    static func digit(_ value: UInt8, upperCase: Bool = false) -> UInt8 {
+        if value < 10 { return UInt8(ascii: "0") + value }
+        return (upperCase ? UInt8(ascii: "A") : UInt8(ascii: "a")) + (value & 15) - 10
+    }
+
+    /// The number of a lower-case character.
+    static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// A moment of the wall clock in UTC, to the second, in the form of RFC 3339.
+package struct Instant: Equatable, Comparable, Sendable {
+    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    package let seconds: UInt64
+
+    /// The last second that the form can say: the end of the year 9999.
+    package static let last: UInt64 = 253_402_300_799
+
+    /// A moment; what lies after the year 9999 becomes its end.
+    package init(seconds: UInt64) {
+        self.seconds = min(seconds, Instant.last)
+    }
+
+    /// Earlier is less.
+    package static func < (left: Instant, right: Instant) -> Bool { left.seconds < right.seconds }
+
+    /// `2026-11-20T17:24:00Z`.
+    package var text: [UInt8] {
+        let date = civilDate
+        let time = seconds % 86_400
+        var text = Instant.digits(date.year, 4)
+        text += [UInt8(ascii: "-")] + Instant.digits(date.month, 2)
+        text += [UInt8(ascii: "-")] + Instant.digits(date.day, 2)
+        text += [UInt8(ascii: "T")] + Instant.digits(time / 3_600, 2)
+        text += [UInt8(ascii: ":")] + Instant.digits(time / 60 % 60, 2)
+        text += [UInt8(ascii: ":")] + Instant.digits(time % 60, 2) + [UInt8(ascii: "Z")]
+        return text
+    }
+
+    /// Reads exactly the form of `text`, or gives nil.
+    package init?(text: [UInt8]) {
+        guard text.count == 20 else { return nil }
+        func number(_ range: Range<Int>) -> UInt64? {
+            var value: UInt64 = 0
+            for character in text[range] {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) else {
+                    return nil
+                }
+                value = value * 10 + UInt64(character - UInt8(ascii: "0"))
+            }
+            return value
+        }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16),
+            let second = number(17..<19), year >= 1970, (1...12).contains(month),
+            (1...31).contains(day), hour < 24, minute < 60, second < 60
+        else { return nil }
+        let days = Instant.days(year: year, month: month, day: day)
+        self.init(seconds: days * 86_400 + hour * 3_600 + minute * 60 + second)
+        // Separators, and days that a month does not have.
+        guard self.text == text else { return nil }
+    }
+
+    /// Year, month (1 to 12) and day (1 to 31) of the Gregorian calendar.
+    package var civilDate: (year: UInt64, month: UInt64, day: UInt64) {
+        // Years are counted from March, so that the leap day is a year's last.
+        let shifted = seconds / 86_400 + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func days(year: UInt64, month: UInt64, day: UInt64) -> UInt64 {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = shiftedYear / 400
+        let yearOfEra = shiftedYear % 400
+        let monthFromMarch = month > 2 ? month - 3 : month + 9
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private static func digits(_ number: UInt64, _ width: Int) -> [UInt8] {
+        let digits = Decimal.encode(number)
+        return [UInt8](repeating: UInt8(ascii: "0"), count: max(0, width - digits.count)) + digits
+    }
+}

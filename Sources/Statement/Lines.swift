@@ -1,0 +1,172 @@
+/// Why a text of lines was refused.
+package enum LineFault: Error, Equatable {
+    /// The text ends before the line that must come next.
+    case truncated
+    /// The line that must come next has another name.
+    case unexpectedName
+    /// A value is longer than its cap.
+    case tooLong
+    /// A value is not in the one form that it has.
+    case malformed
+    /// Something follows the last line.
+    case trailing
+}
+
+/// Writes canonical text: one `name: value` a line, each ended by LF.
+///
+/// Control characters, `%`, and bytes that are not well-formed UTF-8 become `%XX`.
+package struct LineWriter {
+    /// The text so far.
+    package private(set) var text: [UInt8] = []
+
+    /// Begins an empty text.
+    package init() {}
+
+    /// Appends a line with any bytes as its value.
+    package mutating func put(_ name: StaticString, _ value: [UInt8]) {
+        text.append(contentsOf: name.bytes)
+        text.append(UInt8(ascii: ":"))
+        text.append(UInt8(ascii: " "))
+        text.append(contentsOf: PercentEncoding.encode(value))
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    /// Appends a line with a number, in decimal.
+    package mutating func put(_ name: StaticString, number: UInt64) {
+        put(name, Decimal.encode(number))
+    }
+}
+
+/// Reads canonical text line by line; the caller names each line that must come.
+///
+/// Only the one form that `LineWriter` gives to a value is accepted.
+package struct LineReader {
+    private let text: [UInt8]
+    private var position = 0
+
+    /// Begins at the start of a text. The caller has checked its length.
+    package init(_ text: [UInt8]) {
+        self.text = text
+    }
+
+    /// The value of the next line, which must have this name; at most `cap` bytes, decoded.
+    package mutating func value(_ name: StaticString, cap: Int) throws(LineFault) -> [UInt8] {
+        let start = position
+        for byte in name.bytes + [UInt8(ascii: ":"), UInt8(ascii: " ")] {
+            guard position < text.count else { throw .truncated }
+            guard text[position] == byte else {
+                position = start
+                throw .unexpectedName
+            }
+            position += 1
+        }
+        let valueStart = position
+        while position < text.count, text[position] != UInt8(ascii: "\n") { position += 1 }
+        guard position < text.count else { throw .truncated }
+        guard position - valueStart <= cap * 3 else { throw .tooLong }
+        let written = [UInt8](text[valueStart..<position])
+        position += 1
+        guard let value = PercentEncoding.decode(written) else { throw .malformed }
+        guard value.count <= cap else { throw .tooLong }
+        return value
+    }
+
+    /// The decimal number of the next line, which must have this name.
+    package mutating func number(_ name: StaticString) throws(LineFault) -> UInt64 {
+        guard let number = Decimal.decode(try value(name, cap: 20)) else { throw .malformed }
+        return number
+    }
+
+    /// Whether the next line has this name.
+    package func isNext(_ name: StaticString) -> Bool {
+        let prefix = name.bytes + [UInt8(ascii: ":"), UInt8(ascii: " ")]
+        guard text.count - position >= prefix.count else { return false }
+        for (offset, byte) in prefix.enumerated() where text[position + offset] != byte {
+            return false
+        }
+        return true
+    }
+
+    /// Succeeds when every line was asked for.
+    package func end() throws(LineFault) {
+        guard position == text.count else { throw .trailing }
+    }
+}
+
+/// `%XX` for what may not stand in a line as it is; upper-case hexadecimal, as RFC 3986 has it.
+package enum PercentEncoding {
+    /// The only way in which these bytes are written.
+    package static func encode(_ value: [UInt8]) -> [UInt8] {
+        Printable.escaping(value, and: UInt8(ascii: "%")) { byte, text in
+            text.append(UInt8(ascii: "%"))
+            text.append(Hexadecimal.digit(byte >> 4, upperCase: true))
+            text.append(Hexadecimal.digit(byte & 15, upperCase: true))
+        }
+    }
+
+    /// The bytes of a text, or nil unless it is exactly what `encode` makes of them.
+    package static func decode(_ text: [UInt8]) -> [UInt8]? {
+        var value: [UInt8] = []
+        value.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            guard text[index] == UInt8(ascii: "%") else {
+                value.append(text[index])
+                index += 1
+                continue
+            }
+            guard text.count - index >= 3, let high = upperValue(text[index + 1]),
+                let low = upperValue(text[index + 2])
+            else { return nil }
+            value.append(high << 4 | low)
+            index += 3
+        }
+        return encode(value) == text ? value : nil
+    }
+
+    private static func upperValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        default: nil
+        }
+    }
+}
+
+/// Decimal numbers without sign, spaces or leading zeros.
+package enum Decimal {
+    /// The digits of a number.
+    package static func encode(_ number: UInt64) -> [UInt8] {
+        if number == 0 { return [UInt8(ascii: "0")] }
+        var digits: [UInt8] = []
+        var rest = number
+        while rest > 0 {
+            digits.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        }
+        digits.reverse()
+        return digits
+    }
+
+    /// The number, or nil if the text is empty, has other characters, or does not fit.
+    package static func decode(_ text: [UInt8]) -> UInt64? {
+        guard !text.isEmpty, text.count == 1 || text[0] != UInt8(ascii: "0") else { return nil }
+        var number: UInt64 = 0
+        for character in text {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) else { return nil }
+            let (tens, tooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflow) = tens.addingReportingOverflow(
+                UInt64(character - UInt8(ascii: "0")))
+            guard !tooLarge, !overflow else { return nil }
+            number = sum
+        }
+        return number
+    }
+}
+
+extension StaticString {
+    /// The UTF-8 bytes.
+    package var bytes: [UInt8] {
+        unsafe [UInt8](UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount))
+    }
+}

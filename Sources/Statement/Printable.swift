@@ -1,0 +1,65 @@
+/// Decides what may stand in a line of text as it is: well-formed UTF-8 without controls.
+///
+/// Controls are C0, DEL, C1, the line and paragraph separators, and the marks that change
+/// the direction of writing: with these a line could show other than what it says.
+package enum Printable {
+    /// The text with each byte of anything else, and of one further character, put through
+    /// `escape`, which appends what stands for it.
+    package static func escaping(
+        _ text: [UInt8], and further: UInt8? = nil, by escape: (UInt8, inout [UInt8]) -> Void
+    ) -> [UInt8] {
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            let length = characterLength(text, index)
+            let stands = length > 0 && text[index] != further && !isControl(text, index, length)
+            for byte in text[index..<index + max(length, 1)] {
+                if stands { escaped.append(byte) } else { escape(byte, &escaped) }
+            }
+            index += max(length, 1)
+        }
+        return escaped
+    }
+
+    /// The length of the well-formed character at an index (Unicode, table 3-7), or 0.
+    private static func characterLength(_ text: [UInt8], _ index: Int) -> Int {
+        let lead = text[index]
+        if lead < 0x80 { return 1 }
+        let second: ClosedRange<UInt8>
+        let length: Int
+        switch lead {
+        case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        default: return 0
+        }
+        guard text.count - index >= length, second.contains(text[index + 1]) else { return 0 }
+        for offset in 2..<length where text[index + offset] & 0xC0 != 0x80 { return 0 }
+        return length
+    }
+
+    /// Whether the well-formed character at an index is one of the controls.
+    private static func isControl(_ text: [UInt8], _ index: Int, _ length: Int) -> Bool {
+        let lead = text[index]
+        switch length {
+        case 1: return lead < 0x20 || lead == 0x7F
+        case 2:
+            // C1, and U+061C
+            return lead == 0xC2 && text[index + 1] < 0xA0
+                || lead == 0xD8 && text[index + 1] == 0x9C
+        case 3:
+            guard lead == 0xE2 else { return false }
+            // U+200E–200F, U+2028–202E, U+2066–2069
+            switch UInt16(text[index + 1]) << 8 | UInt16(text[index + 2]) {
+            case 0x808E...0x808F, 0x80A8...0x80AE, 0x81A6...0x81A9: return true
+            default: return false
+            }
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,132 @@
+/// What is signed at a touch, in canonical UTF-8 text that a person can read.
+///
+/// One `name: value` a line, in the order of the members below; docs/PROTOCOL.md tells each.
+package struct Statement: Equatable, Sendable {
+    /// The version of the text's form.
+    package static let version: UInt64 = 1
+    /// The longest text in bytes.
+    package static let maximumLength = 8_192
+
+    /// The relying party: `local` for the PAM module of this machine.
+    package var audience: [UInt8]
+    /// The account's name.
+    package var account: [UInt8]
+    /// The account's uid.
+    package var uid: UInt32
+    /// This machine's id, 16 bytes.
+    package var device: [UInt8]
+    /// The credential's id, 16 bytes.
+    package var credential: [UInt8]
+    /// The relying party's challenge, 32 bytes.
+    package var challenge: [UInt8]
+    /// The PAM service.
+    package var service: [UInt8]
+    /// The terminal, empty if there was none.
+    package var terminal: [UInt8]
+    /// What was confirmed, empty if nothing was said.
+    package var purpose: [UInt8]
+    /// How the person was recognised: `fingerprint`.
+    package var factor: [UInt8]
+    /// The enrolment's generation.
+    package var enrolment: UInt64
+    /// Grows strictly from one signature of this account to the next.
+    package var counter: UInt64
+    /// SHA-256 of the receipt before, 32 bytes; zeros for the first.
+    package var previous: [UInt8]
+    /// When it was signed.
+    package var issued: Instant
+
+    /// All of it; the sizes named above are the caller's duty and are checked by `init(parsing:)`.
+    package init(
+        audience: [UInt8], account: [UInt8], uid: UInt32, device: [UInt8], credential: [UInt8],
+        challenge: [UInt8], service: [UInt8], terminal: [UInt8], purpose: [UInt8],
+        factor: [UInt8], enrolment: UInt64, counter: UInt64, previous: [UInt8], issued: Instant
+    ) {
+        self.audience = audience
+        self.account = account
+        self.uid = uid
+        self.device = device
+        self.credential = credential
+        self.challenge = challenge
+        self.service = service
+        self.terminal = terminal
+        self.purpose = purpose
+        self.factor = factor
+        self.enrolment = enrolment
+        self.counter = counter
+        self.previous = previous
+        self.issued = issued
+    }
+
+    /// The canonical text.
+    package func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        lines.put("signet-statement", number: Statement.version)
+        lines.put("audience", audience)
+        lines.put("account", account)
+        lines.put("uid", number: UInt64(uid))
+        lines.put("device", Hexadecimal.encode(device))
+        lines.put("credential", Hexadecimal.encode(credential))
+        lines.put("challenge", Base64.encode(challenge, .url))
+        lines.put("service", service)
+        lines.put("terminal", terminal)
+        lines.put("purpose", purpose)
+        lines.put("factor", factor)
+        lines.put("enrolment", number: enrolment)
+        lines.put("counter", number: counter)
+        lines.put("previous", Base64.encode(previous, .url))
+        lines.put("issued", issued.text)
+        return lines.text
+    }
+
+    /// Reads exactly what `encoded()` writes; anything else is refused.
+    package init(parsing text: [UInt8]) throws(LineFault) {
+        guard text.count <= Statement.maximumLength else { throw .tooLong }
+        var lines = LineReader(text)
+        guard try lines.number("signet-statement") == Statement.version else { throw .malformed }
+        audience = try lines.value("audience", cap: 256)
+        account = try lines.value("account", cap: 256)
+        uid = try lines.uid()
+        device = try lines.hexadecimal("device", count: 16)
+        credential = try lines.hexadecimal("credential", count: 16)
+        challenge = try lines.base64("challenge", count: 32)
+        service = try lines.value("service", cap: 64)
+        terminal = try lines.value("terminal", cap: 256)
+        purpose = try lines.value("purpose", cap: 1_024)
+        factor = try lines.value("factor", cap: 32)
+        enrolment = try lines.number("enrolment")
+        counter = try lines.number("counter")
+        previous = try lines.base64("previous", count: 32)
+        guard let issued = Instant(text: try lines.value("issued", cap: 20)) else {
+            throw .malformed
+        }
+        self.issued = issued
+        try lines.end()
+    }
+}
+
+extension LineReader {
+    /// The bytes of the next line's hexadecimal value, exactly `count`.
+    package mutating func hexadecimal(
+        _ name: StaticString, count: Int
+    ) throws(LineFault) -> [UInt8] {
+        guard let bytes = Hexadecimal.decode(try value(name, cap: count * 2)),
+            bytes.count == count
+        else { throw .malformed }
+        return bytes
+    }
+
+    /// The bytes of the next line's base64url value, exactly `count`.
+    package mutating func base64(_ name: StaticString, count: Int) throws(LineFault) -> [UInt8] {
+        guard let bytes = Base64.decode(try value(name, cap: count * 2), .url),
+            bytes.count == count
+        else { throw .malformed }
+        return bytes
+    }
+
+    /// The line `uid`, which fits 32 bits.
+    package mutating func uid() throws(LineFault) -> UInt32 {
+        guard let uid = UInt32(exactly: try number("uid")) else { throw .malformed }
+        return uid
+    }
+}

@@ -1,0 +1,118 @@
+/// The severity of a journal entry. Source: `syslog(3)`.
+package enum Priority: UInt8, Sendable {
+    case emergency = 0
+    case alert, critical, error, warning, notice, info, debug
+}
+
+/// What kind of event an entry is about: 128 bits, shown as 32 hex digits in `MESSAGE_ID`.
+///
+/// Two numbers rather than text, so that a kind cannot be malformed. Source: `sd-id128(3)`.
+package struct MessageID: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    /// An id of its two halves, the high one first.
+    package init(_ high: UInt64, _ low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// 32 lower-case hex digits.
+    package var text: String {
+        [high, low].map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        }.joined()
+    }
+}
+
+/// One event with its fields, every field name checked, values of any content.
+package struct JournalEntry: Equatable, Sendable {
+    /// A field that journald will take: its name is of the journal's form.
+    package struct Field: Equatable, Sendable {
+        package let name: String
+        package let value: String
+    }
+
+    /// Bytes of one value that are kept.
+    package static let valueLimit = 8192
+
+    /// Where a field goes whose own name is not allowed: it is never lost, and never trusted.
+    package static let refusedName = "SIGNET_REFUSED_FIELD"
+
+    package let fields: [Field]
+
+    /// An entry of `MESSAGE`, `PRIORITY`, `SYSLOG_IDENTIFIER`, `MESSAGE_ID` and the given fields.
+    ///
+    /// A name that is not 1–64 of `A–Z 0–9 _`, that begins with a digit or `_`, or that is one of
+    /// the four above, is recorded under `SIGNET_REFUSED_FIELD`. A value over the limit is cut.
+    package init(
+        _ kind: MessageID, _ priority: Priority, _ message: String,
+        _ fields: KeyValuePairs<String, String> = [:]
+    ) {
+        let fixed = [
+            Field(name: "MESSAGE", value: Self.cut(message)),
+            Field(name: "PRIORITY", value: String(priority.rawValue)),
+            Field(name: "SYSLOG_IDENTIFIER", value: "signetd"),
+            Field(name: "MESSAGE_ID", value: kind.text),
+        ]
+        let taken = fixed.map(\.name)
+        self.fields =
+            fixed
+            + fields.map { name, value in
+                guard Self.isName(name), !taken.contains(name) else {
+                    return Field(name: Self.refusedName, value: Self.cut(name + "=" + value))
+                }
+                return Field(name: name, value: Self.cut(value))
+            }
+    }
+
+    /// True for a name that journald accepts from a client. Source: `systemd.journal-fields(7)`.
+    package static func isName(_ name: String) -> Bool {
+        let bytes = name.utf8
+        guard (1...64).contains(bytes.count), let first = bytes.first else { return false }
+        guard isUpper(first) else { return false }
+        return bytes.allSatisfy { isUpper($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
+    }
+
+    /// The entry as one line of printable ASCII and UTF-8: the message, then every field of its own.
+    ///
+    /// Control characters and `\` are written as `\xNN`, so no value can begin another line.
+    package var line: String {
+        let identity = ["MESSAGE", "SYSLOG_IDENTIFIER", "MESSAGE_ID"]
+        let message = fields.first { $0.name == "MESSAGE" }?.value ?? ""
+        let others = fields.filter { !identity.contains($0.name) }
+            .map { " " + $0.name + "=" + Self.escaped($0.value) }
+        return "signetd: " + Self.escaped(message) + others.joined() + "\n"
+    }
+
+    private static func isUpper(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func cut(_ value: String) -> String {
+        guard value.utf8.count > valueLimit else { return value }
+        return String(decoding: value.utf8.prefix(valueLimit), as: UTF8.self)
+    }
+
+    /// C1 controls (U+0080 to U+009F) move a terminal's cursor too, so they are escaped as well.
+    private static func escaped(_ value: String) -> String {
+        var text = ""
+        for scalar in value.unicodeScalars {
+            switch scalar.value {
+            case 0..<0x20, 0x5c, 0x7f..<0xa0, 0x2028, 0x2029: text += hexEscape(scalar.value)
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private static func hexEscape(_ value: UInt32) -> String {
+        let digits = String(value, radix: 16)
+        return "\\x" + (digits.utf8.count < 2 ? "0" : "") + digits
+    }
+}

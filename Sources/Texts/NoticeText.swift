@@ -1,0 +1,70 @@
+#if !hasFeature(Embedded)
+import Statement
+import Wire
+#endif
+
+extension Notice {
+    /// What to tell the person while the request goes on; nil if it is not worth a line.
+    package var text: Text? {
+        switch kind {
+        case .touch: touchText
+        case .waiting: "waiting: \(subject ?? []) is being served first"
+        case .retry: retryText
+        case .noMatch: noMatchText
+        case .stage: "stage \(number: done ?? 0) of \(number: total ?? 0)"
+        case .fingerPresent, .fingerGone: nil
+        }
+    }
+
+    private var touchText: Text {
+        switch scan {
+        case .swipe: "swipe your finger across the reader"
+        case .press, nil: "touch the reader"
+        }
+    }
+
+    private var retryText: Text {
+        switch retry {
+        case .tooShort: "the swipe was too short: try again"
+        case .offCentre: "the finger was off centre: try again"
+        case .removeFinger: "lift the finger and touch the reader again"
+        case .tooFast: "the finger moved too fast: try again"
+        case .unclear, nil: "the scan was not clear: try again"
+        }
+    }
+
+    private var noMatchText: Text {
+        switch triesLeft {
+        case 0, nil: "the finger did not match"
+        case 1: "the finger did not match: one more try"
+        case let left?: "the finger did not match: \(number: left) more tries"
+        }
+    }
+}
+
+/// What the PAM module shows around a touch.
+package enum Prompt {
+    /// The reader waits; `purpose` is what is confirmed, empty if there is nothing to say.
+    package static func touch(_ notice: Notice, purpose: Bytes, who: Text) -> Text {
+        let action = notice.text ?? "touch the reader"
+        if purpose.isEmpty { return "\(action) (\(who))" }
+        return "\(action) to confirm: \(purpose) (\(who))"
+    }
+
+    /// Who asks: account and terminal, without `/dev/`.
+    package static func who(account: Bytes, terminal: Bytes) -> Text {
+        let device = StaticString("/dev/").bytes
+        let short = terminal.starts(with: device) ? Bytes(terminal.dropFirst(5)) : terminal
+        return short.isEmpty ? "\(account)" : "\(account), \(short)"
+    }
+
+    /// Stands before the cursor where a password may be typed instead of a touch.
+    package static let orPassword: Text = "or type the password: "
+
+    /// The daemon did not answer in time.
+    package static let silent: Text = "the fingerprint service does not answer: use the password"
+
+    /// The proof did not verify.
+    package static let refused: Text =
+        "the fingerprint service's answer was not valid and is refused: use the password"
+}

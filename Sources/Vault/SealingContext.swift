@@ -1,0 +1,40 @@
+/// Everything that must be the same for a sealed key to open again.
+package struct SealingContext: Equatable, Sendable {
+    /// The account's login name, as bytes.
+    package let account: [UInt8]
+    /// The account's number.
+    package let uid: UInt32
+    /// The credential's id, 16 bytes.
+    package let credential: [UInt8]
+    /// Whoever asks for proof, e.g. `local`.
+    package let relyingParty: String
+    /// The fingers.
+    package let enrolment: EnrolmentState
+
+    /// Nil unless the name has 1 to 255 bytes, the id 16 and the relying party 1 to 255.
+    package init?(
+        account: [UInt8], uid: UInt32, credential: [UInt8], relyingParty: String,
+        enrolment: EnrolmentState
+    ) {
+        guard (1...255).contains(account.count), credential.count == 16,
+            (1...255).contains(relyingParty.utf8.count)
+        else { return nil }
+        self.account = account
+        self.uid = uid
+        self.credential = credential
+        self.relyingParty = relyingParty
+        self.enrolment = enrolment
+    }
+
+    /// All fields under a label, without ambiguity.
+    func encoded(label: StaticString) -> [UInt8] {
+        var fields = LengthPrefixed(label: label)
+        fields.append(Array(relyingParty.utf8))
+        fields.append(UInt64(uid))
+        fields.append(account)
+        fields.append(credential)
+        fields.append(enrolment.generation)
+        fields.append(enrolment.digest)
+        return fields.bytes
+    }
+}

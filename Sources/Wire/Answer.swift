@@ -1,0 +1,205 @@
+/// What a touch produced: the signed statement.
+package struct Assertion: Equatable, Sendable {
+    /// The statement's canonical text.
+    package var statement: Bytes
+    /// The SSHSIG blob over it, not armoured.
+    package var signature: Bytes
+
+    /// A statement and its signature.
+    package init(statement: Bytes, signature: Bytes) {
+        self.statement = statement
+        self.signature = signature
+    }
+}
+
+/// How an account's credential stands; the raw value is on the wire.
+package enum CredentialState: UInt8, CaseIterable, Sendable {
+    case none = 1
+    case valid = 2
+    case disabled = 3
+    case invalidated = 4
+}
+
+/// Whether failed matches keep the finger out; the raw value is on the wire.
+package enum LockState: UInt8, CaseIterable, Sendable {
+    case open = 1
+    case forNow = 2
+    case untilPassword = 3
+}
+
+/// How things stand for an account.
+package struct StatusAnswer: Equatable, Sendable {
+    /// Whose status.
+    package var account: Bytes
+    /// Wait, if locked for now.
+    package var seconds: UInt32?
+    /// What made the credential unusable.
+    package var cause: InvalidationCause?
+    /// Since when the credential stands as it does, in seconds since 1970.
+    package var since: UInt64?
+    /// Why a configuration was refused, with file and line; the defaults are in force.
+    package var configurationFault: Bytes?
+    /// Fingers enrolled.
+    package var prints: UInt8
+    /// Prints that could not be read and are left out.
+    package var damaged: UInt8
+    /// How the credential stands.
+    package var state: CredentialState
+    /// The enrolment's generation.
+    package var generation: UInt64
+    /// Whether failed matches keep the finger out.
+    package var lock: LockState
+    /// The daemon's version.
+    package var program: Bytes
+    /// Which vault holds the key, `file` or `tpm`.
+    package var vault: Bytes
+    /// This machine's id, 16 bytes.
+    package var device: Bytes
+
+    /// All of it.
+    package init(
+        account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
+        since: UInt64? = nil, configurationFault: Bytes? = nil, prints: UInt8, damaged: UInt8,
+        state: CredentialState, generation: UInt64, lock: LockState, program: Bytes,
+        vault: Bytes, device: Bytes
+    ) {
+        self.account = account
+        self.seconds = seconds
+        self.cause = cause
+        self.since = since
+        self.configurationFault = configurationFault
+        self.prints = prints
+        self.damaged = damaged
+        self.state = state
+        self.generation = generation
+        self.lock = lock
+        self.program = program
+        self.vault = vault
+        self.device = device
+    }
+}
+
+/// One enrolled finger.
+package struct PrintAnswer: Equatable, Sendable {
+    /// Which finger; nil if the print is damaged and does not tell.
+    package var finger: Finger?
+    /// The print's id, 16 bytes.
+    package var printID: Bytes
+    /// The reader it was made on.
+    package var readerID: Bytes
+    /// When it was enrolled, in seconds since 1970.
+    package var since: UInt64?
+    /// Whether the seal on the template is intact.
+    package var intact: Bool
+
+    /// All of it.
+    package init(
+        finger: Finger?, printID: Bytes, readerID: Bytes, since: UInt64?, intact: Bool
+    ) {
+        self.finger = finger
+        self.printID = printID
+        self.readerID = readerID
+        self.since = since
+        self.intact = intact
+    }
+}
+
+/// What a reader can do, as bits on the wire.
+package struct ReaderFeatures: OptionSet, Equatable, Sendable {
+    package let rawValue: UInt32
+
+    /// From the bits on the wire.
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Finds a finger among several in one scan.
+    package static let identify = ReaderFeatures(rawValue: 1)
+    /// Keeps prints in its own storage.
+    package static let storage = ReaderFeatures(rawValue: 2)
+    /// Lists the prints in its own storage.
+    package static let storageList = ReaderFeatures(rawValue: 4)
+    /// Improves prints as they match.
+    package static let update = ReaderFeatures(rawValue: 8)
+    /// Images are compared on this machine.
+    package static let hostMatching = ReaderFeatures(rawValue: 16)
+}
+
+/// One reader.
+package struct ReaderAnswer: Equatable, Sendable {
+    /// Stable as long as the reader stays where it is.
+    package var readerID: Bytes
+    /// How it wants the finger.
+    package var scan: ScanType
+    /// Stages of an enrolment.
+    package var total: UInt8
+    /// The name its driver gives.
+    package var name: Bytes
+    /// The driver.
+    package var driver: Bytes
+    /// What it can do.
+    package var features: ReaderFeatures
+
+    /// All of it.
+    package init(
+        readerID: Bytes, scan: ScanType, total: UInt8, name: Bytes, driver: Bytes,
+        features: ReaderFeatures
+    ) {
+        self.readerID = readerID
+        self.scan = scan
+        self.total = total
+        self.name = name
+        self.driver = driver
+        self.features = features
+    }
+}
+
+/// One effective setting.
+package struct SettingAnswer: Equatable, Sendable {
+    /// `section.key`.
+    package var name: Bytes
+    /// As it would be written in the file.
+    package var value: Bytes
+    /// `default`, or the file and line.
+    package var origin: Bytes
+
+    /// All of it.
+    package init(name: Bytes, value: Bytes, origin: Bytes) {
+        self.name = name
+        self.value = value
+        self.origin = origin
+    }
+}
+
+/// What a finished request tells besides being finished.
+package struct DoneAnswer: Equatable, Sendable {
+    /// The finger that matched, was added or was deleted.
+    package var finger: Finger?
+    /// Fingers that are enrolled now.
+    package var prints: UInt8?
+    /// Whether a credential for the present fingers is there now.
+    package var state: CredentialState?
+
+    /// What applies.
+    package init(finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil) {
+        self.finger = finger
+        self.prints = prints
+        self.state = state
+    }
+}
+
+/// One frame from the daemon to a client.
+package enum Answer: Equatable, Sendable {
+    case notice(Notice)
+    case assertion(Assertion)
+    case denial(Denial)
+    case passwordWanted(account: Bytes)
+    case done(DoneAnswer)
+    case status(StatusAnswer)
+    case print(PrintAnswer)
+    case reader(ReaderAnswer)
+    case receipt(Assertion)
+    /// A line of an OpenSSH allowed_signers file.
+    case signer(Bytes)
+    case setting(SettingAnswer)
+    /// The counter and SHA-256 digest of the newest receipt that the daemon knows of.
+    case chainHead(counter: UInt64, digest: Bytes)
+}

@@ -1,0 +1,214 @@
+extension Answer {
+    /// The kind of frame that carries it.
+    package var kind: AnswerKind {
+        switch self {
+        case .notice: .notice
+        case .assertion: .assertion
+        case .denial: .denial
+        case .passwordWanted: .passwordWanted
+        case .done: .done
+        case .status: .status
+        case .print: .print
+        case .reader: .reader
+        case .receipt: .receipt
+        case .signer: .signer
+        case .setting: .setting
+        case .chainHead: .chainHead
+        }
+    }
+
+    /// The frame of this answer; throws when a value does not fit.
+    package func encoded() throws(WireFault) -> Bytes {
+        var frame = FrameWriter(kind: kind.rawValue)
+        switch self {
+        case .notice(let notice): try notice.put(into: &frame)
+        case .assertion(let assertion), .receipt(let assertion):
+            try frame.put(.statement, assertion.statement)
+            try frame.put(.signature, assertion.signature)
+        case .denial(let denial): try denial.put(into: &frame)
+        case .passwordWanted(let account): try frame.put(accountName: account)
+        case .done(let done):
+            try frame.put(.finger, numberIfPresent: done.finger?.rawValue)
+            try frame.put(.total, numberIfPresent: done.prints)
+            try frame.put(.state, numberIfPresent: done.state?.rawValue)
+        case .status(let status): try status.put(into: &frame)
+        case .print(let print): try print.put(into: &frame)
+        case .reader(let reader): try reader.put(into: &frame)
+        case .signer(let line): try frame.put(.value, line)
+        case .setting(let setting):
+            try frame.put(.name, setting.name)
+            try frame.put(.value, setting.value)
+            try frame.put(.origin, setting.origin)
+        case .chainHead(let counter, let digest):
+            try frame.put(.digest, digest)
+            try frame.put(.counter, number: counter)
+        }
+        return frame.bytes
+    }
+
+    /// Reads a daemon's frame; throws on anything but exactly one well-formed answer.
+    package init(decoding packet: Bytes) throws(WireFault) {
+        var frame = try FrameReader(packet)
+        guard let kind = AnswerKind(rawValue: frame.kind) else { throw .unknownKind }
+        self = try Answer(kind, from: &frame)
+        try frame.end()
+    }
+
+    private init(_ kind: AnswerKind, from frame: inout FrameReader) throws(WireFault) {
+        switch kind {
+        case .notice: self = .notice(try Notice(from: &frame))
+        case .assertion: self = .assertion(try Assertion(from: &frame))
+        case .denial: self = .denial(try Denial(from: &frame))
+        case .passwordWanted: self = .passwordWanted(account: try frame.accountName())
+        case .done:
+            self = .done(
+                DoneAnswer(
+                    finger: try frame.choiceIfPresent(.finger),
+                    prints: try frame.numberIfPresent(.total),
+                    state: try frame.choiceIfPresent(.state)))
+        case .status: self = .status(try StatusAnswer(from: &frame))
+        case .print: self = .print(try PrintAnswer(from: &frame))
+        case .reader: self = .reader(try ReaderAnswer(from: &frame))
+        case .receipt: self = .receipt(try Assertion(from: &frame))
+        case .signer: self = .signer(try frame.bytes(.value))
+        case .setting:
+            self = .setting(
+                SettingAnswer(
+                    name: try frame.bytes(.name), value: try frame.bytes(.value),
+                    origin: try frame.bytes(.origin)))
+        case .chainHead:
+            let digest = try frame.bytes(.digest)
+            self = .chainHead(counter: try frame.number(.counter), digest: digest)
+        }
+    }
+}
+
+extension Assertion {
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(
+            statement: try frame.bytes(.statement), signature: try frame.bytes(.signature))
+    }
+}
+
+extension Notice {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.subject, ifPresent: subject)
+        try frame.put(.notice, number: kind.rawValue)
+        try frame.put(.scan, numberIfPresent: scan?.rawValue)
+        try frame.put(.done, numberIfPresent: done)
+        try frame.put(.total, numberIfPresent: total)
+        try frame.put(.retry, numberIfPresent: retry?.rawValue)
+        try frame.put(.triesLeft, numberIfPresent: triesLeft)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let subject = try frame.bytesIfPresent(.subject)
+        self.init(try frame.choice(.notice))
+        self.subject = subject
+        scan = try frame.choiceIfPresent(.scan)
+        done = try frame.numberIfPresent(.done)
+        total = try frame.numberIfPresent(.total)
+        retry = try frame.choiceIfPresent(.retry)
+        triesLeft = try frame.numberIfPresent(.triesLeft)
+    }
+}
+
+extension Denial {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.finger, numberIfPresent: finger?.rawValue)
+        try frame.put(.reason, number: reason.rawValue)
+        try frame.put(.cause, numberIfPresent: cause?.rawValue)
+        try frame.put(.seconds, numberIfPresent: seconds)
+        try frame.put(.since, numberIfPresent: since)
+        try frame.put(.subject, ifPresent: subject)
+        try frame.put(.done, number: mismatches)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let finger: Finger? = try frame.choiceIfPresent(.finger)
+        self.init(try frame.choice(.reason))
+        self.finger = finger
+        cause = try frame.choiceIfPresent(.cause)
+        seconds = try frame.numberIfPresent(.seconds)
+        since = try frame.numberIfPresent(.since)
+        subject = try frame.bytesIfPresent(.subject)
+        mismatches = try frame.number(.done)
+    }
+}
+
+extension StatusAnswer {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.cause, numberIfPresent: cause?.rawValue)
+        try frame.put(.seconds, numberIfPresent: seconds)
+        try frame.put(.since, numberIfPresent: since)
+        try frame.put(.subject, ifPresent: configurationFault)
+        try frame.put(.done, number: damaged)
+        try frame.put(.total, number: prints)
+        try frame.put(.state, number: state.rawValue)
+        try frame.put(.generation, number: generation)
+        try frame.put(.lock, number: lock.rawValue)
+        try frame.put(.program, program)
+        try frame.put(.vault, vault)
+        try frame.put(.device, device)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let account = try frame.accountName()
+        let cause: InvalidationCause? = try frame.choiceIfPresent(.cause)
+        let seconds: UInt32? = try frame.numberIfPresent(.seconds)
+        let since: UInt64? = try frame.numberIfPresent(.since)
+        let configurationFault = try frame.bytesIfPresent(.subject)
+        let damaged: UInt8 = try frame.number(.done)
+        self.init(
+            account: account, seconds: seconds, cause: cause, since: since,
+            configurationFault: configurationFault,
+            prints: try frame.number(.total), damaged: damaged,
+            state: try frame.choice(.state), generation: try frame.number(.generation),
+            lock: try frame.choice(.lock), program: try frame.bytes(.program),
+            vault: try frame.bytes(.vault), device: try frame.bytes(.device))
+    }
+}
+
+extension PrintAnswer {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.finger, numberIfPresent: finger?.rawValue)
+        try frame.put(.printID, printID)
+        try frame.put(.readerID, readerID)
+        try frame.put(.since, numberIfPresent: since)
+        try frame.put(.done, number: UInt8(intact ? 1 : 0))
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(
+            finger: try frame.choiceIfPresent(.finger),
+            printID: try frame.bytes(.printID),
+            readerID: try frame.bytes(.readerID),
+            since: try frame.numberIfPresent(.since),
+            intact: false)
+        let flag: UInt8 = try frame.number(.done)
+        guard flag <= 1 else { throw .malformedValue }
+        intact = flag == 1
+    }
+}
+
+extension ReaderAnswer {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.readerID, readerID)
+        try frame.put(.scan, number: scan.rawValue)
+        try frame.put(.total, number: total)
+        try frame.put(.name, name)
+        try frame.put(.value, driver)
+        try frame.put(.features, number: features.rawValue)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(
+            readerID: try frame.bytes(.readerID),
+            scan: try frame.choice(.scan),
+            total: try frame.number(.total),
+            name: try frame.bytes(.name),
+            driver: try frame.bytes(.value),
+            features: ReaderFeatures(rawValue: try frame.number(.features)))
+    }
+}

@@ -1,0 +1,101 @@
+/// Why the answer is no; the raw value is on the wire.
+package enum DenialReason: UInt8, CaseIterable, Sendable {
+    /// The account has no finger enrolled.
+    case notEnrolled = 1
+    /// Fingers are there, but login by finger is off: never enabled, or disabled.
+    case notEnabled = 2
+    /// The fingers changed, so the key cannot be opened any more. `cause`, `since`.
+    case invalidated = 3
+    /// Too many failed matches; wait. `seconds`.
+    case lockedForNow = 4
+    /// Too many failed matches; only the password helps.
+    case lockedUntilPassword = 5
+    /// No reader that could be used is there.
+    case noReader = 6
+    /// The reader was unplugged during the scan.
+    case readerRemoved = 7
+    /// The reader has to cool down.
+    case readerTooHot = 8
+    /// Another program has the reader.
+    case readerBusy = 9
+    /// The reader failed in another way. `subject`: the driver's message.
+    case readerFailed = 10
+    /// The finger did not match, and the tries are used up.
+    case noMatch = 11
+    /// Nobody touched in time. Also after a mismatch: see `triesLeft`.
+    case timedOut = 12
+    /// The client took the request back.
+    case cancelled = 13
+    /// The caller's session is remote.
+    case remoteSession = 14
+    /// Somebody else is being asked for a touch, and no more may wait. `subject` names who.
+    case queueFull = 15
+    /// The caller may not ask this for that account.
+    case notPermitted = 16
+    /// No such account on this machine.
+    case unknownAccount = 17
+    /// The password was wrong.
+    case wrongPassword = 18
+    /// The password could not be checked, or took too long.
+    case passwordCheckFailed = 19
+    /// This finger is enrolled for another account.
+    case fingerTaken = 20
+    /// This finger is already enrolled for this account. `finger`.
+    case fingerKnown = 21
+    /// No more fingers fit.
+    case tooManyFingers = 22
+    /// There is no such finger to delete.
+    case unknownFinger = 23
+    /// What is kept on disk could not be read or written. `subject`: the operation's error.
+    case storage = 24
+    /// Too many requests from this user; wait a moment.
+    case tooManyRequests = 25
+    /// The request could not be understood, or is not possible now.
+    case badRequest = 26
+    /// The daemon is stopping.
+    case stopping = 27
+    /// The system is about to sleep. Reserved.
+    case suspending = 28
+}
+
+/// What made a credential unusable; the raw value is on the wire.
+package enum InvalidationCause: UInt8, CaseIterable, Sendable {
+    case fingerAdded = 1
+    case fingerRemoved = 2
+    case fingerReplaced = 3
+    case printDamaged = 4
+    case credentialDamaged = 5
+    case hostSecretChanged = 6
+}
+
+/// A no, with what the user needs to go on.
+package struct Denial: Equatable, Sendable {
+    /// Why.
+    package var reason: DenialReason
+    /// What made the credential unusable.
+    package var cause: InvalidationCause?
+    /// How long to wait, in seconds.
+    package var seconds: UInt32?
+    /// When it came to this, in seconds since 1970.
+    package var since: UInt64?
+    /// Who or what stands in the way, for people; never parsed.
+    package var subject: Bytes?
+    /// The finger in question.
+    package var finger: Finger?
+    /// How many scans did not match before this.
+    package var mismatches: UInt8
+
+    /// A denial for a reason; the rest is said where it applies.
+    package init(
+        _ reason: DenialReason, cause: InvalidationCause? = nil, seconds: UInt32? = nil,
+        since: UInt64? = nil, subject: Bytes? = nil, finger: Finger? = nil, mismatches: UInt8 = 0
+    ) {
+        self.reason = reason
+        self.cause = cause
+        self.seconds = seconds
+        self.since = since
+        self.subject = subject
+        self.finger = finger
+        self.mismatches = mismatches
+    }
+}

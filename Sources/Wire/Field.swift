@@ -1,0 +1,91 @@
+/// The fields that frames are made of; the raw value is the tag on the wire.
+///
+/// A frame's fields stand in the order of their tags, so that each can occur only once.
+package enum Field: UInt8, CaseIterable {
+    case account = 1
+    case challenge = 2
+    case service = 3
+    case terminal = 4
+    case remoteHost = 5
+    case requester = 6
+    case purpose = 7
+    case timeoutMilliseconds = 8
+    case maximumTries = 9
+    case password = 10
+    case finger = 11
+    case printID = 12
+    case readerID = 13
+    case first = 14
+    case count = 15
+    case digest = 16
+
+    case statement = 32
+    case signature = 33
+    case reason = 34
+    case cause = 35
+    case seconds = 36
+    case since = 37
+    case subject = 38
+    case notice = 39
+    case scan = 40
+    case done = 41
+    case total = 42
+    case retry = 43
+    case triesLeft = 44
+    case name = 45
+    case value = 46
+    case origin = 47
+    case state = 48
+    case generation = 49
+    case lock = 50
+    case features = 51
+    case program = 52
+    case vault = 53
+    case device = 54
+    case counter = 55
+
+    /// The sizes in bytes that a value of this field may have.
+    package var size: ClosedRange<Int> {
+        switch self {
+        case .account: 1...Limit.account
+        case .challenge: Limit.challenge...Limit.challenge
+        case .service: 1...Limit.service
+        case .terminal, .readerID, .name, .vault: 0...Limit.label
+        case .remoteHost, .requester, .program: 0...Limit.account
+        case .purpose: 0...Limit.purpose
+        case .subject, .value, .origin: 0...Limit.text
+        case .password: 0...Limit.password
+        case .printID, .device: 16...16
+        case .digest: 32...32
+        case .statement: 1...Limit.statement
+        case .signature: 1...Limit.signature
+        case .finger, .maximumTries, .reason, .cause, .notice, .scan, .done, .total, .retry,
+            .triesLeft, .state, .lock:
+            1...1
+        case .timeoutMilliseconds, .count, .seconds, .features: 4...4
+        case .first, .since, .generation, .counter: 8...8
+        }
+    }
+}
+
+/// The longest values in bytes that may cross the socket, in one place.
+package enum Limit {
+    /// A login name (LOGIN_NAME_MAX of Linux).
+    package static let account = 256
+    /// A challenge: always exactly this.
+    package static let challenge = 32
+    /// The name of a PAM service.
+    package static let service = 64
+    /// A terminal, a reader's id or name, the name of a setting.
+    package static let label = 256
+    /// What is being confirmed. A longer command line is cut by the module.
+    package static let purpose = 1_024
+    /// Any other text.
+    package static let text = 2_048
+    /// A password, without a terminating NUL.
+    package static let password = 1_023
+    /// A statement: every value in percent-encoding at its longest.
+    package static let statement = 8_192
+    /// An SSHSIG blob, not armoured.
+    package static let signature = 512
+}

@@ -1,0 +1,61 @@
+/// Takes one frame apart, field by field, in order.
+///
+/// Each length is checked before anything is copied. What the caller did not ask for
+/// (unknown, repeated, out of order, trailing) is found by the next call or by `end()`.
+package struct FrameReader {
+    /// What kind of frame it is: a `Verb` or an `AnswerKind`, by direction.
+    package let kind: UInt8
+    private let bytes: Bytes
+    private var position = Frame.headerLength
+
+    /// Accepts a packet's header; throws when it is short, over the cap, or of another version.
+    package init(_ packet: Bytes) throws(WireFault) {
+        guard packet.count <= Frame.maximumLength else { throw .tooLong }
+        guard packet.count >= Frame.headerLength else { throw .truncated }
+        guard packet[0] == Frame.version else { throw .version }
+        kind = packet[1]
+        bytes = packet
+    }
+
+    /// The value of the next field, which must be this one.
+    package mutating func bytes(_ field: Field) throws(WireFault) -> Bytes {
+        guard let value = try bytesIfPresent(field) else { throw .unexpectedField }
+        return value
+    }
+
+    /// The value of the next field if it is this one, else nil and nothing is taken.
+    package mutating func bytesIfPresent(_ field: Field) throws(WireFault) -> Bytes? {
+        guard position < bytes.count, bytes[position] == field.rawValue else { return nil }
+        guard bytes.count - position >= Frame.fieldHeaderLength else { throw .truncated }
+        let length = Int(bytes[position + 1]) << 8 | Int(bytes[position + 2])
+        guard field.size.contains(length) else { throw .malformedValue }
+        let start = position + Frame.fieldHeaderLength
+        guard bytes.count - start >= length else { throw .truncated }
+        position = start + length
+        return Bytes(bytes[start..<position])
+    }
+
+    /// The big-endian number in the next field, which must be this one.
+    package mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
+        _ field: Field, as type: Number.Type = Number.self
+    ) throws(WireFault) -> Number {
+        guard let number = try numberIfPresent(field, as: type) else { throw .unexpectedField }
+        return number
+    }
+
+    /// The big-endian number in the next field if it is this one.
+    package mutating func numberIfPresent<Number: FixedWidthInteger & UnsignedInteger>(
+        _ field: Field, as type: Number.Type = Number.self
+    ) throws(WireFault) -> Number? {
+        guard let value = try bytesIfPresent(field) else { return nil }
+        guard value.count * 8 == Number.bitWidth else { throw .malformedValue }
+        var number: Number = 0
+        for byte in value { number = number << 8 | Number(byte) }
+        return number
+    }
+
+    /// Succeeds when every byte was asked for.
+    package func end() throws(WireFault) {
+        guard position == bytes.count else { throw .unexpectedField }
+    }
+}

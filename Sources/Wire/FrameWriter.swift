@@ -1,0 +1,48 @@
+/// Builds one frame; refuses a value that the reader on the other side would refuse.
+package struct FrameWriter {
+    /// The frame so far.
+    package private(set) var bytes: Bytes
+    private var lastTag: UInt8 = 0
+
+    /// Begins a frame of a kind.
+    package init(kind: UInt8) {
+        bytes = [Frame.version, kind]
+    }
+
+    /// Appends a field; throws when its size is wrong, it is out of order, or the frame is full.
+    package mutating func put(_ field: Field, _ value: Bytes) throws(WireFault) {
+        guard field.rawValue > lastTag else { throw .unexpectedField }
+        guard field.size.contains(value.count) else { throw .tooLong }
+        let end = bytes.count + Frame.fieldHeaderLength + value.count
+        guard end <= Frame.maximumLength else { throw .tooLong }
+        bytes.reserveCapacity(end)
+        bytes.append(field.rawValue)
+        bytes.append(UInt8(truncatingIfNeeded: value.count >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: value.count))
+        bytes.append(contentsOf: value)
+        lastTag = field.rawValue
+    }
+
+    /// Appends a field if there is a value.
+    package mutating func put(_ field: Field, ifPresent value: Bytes?) throws(WireFault) {
+        if let value { try put(field, value) }
+    }
+
+    /// Appends a number in big-endian order, in as many bytes as its type has.
+    package mutating func put<Number: FixedWidthInteger & UnsignedInteger>(
+        _ field: Field, number: Number
+    ) throws(WireFault) {
+        var value = Bytes()
+        for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
+            value.append(UInt8(truncatingIfNeeded: number >> Number(shift)))
+        }
+        try put(field, value)
+    }
+
+    /// Appends a number if there is one.
+    package mutating func put<Number: FixedWidthInteger & UnsignedInteger>(
+        _ field: Field, numberIfPresent number: Number?
+    ) throws(WireFault) {
+        if let number { try put(field, number: number) }
+    }
+}

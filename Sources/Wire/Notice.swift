@@ -1,0 +1,64 @@
+/// How a reader wants the finger; the raw value is on the wire.
+package enum ScanType: UInt8, CaseIterable, Sendable {
+    case press = 1
+    case swipe = 2
+}
+
+/// Why a scan must be repeated; the raw value is on the wire.
+package enum RetryReason: UInt8, CaseIterable, Sendable {
+    case unclear = 1
+    case tooShort = 2
+    case offCentre = 3
+    case removeFinger = 4
+    case tooFast = 5
+}
+
+/// What kind of notice it is; the raw value is on the wire.
+package enum NoticeKind: UInt8, CaseIterable, Sendable {
+    /// The reader waits for a finger. `scan`, `subject`: the reader's name.
+    case touch = 1
+    /// Another request is served first. `subject` names it.
+    case waiting = 2
+    /// The scan was bad and does not count. `retry`.
+    case retry = 3
+    /// The finger did not match. `triesLeft`.
+    case noMatch = 4
+    /// A stage of an enrolment. `done`, `total`.
+    case stage = 5
+    /// The finger is on the reader.
+    case fingerPresent = 6
+    /// The finger has left the reader.
+    case fingerGone = 7
+}
+
+/// Something to tell the user while a request goes on.
+package struct Notice: Equatable, Sendable {
+    /// What it is about.
+    package var kind: NoticeKind
+    /// How the reader wants the finger.
+    package var scan: ScanType?
+    /// Why the scan is repeated.
+    package var retry: RetryReason?
+    /// Stages done.
+    package var done: UInt8?
+    /// Stages in all.
+    package var total: UInt8?
+    /// Tries that are left in this request.
+    package var triesLeft: UInt8?
+    /// The reader's name, or who is served first.
+    package var subject: Bytes?
+
+    /// A notice; the rest is said where it applies.
+    package init(
+        _ kind: NoticeKind, scan: ScanType? = nil, retry: RetryReason? = nil, done: UInt8? = nil,
+        total: UInt8? = nil, triesLeft: UInt8? = nil, subject: Bytes? = nil
+    ) {
+        self.kind = kind
+        self.scan = scan
+        self.retry = retry
+        self.done = done
+        self.total = total
+        self.triesLeft = triesLeft
+        self.subject = subject
+    }
+}

@@ -1,0 +1,151 @@
+extension Request {
+    /// The frame of this request; throws when a value does not fit.
+    package func encoded() throws(WireFault) -> Bytes {
+        var frame = FrameWriter(kind: verb.rawValue)
+        switch self {
+        case .authenticate(let request):
+            try request.put(into: &frame)
+        case .verify(let account, let timeout):
+            try frame.put(accountName: account)
+            try frame.put(.timeoutMilliseconds, number: timeout)
+        case .enroll(let account, let finger, let readerID):
+            try frame.put(accountName: account)
+            try frame.put(.finger, number: finger.rawValue)
+            try frame.put(.readerID, ifPresent: readerID)
+        case .delete(let account, let finger):
+            try frame.put(accountName: account)
+            try frame.put(.finger, numberIfPresent: finger?.rawValue)
+        case .enable(let account), .disable(let account), .unlock(let account),
+            .status(let account), .list(let account):
+            try frame.put(accountName: account)
+        case .log(let request):
+            try frame.put(accountName: request.account)
+            try frame.put(.first, number: request.first)
+            try frame.put(.count, number: request.count)
+        case .passwordAccepted(let account, let service):
+            try frame.put(accountName: account)
+            try frame.put(.service, service)
+        case .password(let password):
+            try frame.put(.password, password)
+        case .readers, .configuration, .cancel:
+            break
+        }
+        return frame.bytes
+    }
+
+    /// Reads a client's frame; throws on anything but exactly one well-formed request.
+    package init(decoding packet: Bytes) throws(WireFault) {
+        var frame = try FrameReader(packet)
+        guard let verb = Verb(rawValue: frame.kind) else { throw .unknownKind }
+        self = try Request(verb, from: &frame)
+        try frame.end()
+    }
+
+    private init(_ verb: Verb, from frame: inout FrameReader) throws(WireFault) {
+        switch verb {
+        case .authenticate: self = .authenticate(try AuthenticateRequest(from: &frame))
+        case .verify:
+            self = .verify(
+                account: try frame.accountName(),
+                timeoutMilliseconds: try frame.number(.timeoutMilliseconds))
+        case .enroll:
+            self = .enroll(
+                account: try frame.accountName(),
+                finger: try frame.choice(.finger),
+                readerID: try frame.bytesIfPresent(.readerID))
+        case .delete:
+            self = .delete(
+                account: try frame.accountName(), finger: try frame.choiceIfPresent(.finger))
+        case .enable: self = .enable(account: try frame.accountName())
+        case .disable: self = .disable(account: try frame.accountName())
+        case .unlock: self = .unlock(account: try frame.accountName())
+        case .status: self = .status(account: try frame.accountName())
+        case .list: self = .list(account: try frame.accountName())
+        case .readers: self = .readers
+        case .log:
+            self = .log(
+                LogRequest(
+                    account: try frame.accountName(), first: try frame.number(.first),
+                    count: try frame.number(.count)))
+        case .configuration: self = .configuration
+        case .passwordAccepted:
+            self = .passwordAccepted(
+                account: try frame.accountName(), service: try frame.bytes(.service))
+        case .password: self = .password(try frame.bytes(.password))
+        case .cancel: self = .cancel
+        }
+    }
+}
+
+extension AuthenticateRequest {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.challenge, challenge)
+        try frame.put(.service, service)
+        try frame.put(.terminal, terminal)
+        try frame.put(.remoteHost, remoteHost)
+        try frame.put(.requester, requester)
+        try frame.put(.purpose, purpose)
+        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
+        guard maximumTries > 0 else { throw .malformedValue }
+        try frame.put(.maximumTries, number: maximumTries)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(
+            account: try frame.accountName(),
+            challenge: try frame.bytes(.challenge),
+            service: try frame.bytes(.service),
+            terminal: try frame.bytes(.terminal),
+            remoteHost: try frame.bytes(.remoteHost),
+            requester: try frame.bytes(.requester),
+            purpose: try frame.bytes(.purpose),
+            timeoutMilliseconds: try frame.number(.timeoutMilliseconds),
+            maximumTries: try frame.number(.maximumTries))
+        guard maximumTries > 0 else { throw .malformedValue }
+    }
+}
+
+extension Bytes {
+    /// No control characters, no `/`, no `:`; these never occur in passwd(5).
+    fileprivate var isAccountName: Bool {
+        for byte in self where byte < 0x20 || byte == 0x7F || byte == 0x2F || byte == 0x3A {
+            return false
+        }
+        return true
+    }
+}
+
+extension FrameWriter {
+    /// Appends an account's name; throws when the reader would refuse it.
+    mutating func put(accountName name: Bytes) throws(WireFault) {
+        guard name.isAccountName else { throw .malformedValue }
+        try put(.account, name)
+    }
+}
+
+extension FrameReader {
+    /// An account's name, as passwd(5) can hold it.
+    mutating func accountName() throws(WireFault) -> Bytes {
+        let name = try bytes(.account)
+        guard name.isAccountName else { throw .malformedValue }
+        return name
+    }
+
+    /// A one-byte field that must be one of an enumeration's values.
+    mutating func choice<Choice: RawRepresentable>(
+        _ field: Field, as type: Choice.Type = Choice.self
+    ) throws(WireFault) -> Choice where Choice.RawValue == UInt8 {
+        guard let choice = try choiceIfPresent(field, as: type) else { throw .unexpectedField }
+        return choice
+    }
+
+    /// The same, if the field is there.
+    mutating func choiceIfPresent<Choice: RawRepresentable>(
+        _ field: Field, as type: Choice.Type = Choice.self
+    ) throws(WireFault) -> Choice? where Choice.RawValue == UInt8 {
+        guard let raw = try numberIfPresent(field, as: UInt8.self) else { return nil }
+        guard let choice = Choice(rawValue: raw) else { throw .malformedValue }
+        return choice
+    }
+}

@@ -1,0 +1,63 @@
+/// What a client may ask for; the raw value is the frame's kind.
+///
+/// Who may ask, and with what proof, stands in Policy's table of verbs.
+package enum Verb: UInt8, CaseIterable, Sendable {
+    /// A touch that signs the caller's challenge.
+    case authenticate = 1
+    /// A touch that signs nothing: does the reader know this finger?
+    case verify = 2
+    /// Adds a finger.
+    case enroll = 3
+    /// Removes a finger, or all.
+    case delete = 4
+    /// Issues a credential for the present fingers.
+    case enable = 5
+    /// Destroys the credential; the fingers stay.
+    case disable = 6
+    /// Lifts a lockout.
+    case unlock = 7
+    /// How things stand for an account.
+    case status = 8
+    /// The account's fingers.
+    case list = 9
+    /// The readers of this machine.
+    case readers = 10
+    /// The account's receipts.
+    case log = 11
+    /// The effective configuration.
+    case configuration = 12
+    /// The PAM module reports that a password was accepted in the same login.
+    case passwordAccepted = 13
+    /// The password that the daemon asked for; follows `passwordWanted` only.
+    case password = 14
+    /// Ends the request under way; follows a request only.
+    case cancel = 15
+}
+
+/// What the daemon answers; the raw value is the frame's kind.
+package enum AnswerKind: UInt8, CaseIterable, Sendable {
+    /// Something to tell the user while the request goes on.
+    case notice = 128
+    /// Ends `authenticate`: the statement and its signature.
+    case assertion = 129
+    /// Ends any request: no, and why.
+    case denial = 130
+    /// The request goes on when the account's password follows.
+    case passwordWanted = 131
+    /// Ends any other request: it is done.
+    case done = 132
+    /// How things stand for an account.
+    case status = 133
+    /// One finger.
+    case print = 134
+    /// One reader.
+    case reader = 135
+    /// One receipt.
+    case receipt = 136
+    /// One public key that signed receipts.
+    case signer = 137
+    /// One setting of the configuration.
+    case setting = 138
+    /// Where the chain of receipts must end.
+    case chainHead = 139
+}

@@ -1,0 +1,54 @@
+// What tests need of fork, namespaces, terminals and credentials, which Swift cannot call:
+// between fork and exec only C may run.
+#ifndef SIGNET_CTESTSUPPORT_H
+#define SIGNET_CTESTSUPPORT_H
+
+// How a child is started. Descriptors that are -1 are taken from `terminal`.
+struct spawn_plan {
+    char *const *arguments;
+    char *const *environment;
+    const char *directory;
+    const char *terminal;   // a slave's path: opened by the child, its controlling terminal; or NULL
+    int standard[3];
+    int stage;              // pidfd whose mount, pid and host name namespaces are joined, or -1
+    int changes_user;
+    unsigned int uid;
+    unsigned int gid;
+};
+
+// Starts a child in a session of its own; returns its pid, or -errno.
+int spawn_child(const struct spawn_plan *plan);
+
+// Opens a pipe that other programs do not inherit (pipe2). Returns 0 or -errno.
+int open_pipe(int *read_end, int *write_end);
+
+// write(2), without SIGPIPE where the reader is gone. Returns the count or -errno.
+long write_quietly(int to, const void *from, unsigned long count);
+
+// A handle of a process (pidfd): readable when it has ended. Returns it, or -errno.
+int open_process(int pid);
+
+// What a wait status says: the exit status or the signal, or -1.
+int wait_exited(int status);
+int wait_killed(int status);
+
+// Opens a pseudo-terminal; `name` receives the slave's path. Returns 0 or -errno.
+int open_terminal(int *master, int *slave, char *name, unsigned long capacity);
+
+// Returns 0 or -errno.
+int resize_terminal(int master, unsigned short rows, unsigned short columns);
+
+// Who sent a datagram.
+struct sender {
+    int pid;
+    unsigned int uid;
+};
+
+// A datagram socket at `path` that tells who sent: returns a descriptor or -errno.
+int bind_datagram(const char *path);
+
+// One datagram or, from a pipe or terminal, some bytes; `sender` is filled where known.
+// Returns the count, or -1 with errno set.
+long receive_some(int from, void *into, unsigned long capacity, struct sender *sender);
+
+#endif

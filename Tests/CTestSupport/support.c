@@ -1,0 +1,189 @@
+#define _GNU_SOURCE
+#include "CTestSupport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+static int spawn_take_terminal(const struct spawn_plan *plan) {
+    int terminal = open(plan->terminal, O_RDWR | O_CLOEXEC);
+    if (terminal < 0) return -1;
+    if (ioctl(terminal, TIOCSCTTY, 0) != 0) return -1;
+    if (plan->changes_user && fchown(terminal, plan->uid, (gid_t)-1) != 0) return -1;
+    return terminal;
+}
+
+static void spawn_reset_signals(void) {
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+// The child, to its exec. Returns only on failure, with errno set.
+static void spawn_become(const struct spawn_plan *plan) {
+    if (setsid() < 0) return;
+    int terminal = -1;
+    if (plan->terminal != NULL && (terminal = spawn_take_terminal(plan)) < 0) return;
+    for (int target = 0; target < 3; target++) {
+        int source = plan->standard[target] >= 0 ? plan->standard[target] : terminal;
+        if (dup2(source, target) < 0) return;
+    }
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    spawn_reset_signals();
+    umask(022);
+    if (plan->changes_user) {
+        if (setgroups(1, &plan->gid) != 0) return;
+        if (setresgid(plan->gid, plan->gid, plan->gid) != 0) return;
+        if (setresuid(plan->uid, plan->uid, plan->uid) != 0) return;
+    }
+    if (chdir(plan->directory) != 0) return;
+    environ = (char **)plan->environment;
+    execvp(plan->arguments[0], plan->arguments);
+}
+
+static void spawn_report(int pipe_end, int value) {
+    ssize_t ignored = write(pipe_end, &value, sizeof value);
+    (void)ignored;
+}
+
+// In the forked child: joins the stage through a second child, which is the *caller's* child
+// (CLONE_PARENT) so that the caller itself can wait for it, then becomes the program.
+static void spawn_in_child(const struct spawn_plan *plan, int report) {
+    if (plan->stage >= 0) {
+        if (setns(plan->stage, CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS) != 0) {
+            spawn_report(report, -errno);
+            _exit(127);
+        }
+        long child = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+        if (child != 0) {
+            spawn_report(report, child > 0 ? (int)child : -errno);
+            _exit(0);
+        }
+    }
+    spawn_become(plan);
+    spawn_report(report, -errno);
+    _exit(127);
+}
+
+int spawn_child(const struct spawn_plan *plan) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) return -errno;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t first = fork();
+    if (first == 0) spawn_in_child(plan, report[1]);
+    int forked = first > 0 ? 0 : -errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    int child = plan->stage < 0 ? first : 0;
+    int value = 0;
+    ssize_t count;
+    while (forked == 0 && (count = read(report[0], &value, sizeof value)) != 0) {
+        if (count < 0 && errno == EINTR) continue;
+        if (count != sizeof value) break;
+        if (value > 0) child = value;
+        else forked = value;
+    }
+    close(report[0]);
+    if (first > 0 && (plan->stage >= 0 || forked != 0)) waitpid(first, NULL, 0);
+    if (forked != 0 && child > 0 && child != first) waitpid(child, NULL, 0);
+    return forked != 0 ? forked : child > 0 ? child : -ESRCH;
+}
+
+int open_terminal(int *master, int *slave, char *name, unsigned long capacity) {
+    *master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (*master < 0) return -errno;
+    *slave = -1;
+    if (grantpt(*master) == 0 && unlockpt(*master) == 0
+        && ptsname_r(*master, name, capacity) == 0)
+        *slave = ioctl(*master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (*slave >= 0) return 0;
+    int error = errno;
+    close(*master);
+    return -error;
+}
+
+int resize_terminal(int master, unsigned short rows, unsigned short columns) {
+    struct winsize size = { .ws_row = rows, .ws_col = columns };
+    return ioctl(master, TIOCSWINSZ, &size) == 0 ? 0 : -errno;
+}
+
+int bind_datagram(const char *path) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
+    strcpy(address.sun_path, path);
+    int sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (sock < 0) return -errno;
+    int one = 1;
+    if (setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &one, sizeof one) == 0
+        && bind(sock, (struct sockaddr *)&address, sizeof address) == 0
+        && chmod(path, 0666) == 0)
+        return sock;
+    int error = errno;
+    close(sock);
+    return -error;
+}
+
+long receive_some(int from, void *into, unsigned long capacity, struct sender *sender) {
+    union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(struct ucred))]; } control;
+    struct iovec part = { into, capacity };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
+                              .msg_control = &control, .msg_controllen = sizeof control };
+    ssize_t count = recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (count < 0) return errno == ENOTSOCK ? read(from, into, capacity) : -1;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part))
+        if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred credentials;
+            memcpy(&credentials, CMSG_DATA(part), sizeof credentials);
+            *sender = (struct sender){ credentials.pid, credentials.uid };
+        }
+    return count;
+}
+
+int open_pipe(int *read_end, int *write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return 0;
+}
+
+long write_quietly(int to, const void *from, unsigned long count) {
+    sigset_t broken, before;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    ssize_t written;
+    do written = write(to, from, count); while (written < 0 && errno == EINTR);
+    int error = errno;
+    struct timespec now = { 0, 0 };
+    if (written < 0 && error == EPIPE) sigtimedwait(&broken, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return written >= 0 ? written : -error;
+}
+
+int open_process(int pid) {
+    int handle = pidfd_open(pid, 0);
+    return handle >= 0 ? handle : -errno;
+}
+
+int wait_exited(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -1; }
+int wait_killed(int status) { return WIFSIGNALED(status) ? WTERMSIG(status) : -1; }

@@ -1,0 +1,58 @@
+/// Somebody that programs can be run as.
+package struct Account: Sendable, Equatable {
+    /// The name in the stage's `/etc/passwd`.
+    package let name: String
+    /// User id, and the id of the group of the same name.
+    package let uid: UInt32
+    /// What `passwd` was told.
+    package let password: String
+
+    /// The home directory on the stage.
+    package var home: String { uid == 0 ? "/root" : "/home/\(name)" }
+
+    /// An account of the stage with these properties.
+    package init(name: String, uid: UInt32, password: String) {
+        self.name = name
+        self.uid = uid
+        self.password = password
+    }
+}
+
+/// What to run, as whom, with what, and where: on a stage, or on the machine itself.
+package struct Command: Sendable {
+    /// The program (a path, or a name that is looked up in the usual places) and its arguments.
+    package var arguments: [String]
+    /// Whose ids the program gets; nil leaves the test's own.
+    package var account: Account?
+    /// The whole environment of the program.
+    package var environment: [String: String]
+    /// Where it starts.
+    package var directory: String
+    let stage: Stage?
+
+    /// A command on the machine itself, with the test's own ids.
+    package init(_ arguments: [String], environment: [String: String] = [:]) {
+        self.init(arguments, account: nil, environment: environment, stage: nil)
+    }
+
+    init(
+        _ arguments: [String], account: Account?, environment: [String: String], stage: Stage?
+    ) {
+        self.arguments = arguments
+        self.account = account
+        self.stage = stage
+        directory = stage == nil ? "/" : account?.home ?? "/"
+        var all = [
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+        ]
+        if let account {
+            all["USER"] = account.name
+            all["LOGNAME"] = account.name
+            all["HOME"] = account.home
+            all["SHELL"] = "/bin/bash"
+        }
+        self.environment = all.merging(environment) { _, new in new }
+    }
+}

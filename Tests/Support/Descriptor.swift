@@ -1,0 +1,58 @@
+import CTestSupport
+import Glibc
+
+/// An open descriptor; closed with its owner.
+struct Descriptor: ~Copyable {
+    let number: Int32
+
+    init(owning number: Int32) { self.number = number }
+
+    /// Takes what a C function returned: a descriptor, or `-errno`.
+    init(_ result: Int32, _ call: String, _ subject: String) throws(TestFault) {
+        guard result >= 0 else { throw .system(call: call, subject: subject, code: -result) }
+        number = result
+    }
+
+    deinit { close(number) }
+
+    /// Waits until something can be read, the other end is closed, or the time is over.
+    func isReady(within limit: Duration) -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            var waiting = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+            let count = unsafe poll(&waiting, 1, Int32(max(0, left.rounded(.up))))
+            if count > 0 { return true }
+            if count == 0 || errno != EINTR { return false }
+        }
+    }
+
+    /// Writes all of it, or throws.
+    func write(_ bytes: [UInt8]) throws(TestFault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { buffer in
+                unsafe write_quietly(number, buffer.baseAddress, UInt(buffer.count))
+            }
+            guard count > 0 else {
+                throw .system(call: "write", subject: "a child", code: Int32(-count))
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+/// Two connected ends, not inherited by other programs.
+struct Pipe: ~Copyable {
+    let read: Descriptor
+    let write: Descriptor
+
+    /// pipe2(2)
+    init() throws(TestFault) {
+        var ends: (Int32, Int32) = (-1, -1)
+        let result = unsafe open_pipe(&ends.0, &ends.1)
+        guard result == 0 else { throw .system(call: "pipe2", subject: "a child", code: -result) }
+        read = Descriptor(owning: ends.0)
+        write = Descriptor(owning: ends.1)
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+
+/// Where things are on the machine that the tests run on.
+package enum Layout {
+    /// The package's directory.
+    package static let package: String = {
+        let parts = #filePath.split(separator: "/")
+        return "/" + parts.dropLast(3).joined(separator: "/")
+    }()
+
+    /// The directory of the running program: where built products are.
+    package static let products: String = {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return -1 }
+            return unsafe readlink("/proc/self/exe", base, bytes.count)
+        }
+        guard count > 0 else { return package }
+        return directory(of: String(decoding: buffer[..<count], as: UTF8.self))
+    }()
+
+    /// A whole file of the machine.
+    package static func read(_ path: String) throws(TestFault) -> [UInt8] {
+        let opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let file = try Descriptor(opened < 0 ? -errno : opened, "open", path)
+        var all: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe Glibc.read(file.number, bytes.baseAddress, bytes.count)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw .system(call: "read", subject: path, code: errno) }
+            if count == 0 { return all }
+            all += buffer[..<count]
+        }
+    }
+
+    /// The directory of PAM's modules: where pam_unix.so is.
+    static func moduleDirectory() throws(TestFault) -> String {
+        for pattern in ["/usr/lib/*/security/pam_unix.so", "/lib/*/security/pam_unix.so"] {
+            var found = unsafe glob_t()
+            defer { unsafe globfree(&found) }
+            guard unsafe glob(pattern, 0, nil, &found) == 0,
+                let first = unsafe found.gl_pathv?.pointee
+            else { continue }
+            return directory(of: unsafe String(cString: first))
+        }
+        throw .noStage("pam_unix.so is nowhere")
+    }
+
+    /// Directories to be seen on a stage, none inside another, none that is seen anyway.
+    static func seen(adding more: [String]) -> [String] {
+        let wanted = Set([package, products, runtime].compactMap(\.self) + more)
+        return wanted.sorted().filter { path in
+            !wanted.contains { $0 != path && path.hasPrefix($0 + "/") }
+        }
+    }
+
+    /// The directory of the Swift runtime that this process runs with; nil when it is linked in.
+    private static let runtime: String? = {
+        let maps = (try? read("/proc/self/maps")) ?? []
+        let line = String(decoding: maps, as: UTF8.self).split(separator: "\n")
+            .first { $0.hasSuffix("/libswiftCore.so") }
+        return line?.split(separator: " ").last.map { directory(of: String($0)) }
+    }()
+
+    private static func directory(of path: String) -> String {
+        "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+    }
+}

@@ -1,0 +1,175 @@
+import CTestSupport
+import Glibc
+import Synchronization
+
+/// A machine of its own for one test: the machine's programs, read-only, and private copies of all
+/// that is written or configured, in namespaces that end with this object, and also when the test
+/// process itself is killed.
+///
+/// Real sudo, su and login run on it, with two users and root whose passwords are known. Its files
+/// are read and written through `path(_:)`, from outside.
+package final class Stage: Sendable {
+    /// May use sudo for everything, with the password.
+    package static let alice = Account(name: "alice", uid: 4242, password: "alice's password")
+    /// May not use sudo.
+    package static let bob = Account(name: "bob", uid: 4243, password: "bob's password")
+    /// The stage's own root.
+    package static let root = Account(name: "root", uid: 0, password: "root's password")
+
+    /// What programs on the stage logged.
+    package var journal: Journal { log }
+    /// The process id of the stage's first process, as the machine sees it.
+    package let pid: Int32
+    /// The directory that holds the PAM modules, on the stage.
+    package let moduleDirectory: String
+
+    private let log: Journal
+    private let keeper: ChildProcess
+    private let leash: Mutex<Descriptor?>
+    private let namespaces: Descriptor
+    private let children = Mutex<[ChildProcess]>([])
+
+    /// Sets a stage up (about 0.2 s). The package's directory, the directory of the running test
+    /// program, that of Swift's runtime, and `seeing` are seen on it at their own paths, read-only.
+    package init(seeing: [String] = []) throws(TestFault) {
+        let given = try Pipe()
+        let said = try Pipe()
+        let command = Command(
+            [
+                "unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child",
+                "--propagation", "private", "/bin/sh", "\(Layout.package)/Tests/Stage/stage.sh",
+            ] + Layout.seen(adding: seeing))
+        let keeper = try ChildProcess(
+            command, terminal: nil,
+            standard: (given.read.number, said.write.number, said.write.number))
+        // So that the script's end is seen.
+        _ = consume said.write
+        let accounts = [Self.root, Self.alice, Self.bob]
+            .map { "\($0.name) \($0.uid) \($0.password)\n" }
+        try given.write.write(Array((accounts.joined() + "\n").utf8))
+        let pid = try Self.firstProcess(saidIn: Collector(from: said.read))
+        namespaces = try Descriptor(open_process(pid), "pidfd_open", "the stage")
+        log = try Journal(root: "/proc/\(pid)/root")
+        moduleDirectory = try Layout.moduleDirectory()
+        self.pid = pid
+        self.keeper = keeper
+        leash = Mutex(given.write)
+    }
+
+    deinit { end() }
+
+    /// Kills everything on the stage, and returns when it and the mounts are gone.
+    package func end() {
+        guard leash.withLock({ $0.take() }) != nil else { return }
+        // The first process cannot end before the children that are ours have been waited for.
+        let running = children.withLock { children in
+            defer { children = [] }
+            return children
+        }
+        for child in running {
+            child.signal(SIGKILL)
+            child.reap()
+        }
+        keeper.reap()
+    }
+
+    /// Where a path of the stage is seen by this process: for files, and for sockets to connect to.
+    package func path(_ path: String) -> String { "/proc/\(pid)/root\(path)" }
+
+    /// A command on the stage: as root there, if not said otherwise.
+    package func command(
+        _ arguments: [String], as account: Account = Stage.root, environment: [String: String] = [:]
+    ) -> Command {
+        Command(arguments, account: account, environment: environment, stage: self)
+    }
+
+    /// Runs a program to its end, at most `limit`.
+    @discardableResult
+    package func run(
+        _ arguments: [String], as account: Account = Stage.root,
+        environment: [String: String] = [:], input: String = "",
+        within limit: Duration = .seconds(10)
+    ) throws(TestFault) -> Outcome {
+        let command = command(arguments, as: account, environment: environment)
+        return try Program(command, input: input).expectEnd(within: limit)
+    }
+
+    /// Starts a program that goes on: a daemon.
+    package func start(
+        _ arguments: [String], as account: Account = Stage.root, environment: [String: String] = [:]
+    ) throws(TestFault) -> Program {
+        try Program(command(arguments, as: account, environment: environment))
+    }
+
+    /// Starts a program on a new terminal.
+    package func terminal(
+        _ arguments: [String], as account: Account, environment: [String: String] = [:]
+    ) throws(TestFault) -> Terminal {
+        try Terminal(command(arguments, as: account, environment: environment))
+    }
+
+    /// Writes a file of the stage, with these permissions, owned by root.
+    package func write(
+        _ path: String, _ text: String, mode: UInt32 = 0o644
+    ) throws(TestFault) {
+        try write(path, Array(text.utf8), mode: mode)
+    }
+
+    /// Writes a file of the stage, with these permissions, owned by root.
+    package func write(
+        _ path: String, _ bytes: [UInt8], mode: UInt32 = 0o644
+    ) throws(TestFault) {
+        let opened = unsafe open(
+            self.path(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(mode))
+        let file = try Descriptor(opened < 0 ? -errno : opened, "open", path)
+        try file.write(bytes)
+        guard fchmod(file.number, mode_t(mode)) == 0 else {
+            throw .system(call: "fchmod", subject: path, code: errno)
+        }
+    }
+
+    /// A whole file of the stage.
+    package func read(_ path: String) throws(TestFault) -> [UInt8] {
+        try Layout.read(self.path(path))
+    }
+
+    /// Copies a program of the machine to a path of the stage (`/usr/local/…`, `/etc/…`, `/run/…`).
+    package func install(
+        _ file: String, at path: String, mode: UInt32 = 0o755
+    ) throws(TestFault) {
+        try write(path, Layout.read(file), mode: mode)
+    }
+
+    /// Copies a built PAM module to where PAM looks for it, under a name such as `pam_signet.so`.
+    package func installModule(
+        _ file: String, as name: String = "pam_signet.so"
+    ) throws(TestFault) {
+        try install(file, at: "\(moduleDirectory)/\(name)", mode: 0o644)
+    }
+
+    /// Writes a PAM service (`/etc/pam.d/name`), or changes it.
+    package func writeService(_ name: String, _ text: String) throws(TestFault) {
+        try write("/etc/pam.d/\(name)", text)
+    }
+
+    var handle: Int32 { namespaces.number }
+
+    func owns(_ child: ChildProcess) {
+        children.withLock { children in
+            children.removeAll { $0.ended != nil }
+            children.append(child)
+        }
+    }
+
+    private static func firstProcess(saidIn output: Collector) throws(TestFault) -> Int32 {
+        let said = output.first(within: .seconds(30)) { chunks, isClosed -> String? in
+            let text = String(decoding: chunks.flatMap(\.bytes), as: UTF8.self)
+            return isClosed || text.hasSuffix("\n") && text.contains("ready ") ? text : nil
+        }
+        let words = said?.split(whereSeparator: \.isWhitespace) ?? []
+        guard let ready = words.lastIndex(of: "ready"), ready + 1 < words.count,
+            let pid = Int32(words[ready + 1])
+        else { throw .noStage(said ?? "it was not ready in time") }
+        return pid
+    }
+}

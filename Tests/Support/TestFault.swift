@@ -1,0 +1,24 @@
+/// Why a test's own machinery could not go on; its text holds what a reader needs to see why.
+package enum TestFault: Error, CustomStringConvertible {
+    /// A system call failed: its name, what it was for, and `errno`.
+    case system(call: String, subject: String, code: Int32)
+    /// What was awaited did not come in time: what it was, and all that came instead.
+    case deadline(awaited: String, transcript: String)
+    /// The other end was closed before what was awaited came.
+    case closed(awaited: String, transcript: String)
+    /// The stage could not be set up: what its script said.
+    case noStage(String)
+
+    package var description: String {
+        switch self {
+        case .system(let call, let subject, let code):
+            "\(call) failed for \(subject): error \(code)"
+        case .deadline(let awaited, let transcript):
+            "waited in vain for \(awaited); what came:\n\(transcript)"
+        case .closed(let awaited, let transcript):
+            "it ended before \(awaited); what came:\n\(transcript)"
+        case .noStage(let text):
+            "the stage could not be set up: \(text)"
+        }
+    }
+}

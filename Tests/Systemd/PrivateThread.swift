@@ -1,0 +1,1 @@
+../Password/PrivateThread.swift

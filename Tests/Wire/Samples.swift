@@ -1,0 +1,135 @@
+import Wire
+
+/// One value of every request and answer, and the extremes of those that have optional fields.
+enum Samples {
+    static let account = Bytes("alice".utf8)
+    static let sixteen = Bytes(0..<16)
+    static let thirtyTwo = Bytes(0..<32)
+
+    static let requests: [Request] = [
+        .authenticate(
+            AuthenticateRequest(
+                account: account, challenge: thirtyTwo, service: Bytes("sudo".utf8),
+                terminal: Bytes("/dev/pts/3".utf8), remoteHost: Bytes("host".utf8),
+                requester: Bytes("bob".utf8), purpose: Bytes("sudo apt upgrade".utf8),
+                timeoutMilliseconds: 10_000, maximumTries: 3)),
+        .authenticate(
+            AuthenticateRequest(
+                account: [0xFF], challenge: thirtyTwo, service: [0x20],
+                timeoutMilliseconds: .max, maximumTries: .max)),
+        .verify(account: account, timeoutMilliseconds: 1),
+        .enroll(account: account, finger: .rightIndex, readerID: nil),
+        .enroll(account: account, finger: .leftLittle, readerID: Bytes("usb-1".utf8)),
+        .delete(account: account, finger: nil),
+        .delete(account: account, finger: .leftThumb),
+        .enable(account: account), .disable(account: account), .unlock(account: account),
+        .status(account: account), .list(account: account), .readers,
+        .log(LogRequest(account: account)),
+        .log(LogRequest(account: account, first: .max, count: .max)),
+        .configuration,
+        .passwordAccepted(account: account, service: Bytes("login".utf8)),
+        .password([]), .password(Bytes(repeating: 0, count: Limit.password)), .cancel,
+    ]
+
+    static let status = StatusAnswer(
+        account: account, prints: 0, damaged: 0, state: .none, generation: 0, lock: .open,
+        program: Bytes("1.0".utf8), vault: Bytes("file".utf8), device: sixteen)
+
+    static var fullStatus: StatusAnswer {
+        var full = status
+        full.seconds = 30
+        full.cause = .fingerAdded
+        full.since = .max
+        full.configurationFault = Bytes("/etc/signet/signet.conf:3: unknown key".utf8)
+        full.prints = 10
+        full.damaged = 2
+        full.state = .invalidated
+        full.generation = .max
+        full.lock = .untilPassword
+        return full
+    }
+
+    static let assertion = Assertion(statement: Bytes("text\n".utf8), signature: [1, 2, 3])
+
+    static let answers: [Answer] =
+        [
+            .notice(Notice(.touch)),
+            .notice(
+                Notice(
+                    .stage, scan: .swipe, retry: .tooShort, done: 1, total: 2, triesLeft: 3,
+                    subject: Bytes("reader".utf8))),
+            .assertion(assertion), .receipt(assertion),
+            .denial(
+                Denial(
+                    .invalidated, cause: .hostSecretChanged, seconds: 1, since: 2,
+                    subject: [], finger: .rightLittle, mismatches: 255)),
+            .passwordWanted(account: account),
+            .done(DoneAnswer()),
+            .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid)),
+            .status(status), .status(fullStatus),
+            .print(
+                PrintAnswer(
+                    finger: .rightIndex, printID: sixteen, readerID: [1], since: 3, intact: true)),
+            .print(
+                PrintAnswer(
+                    finger: nil, printID: sixteen, readerID: [], since: nil, intact: false)),
+            .reader(
+                ReaderAnswer(
+                    readerID: [1], scan: .press, total: 5, name: [2], driver: [3],
+                    features: [.identify, .hostMatching])),
+            .signer(Bytes("alice ecdsa-sha2-nistp256 AAAA".utf8)),
+            .setting(SettingAnswer(name: [1], value: [2], origin: [3])),
+            .chainHead(counter: 42, digest: thirtyTwo),
+        ] + DenialReason.allCases.map { .denial(Denial($0)) }
+        + NoticeKind.allCases.map { .notice(Notice($0)) }
+}
+
+/// A field as raw bytes, well formed or not.
+func field(_ tag: UInt8, _ value: Bytes) -> Bytes {
+    [tag, UInt8(value.count >> 8), UInt8(value.count & 255)] + value
+}
+
+/// The fields of a well-formed frame, header left out.
+func fields(of frame: Bytes) -> [Bytes] {
+    var parts: [Bytes] = []
+    var rest = frame.dropFirst(Frame.headerLength)
+    while rest.count >= Frame.fieldHeaderLength {
+        let bytes = Bytes(rest)
+        let length = Frame.fieldHeaderLength + Int(bytes[1]) << 8 + Int(bytes[2])
+        parts.append(Bytes(rest.prefix(length)))
+        rest = rest.dropFirst(length)
+    }
+    return parts
+}
+
+/// Whether a decoder accepts a frame; `isRequest` says which decoder.
+func accepts(_ frame: Bytes, isRequest: Bool) -> Bool {
+    fault(frame, isRequest: isRequest) == nil
+}
+
+/// Why a decoder refuses a frame, or nil.
+func fault(_ frame: Bytes, isRequest: Bool) -> WireFault? {
+    do throws(WireFault) {
+        if isRequest { _ = try Request(decoding: frame) } else { _ = try Answer(decoding: frame) }
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// Every sample's frame, and which decoder it is for.
+let sampleFrames: [(frame: Bytes, isRequest: Bool)] = {
+    var frames: [(frame: Bytes, isRequest: Bool)] = []
+    for request in Samples.requests {
+        if let frame = try? request.encoded() { frames.append((frame, true)) }
+    }
+    for answer in Samples.answers {
+        if let frame = try? answer.encoded() { frames.append((frame, false)) }
+    }
+    return frames
+}()
+
+/// A frame of the same header with other fields.
+func assembled(_ header: Bytes, _ parts: some Sequence<Bytes>) -> Bytes {
+    Bytes(header.prefix(Frame.headerLength)) + parts.flatMap { $0 }
+}
