@@ -106,6 +106,9 @@ let package = Package(
         .executableTarget(
             name: "testbench", dependencies: ["Daemon", "Fingerprints", "TestSupport"],
             path: "Tests/Testbench", swiftSettings: common),
+        .executableTarget(
+            name: "bench", dependencies: ["TestSupport"], path: "Benchmarks/Bench",
+            swiftSettings: common),
         .testTarget(
             name: "WireTests", dependencies: ["Wire"],
             path: "Tests/Wire", swiftSettings: common),

@@ -142,6 +142,18 @@ int bind_datagram(const char *path) {
     return -error;
 }
 
+int connect_stream(const char *path) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
+    strcpy(address.sun_path, path);
+    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (sock < 0) return -errno;
+    if (connect(sock, (struct sockaddr *)&address, sizeof address) == 0) return sock;
+    int error = errno;
+    close(sock);
+    return -error;
+}
+
 long receive_some(int from, void *into, unsigned long capacity, struct sender *sender) {
     union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(struct ucred))]; } control;
     struct iovec part = { into, capacity };

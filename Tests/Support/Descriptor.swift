@@ -56,3 +56,9 @@ struct Pipe: ~Copyable {
         write = Descriptor(owning: ends.1)
     }
 }
+
+/// Sends a text through a connection of its own to a Unix stream socket, and closes it.
+package func deliver(_ text: String, to path: String) throws(TestFault) {
+    let stream = try Descriptor(unsafe connect_stream(path), "connect", path)
+    try stream.write(Array(text.utf8))
+}

@@ -9,15 +9,7 @@ package enum Layout {
     }()
 
     /// The directory of the running program: where built products are.
-    package static let products: String = {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-            guard let base = bytes.baseAddress else { return -1 }
-            return unsafe readlink("/proc/self/exe", base, bytes.count)
-        }
-        guard count > 0 else { return package }
-        return directory(of: String(decoding: buffer[..<count], as: UTF8.self))
-    }()
+    package static let products = link("/proc/self/exe").map { directory(of: $0) } ?? package
 
     /// A whole file of the machine.
     package static func read(_ path: String) throws(TestFault) -> [UInt8] {
@@ -36,17 +28,50 @@ package enum Layout {
         }
     }
 
+    /// The names in a directory that is there, such as the numbers in `/proc`; nothing if it is not.
+    package static func entries(of directory: String) -> [String] {
+        paths(matching: "\(directory)/*").map { String($0.dropFirst(directory.utf8.count + 1)) }
+    }
+
+    /// The first path that a pattern (glob) matches; throws if none does.
+    package static func matching(_ pattern: String) throws(TestFault) -> String {
+        guard let first = paths(matching: pattern).first else {
+            throw .system(call: "glob", subject: pattern, code: ENOENT)
+        }
+        return first
+    }
+
+    /// The directory that a path is in.
+    package static func directory(of path: String) -> String {
+        "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+    }
+
+    /// What a symbolic link says; nil if it is none, or gone.
+    static func link(_ path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return -1 }
+            return unsafe readlink(path, base, bytes.count)
+        }
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+
+    private static func paths(matching pattern: String) -> [String] {
+        var found = unsafe glob_t()
+        defer { unsafe globfree(&found) }
+        guard unsafe glob(pattern, 0, nil, &found) == 0 else { return [] }
+        let paths = unsafe UnsafeBufferPointer(start: found.gl_pathv, count: Int(found.gl_pathc))
+        return unsafe paths.compactMap { path in
+            guard let path = unsafe path else { return nil }
+            return unsafe String(cString: path)
+        }
+    }
+
     /// The directory of PAM's modules: where pam_unix.so is.
     static func moduleDirectory() throws(TestFault) -> String {
-        for pattern in ["/usr/lib/*/security/pam_unix.so", "/lib/*/security/pam_unix.so"] {
-            var found = unsafe glob_t()
-            defer { unsafe globfree(&found) }
-            guard unsafe glob(pattern, 0, nil, &found) == 0,
-                let first = unsafe found.gl_pathv?.pointee
-            else { continue }
-            return directory(of: unsafe String(cString: first))
-        }
-        throw .noStage("pam_unix.so is nowhere")
+        let pattern = "/lib/*/security/pam_unix.so"
+        if let merged = paths(matching: "/usr" + pattern).first { return directory(of: merged) }
+        return try directory(of: matching(pattern))
     }
 
     /// Directories to be seen on a stage, none inside another, none that is seen anyway.
@@ -64,8 +89,4 @@ package enum Layout {
             .first { $0.hasSuffix("/libswiftCore.so") }
         return line?.split(separator: " ").last.map { directory(of: String($0)) }
     }()
-
-    private static func directory(of path: String) -> String {
-        "/" + path.split(separator: "/").dropLast().joined(separator: "/")
-    }
 }

@@ -152,6 +152,15 @@ package final class Stage: Sendable {
         try write("/etc/pam.d/\(name)", text)
     }
 
+    /// The processes on the stage whose name (`/proc/PID/comm`) this is, as the machine sees them.
+    package func processes(named name: String) -> [Int32] {
+        guard let space = Layout.link("/proc/\(pid)/ns/pid") else { return [] }
+        return Layout.entries(of: "/proc").compactMap { Int32($0) }.filter { pid in
+            Layout.link("/proc/\(pid)/ns/pid") == space
+                && (try? Layout.read("/proc/\(pid)/comm")) == Array((name + "\n").utf8)
+        }
+    }
+
     var handle: Int32 { namespaces.number }
 
     func owns(_ child: ChildProcess) {

@@ -47,6 +47,9 @@ struct sender {
 // A datagram socket at `path` that tells who sent: returns a descriptor or -errno.
 int bind_datagram(const char *path);
 
+// A stream connected to the socket at `path`: returns a descriptor or -errno.
+int connect_stream(const char *path);
+
 // One datagram or, from a pipe or terminal, some bytes; `sender` is filled where known.
 // Returns the count, or -1 with errno set.
 long receive_some(int from, void *into, unsigned long capacity, struct sender *sender);

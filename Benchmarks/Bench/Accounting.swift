@@ -1,0 +1,34 @@
+import TestSupport
+
+/// What the kernel accounts to a process (proc(5)).
+enum Accounting {
+    /// A value of `/proc/PID/status`: kB, or a number.
+    static func status(_ pid: Int32, _ name: String) throws -> Int {
+        try value(in: "/proc/\(pid)/status", name)
+    }
+
+    /// Proportional set size in kB.
+    static func pss(_ pid: Int32) throws -> Int {
+        try value(in: "/proc/\(pid)/smaps_rollup", "Pss")
+    }
+
+    /// Context switches of all threads: each is a time it woke up or was interrupted.
+    static func switches(_ pid: Int32) throws -> Int {
+        var sum = 0
+        for thread in Layout.entries(of: "/proc/\(pid)/task") {
+            let path = "/proc/\(pid)/task/\(thread)/status"
+            sum += try value(in: path, "voluntary_ctxt_switches")
+            sum += try value(in: path, "nonvoluntary_ctxt_switches")
+        }
+        return sum
+    }
+
+    private static func value(in path: String, _ name: String) throws -> Int {
+        let text = String(decoding: try Layout.read(path), as: UTF8.self)
+        for line in text.split(separator: "\n") where line.hasPrefix(name + ":") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            if words.count >= 2, let value = Int(words[1]) { return value }
+        }
+        throw BenchFault.unexpected("\(path) tells no \(name)")
+    }
+}

@@ -1,0 +1,118 @@
+import TestSupport
+
+/// Measures both peers side by side, in turn, and prints the table.
+struct Bench {
+    private let stage: Stage
+    private let measures: Measures
+    private let fprintd: any Peer
+    private let signet: (any Peer)?
+
+    private let mocksPolkit: Bool
+
+    /// Fetches and builds what is needed under `.build/bench`, and sets both peers up on a stage.
+    init(mocksPolkit: Bool) throws {
+        self.mocksPolkit = mocksPolkit
+        let directory = "\(Layout.package)/.build/bench"
+        let script = "\(Layout.package)/Benchmarks/prepare.sh"
+        let prepared = try Program(Command(["sh", script, directory]))
+            .expectEnd(within: .seconds(300))
+        guard prepared.succeeded else {
+            throw BenchFault.unexpected("prepare.sh: \(prepared.errors)")
+        }
+        stage = try Stage()
+        try stage.install("\(directory)/probe", at: Probe.path)
+        try stage.writeService(
+            "bench-permit", "auth required pam_permit.so\naccount required pam_permit.so\n")
+        measures = Measures(stage: stage)
+        fprintd = try FprintdPeer(on: stage, directory: directory, mocksPolkit: mocksPolkit)
+        signet = try SignetPeer.make(on: stage)
+    }
+
+    /// Runs everything (some minutes) and prints the table.
+    func run() throws {
+        print("| figure | \(fprintd.name) | signet | ratio | aim |")
+        print("|---|---|---|---|---|")
+        for figure in figures { show(figure) }
+        for name in ["pam_deny", "pam_unix"] {
+            var samples = Samples()
+            let module = "\(stage.moduleDirectory)/\(name).so"
+            for _ in 0..<30 { samples.take { try measures.load(module) } }
+            print("\(name), for comparison, loads in \(samples.text(.milliseconds))")
+        }
+        let polkit = mocksPolkit ? "polkit and logind are mocks" : "polkit is real, logind a mock"
+        print("\(polkit) that answers at once; the median and 90th percentile")
+    }
+
+    private func show(_ figure: Figure) {
+        var theirs = Samples()
+        var ours = Samples()
+        for _ in 0..<figure.runs {
+            theirs.take { try figure.measure(fprintd) }
+            if let signet { ours.take { try figure.measure(signet) } }
+        }
+        var ratio = "–"
+        if let their = theirs.median, let our = ours.median, their > 0 {
+            ratio = "\((our / their * 100).rounded() / 100)×"
+        }
+        let cells = [
+            figure.name, theirs.text(figure.unit), ours.text(figure.unit), ratio, figure.aim,
+        ]
+        print("| \(cells.joined(separator: " | ")) |")
+    }
+
+    private var figures: [Figure] { timing + cost }
+
+    private var timing: [Figure] {
+        [
+            Figure(
+                name: "touch to PAM_SUCCESS, running daemon", aim: "≤ 1.0×",
+                unit: .milliseconds, runs: 30, measure: measures.touchToReturn),
+            Figure(
+                name: "pam_authenticate to prompt, running daemon", aim: "≤ 0.25×",
+                unit: .milliseconds, runs: 30, measure: measures.callToPrompt(.running)),
+            Figure(
+                name: "the same, daemon started by the call", aim: "≤ 0.5×",
+                unit: .milliseconds, runs: 30, measure: measures.callToPrompt(.startedByCall)),
+            Figure(
+                name: "decline, nothing enrolled, running daemon", aim: "≤ 0.2×",
+                unit: .milliseconds, runs: 30, measure: measures.decline(.running, Stage.bob)),
+            Figure(
+                name: "decline, no daemon", aim: "≤ 0.5×",
+                unit: .milliseconds, runs: 30, measure: measures.decline(.absent, Stage.alice)),
+            Figure(
+                name: "module load, cold", aim: "≤ 1.5× pam_deny",
+                unit: .milliseconds, runs: 30, measure: { try measures.load($0.module) }),
+        ]
+    }
+
+    private var cost: [Figure] {
+        [
+            Figure(
+                name: "instructions for one match, above pam_permit", aim: "≤ 1×",
+                unit: .instructions, runs: 3, measure: measures.instructions),
+            Figure(
+                name: "application's PSS above pam_permit, at the prompt", aim: "≤ 0.25×",
+                unit: .kilobytes, runs: 30, measure: measures.memory(at: "message")),
+            Figure(
+                name: "the same, at the return", aim: "reported",
+                unit: .kilobytes, runs: 30, measure: measures.memory(at: "return")),
+            Figure(
+                name: "daemon idle: RSS", aim: "no process after the idle time",
+                unit: .kilobytes, runs: 1,
+                measure: measures.idle { try Accounting.status($0, "VmRSS") }),
+            Figure(
+                name: "daemon idle: PSS", aim: "≤ 1× while up",
+                unit: .kilobytes, runs: 1, measure: measures.idle(Accounting.pss)),
+            Figure(
+                name: "daemon idle: threads", aim: "no process after the idle time",
+                unit: .number, runs: 1,
+                measure: measures.idle { try Accounting.status($0, "Threads") }),
+            Figure(
+                name: "wake-ups a second while a finger is awaited", aim: "0",
+                unit: .number, runs: 3, measure: measures.wakeUps),
+            Figure(
+                name: "daemon stopped after the prompt, timeout 10 s: PAM returns after",
+                aim: "10.1 s", unit: .seconds, runs: 1, measure: measures.stopped),
+        ]
+    }
+}

@@ -1,0 +1,139 @@
+import Glibc
+import TestSupport
+
+/// One row of the table: what is measured, in which unit, how often, and what is aimed at.
+struct Figure {
+    let name: String
+    let aim: String
+    let unit: Unit
+    let runs: Int
+    let measure: (any Peer) throws -> Double
+}
+
+/// The ways to measure, each for either peer.
+struct Measures {
+    let stage: Stage
+
+    /// Milliseconds from a touch to PAM_SUCCESS.
+    func touchToReturn(_ peer: any Peer) throws -> Double {
+        let probe = try probe(peer, .running)
+        try probe.waitForPrompt(of: peer)
+        let touched = try peer.touch()
+        let returned = try probe.finish().returned(success: true)
+        return Double(returned.nanoseconds - touched) / 1e6
+    }
+
+    /// Milliseconds from pam_authenticate to the first message.
+    func callToPrompt(_ situation: Situation) -> (any Peer) throws -> Double {
+        { peer in
+            let probe = try self.probe(peer, situation)
+            try probe.waitForPrompt(of: peer)
+            _ = try peer.touch()
+            let events = try probe.finish()
+            _ = try events.returned(success: true)
+            return Double(
+                try events.first("message").nanoseconds - events.first("start").nanoseconds)
+                / 1e6
+        }
+    }
+
+    /// Milliseconds of a pam_authenticate that declines by itself.
+    func decline(_ situation: Situation, _ account: Account) -> (any Peer) throws -> Double {
+        { peer in
+            let events = try self.probe(peer, situation, account: account).finish()
+            let returned = try events.returned(success: false)
+            return Double(returned.nanoseconds - (try events.first("start").nanoseconds)) / 1e6
+        }
+    }
+
+    /// Instructions of the application for one match, above those with pam_permit.
+    func instructions(_ peer: any Peer) throws -> Double {
+        let probe = try probe(peer, .running, under: Self.callgrind)
+        try probe.waitForPrompt(of: peer)
+        _ = try peer.touch()
+        _ = try probe.finish().returned(success: true)
+        let permit = try Probe(
+            on: stage, service: "bench-permit", account: Stage.alice, environment: [:],
+            under: Self.callgrind)
+        _ = try permit.finish()
+        return try Self.collected(probe) - Self.collected(permit)
+    }
+
+    /// The application's PSS in kB above that with pam_permit: while it waits, or at its return.
+    func memory(at event: String) -> (any Peer) throws -> Double {
+        { peer in
+            let probe = try self.probe(peer, .running, mode: "memory")
+            try probe.waitForPrompt(of: peer)
+            _ = try peer.touch()
+            let events = try probe.finish()
+            let permit = try Probe(
+                on: self.stage, mode: "memory", service: "bench-permit", account: Stage.alice,
+                environment: [:]
+            ).finish()
+            return Double(try events.first(event).kilobytes - permit.first("return").kilobytes)
+        }
+    }
+
+    /// A value of the daemon when idle, summed over its processes.
+    func idle(_ value: @escaping (Int32) throws -> Int) -> (any Peer) throws -> Double {
+        { peer in
+            _ = try peer.arrange(.running)
+            return Double(try peer.daemons().map(value).reduce(0, +))
+        }
+    }
+
+    /// Seconds until PAM returns when the daemon was stopped after the prompt.
+    func stopped(_ peer: any Peer) throws -> Double {
+        let probe = try probe(peer, .running)
+        try probe.waitForPrompt(of: peer)
+        for daemon in try peer.daemons() { _ = kill(daemon, SIGSTOP) }
+        let stopped = monotonicNow()
+        defer { try? peer.kill() }
+        let returned = try probe.finish(within: .seconds(180)).returned(success: false)
+        return Double(returned.nanoseconds - stopped) / 1e9
+    }
+
+    /// Times a second that application and daemon run while a finger is awaited.
+    func wakeUps(_ peer: any Peer) throws -> Double {
+        let probe = try probe(peer, .running)
+        try probe.waitForPrompt(of: peer)
+        let pids = try peer.daemons() + [probe.program.pid]
+        let before = try pids.map(Accounting.switches).reduce(0, +)
+        usleep(2_000_000)
+        let after = try pids.map(Accounting.switches).reduce(0, +)
+        _ = try peer.touch()
+        _ = try probe.finish().returned(success: true)
+        return Double(after - before) / 2
+    }
+
+    /// Milliseconds to load a module into a fresh process.
+    func load(_ module: String) throws -> Double {
+        let outcome = try stage.run([Probe.path, "load", module])
+        let words = outcome.output.split(whereSeparator: \.isWhitespace)
+        guard outcome.succeeded, let time = words.last.flatMap({ Double($0) }) else {
+            throw BenchFault.unexpected(outcome.errors)
+        }
+        return time / 1e6
+    }
+
+    private static let callgrind = [
+        "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+    ]
+
+    private static func collected(_ probe: Probe) throws -> Double {
+        let lines = probe.program.errors.split(separator: "\n")
+        guard let line = lines.last(where: { $0.contains("Collected : ") }),
+            let count = line.split(separator: " ").last.flatMap({ Double($0) })
+        else { throw BenchFault.unexpected("callgrind: \(probe.program.errors)") }
+        return count
+    }
+
+    private func probe(
+        _ peer: any Peer, _ situation: Situation, mode: String = "authenticate",
+        account: Account = Stage.alice, under wrapper: [String] = []
+    ) throws -> Probe {
+        try Probe(
+            on: stage, mode: mode, service: peer.service, account: account,
+            environment: peer.arrange(situation), under: wrapper)
+    }
+}

@@ -1,0 +1,193 @@
+import Glibc
+import TestSupport
+
+/// Debian's pam_fprintd and fprintd, unpacked but not installed, on a system bus of the stage.
+///
+/// logind is a mock that answers at once; polkit is Debian's own, or a mock as well.
+final class FprintdPeer: Peer {
+    let name = "pam_fprintd + fprintd"
+    let service = "bench-fprintd"
+    let module: String
+
+    private static let finger = "alice-right-index"
+    private static let emptyBus = "unix:path=/run/dbus/empty"
+    private let stage: Stage
+    private let reader: String
+    private let directory: String
+    private let mocksPolkit: Bool
+    private var daemonsBeside: [Program] = []
+    private var isStorageLost = false
+
+    /// Sets it up and enrols alice; `directory` is the one that prepare.sh filled.
+    init(on stage: Stage, directory: String, mocksPolkit: Bool) throws {
+        self.mocksPolkit = mocksPolkit
+        self.stage = stage
+        self.directory = directory
+        reader = stage.path("/run/bench/fprintd-reader")
+        module = "\(stage.moduleDirectory)/pam_fprintd.so"
+        let built = try Layout.matching("\(directory)/peer/lib/*/security/pam_fprintd.so")
+        try stage.installModule(built, as: "pam_fprintd.so")
+        try stage.install("\(directory)/bus-services", at: "/usr/local/bin/bus-services")
+        try stage.writeService(
+            service,
+            """
+            auth required pam_fprintd.so timeout=10
+            account required pam_permit.so
+
+            """)
+        try startBuses()
+        try enrol()
+    }
+
+    func arrange(_ situation: Situation) throws -> [String: String] {
+        switch situation {
+        case .running:
+            try activate()
+            return [:]
+        case .startedByCall:
+            try kill()
+            return [:]
+        case .absent:
+            return ["DBUS_SYSTEM_BUS_ADDRESS": Self.emptyBus]
+        }
+    }
+
+    func daemons() throws -> [Int32] { stage.processes(named: "fprintd") }
+
+    func prompted() throws {
+        if isStorageLost { try deliver("INSERT \(Self.finger)", to: reader) }
+        isStorageLost = false
+    }
+
+    func touch() throws -> Int64 {
+        let time = monotonicNow()
+        try deliver("SCAN \(Self.finger)", to: reader)
+        return time
+    }
+
+    func kill() throws {
+        for daemon in try daemons() { _ = Glibc.kill(daemon, SIGKILL) }
+        while try !daemons().isEmpty { usleep(1000) }
+        isStorageLost = true
+        // Time for the bus to see it.
+        usleep(20_000)
+    }
+
+    private func activate() throws {
+        if try !daemons().isEmpty { return }
+        try bus("StartServiceByName", "net.reactivated.Fprint", "uint32:0")
+    }
+
+    private func bus(_ method: String, _ arguments: String...) throws {
+        let outcome = try stage.run(
+            [
+                "dbus-send", "--system", "--print-reply", "--dest=org.freedesktop.DBus", "/",
+                "org.freedesktop.DBus.\(method)",
+            ] + arguments.map { $0.contains(":") ? $0 : "string:\($0)" })
+        guard outcome.succeeded else { throw BenchFault.unexpected(outcome.errors) }
+    }
+
+    private func startBuses() throws {
+        try stage.run(["mkdir", "-p", "/run/bench/services", "/run/bench/none", "/var/lib/fprint"])
+        try stage.write(
+            "/run/bench/services/net.reactivated.Fprint.service",
+            """
+            [D-BUS Service]
+            Name=net.reactivated.Fprint
+            Exec=\(directory)/peer/usr/libexec/fprintd --no-timeout
+
+            """)
+        try stage.write(
+            "/run/bench/services/org.freedesktop.PolicyKit1.service",
+            """
+            [D-BUS Service]
+            Name=org.freedesktop.PolicyKit1
+            Exec=\(directory)/peer/usr/lib/polkit-1/polkitd --no-debug
+
+            """)
+        try stage.write("/etc/fprintd.conf", Layout.read("\(directory)/peer/etc/fprintd.conf"))
+        let libraries = try Layout.matching("\(directory)/peer/usr/lib/*/libpolkit-gobject-1.so.0")
+        let environment = [
+            "FP_VIRTUAL_DEVICE_STORAGE": "/run/bench/fprintd-reader",
+            "FP_DRIVERS_WHITELIST": "virtual_device_storage",
+            "LD_LIBRARY_PATH": Layout.directory(of: libraries),
+        ]
+        let address = "unix:path=/run/dbus/system_bus_socket"
+        try startBus(address, services: "/run/bench/services", environment: environment)
+        try startBus(Self.emptyBus, services: "/run/bench/none", environment: [:])
+        let services = try stage.start(["bus-services"] + (mocksPolkit ? ["polkit"] : []))
+        try services.expect("ready")
+        daemonsBeside.append(services)
+        if !mocksPolkit { try startPolkit() }
+    }
+
+    private func startPolkit() throws {
+        // /usr/share is the machine's, but for polkit's directory; the account may be missing.
+        let outcome = try stage.run([
+            "sh", "-ec",
+            """
+            mkdir -p /run/bench/share /etc/polkit-1/rules.d
+            mount --rbind /usr/share /run/bench/share
+            mount -t tmpfs share /usr/share
+            ln -s /run/bench/share/* /usr/share
+            rm -f /usr/share/polkit-1
+            cp -r '\(directory)/peer/usr/share/polkit-1' /usr/share
+            grep -q '^polkitd:' /etc/passwd ||
+                echo 'polkitd:x:4299:4299::/nonexistent:/usr/sbin/nologin' >>/etc/passwd
+            """,
+        ])
+        guard outcome.succeeded else { throw BenchFault.unexpected(outcome.errors) }
+        try bus("StartServiceByName", "org.freedesktop.PolicyKit1", "uint32:0")
+    }
+
+    private func startBus(
+        _ address: String, services: String, environment: [String: String]
+    ) throws {
+        let configuration = "\(services)/bus.conf"
+        try stage.write(
+            configuration,
+            """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+                "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+                <listen>\(address)</listen>
+                <auth>EXTERNAL</auth>
+                <servicedir>\(services)</servicedir>
+                <policy context="default">
+                    <allow user="*"/>
+                    <allow own="*"/>
+                    <allow send_destination="*"/>
+                    <allow receive_sender="*"/>
+                </policy>
+            </busconfig>
+
+            """)
+        let bus = try stage.start(
+            ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--print-address"],
+            environment: environment)
+        try bus.expect("unix:")
+        daemonsBeside.append(bus)
+    }
+
+    private func enrol() throws {
+        try activate()
+        let program = try stage.start(
+            ["\(directory)/peer/usr/bin/fprintd-enroll", "-f", "right-index-finger", "alice"],
+            environment: [
+                "LD_LIBRARY_PATH": "\(directory)/peer/usr/lib", "G_MESSAGES_DEBUG": "",
+            ])
+        try program.expect("Enrolling right-index-finger finger")
+        var stages = 0
+        while program.ended == nil {
+            usleep(20_000)
+            // Refused at the end, when the reader has been closed.
+            try? deliver("SCAN \(Self.finger)", to: reader)
+            stages += 1
+            guard stages < 100 else { throw BenchFault.unexpected("enrolment has no end") }
+        }
+        let outcome = try program.expectEnd()
+        guard outcome.output.contains("enroll-completed") else {
+            throw BenchFault.unexpected("enrolment: \(outcome.output) \(outcome.errors)")
+        }
+    }
+}

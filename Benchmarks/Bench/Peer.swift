@@ -1,0 +1,45 @@
+import TestSupport
+
+/// In what state a daemon is when an application authenticates.
+enum Situation {
+    /// It runs and is idle.
+    case running
+    /// It does not run; the call starts it.
+    case startedByCall
+    /// It does not run and nothing starts it.
+    case absent
+}
+
+/// One of the two that are compared: a PAM module and its daemon, on a virtual reader of its own.
+/// Stage.alice has a finger enrolled, Stage.bob has none.
+protocol Peer: AnyObject {
+    /// How the table calls it.
+    var name: String { get }
+    /// The PAM service whose only authentication module is the peer's, with a timeout of 10 s.
+    var service: String { get }
+    /// The module's path on the stage.
+    var module: String { get }
+
+    /// Brings the daemon into a state; returns the environment that the application needs for it.
+    func arrange(_ situation: Situation) throws -> [String: String]
+    /// The daemon's processes as the machine sees them.
+    func daemons() throws -> [Int32]
+    /// Called after each prompt: a virtual reader's own storage is lost with its daemon, so the
+    /// enrolled print is put back there.
+    func prompted() throws
+    /// A touch of the enrolled finger; returns CLOCK_MONOTONIC (ns) from before it was sent.
+    func touch() throws -> Int64
+    /// Ends the daemon at once, also when it is stopped.
+    func kill() throws
+}
+
+/// Why a figure has no value.
+enum BenchFault: Error, CustomStringConvertible {
+    case unexpected(String)
+
+    var description: String {
+        switch self {
+        case .unexpected(let text): text
+        }
+    }
+}

@@ -1,0 +1,6 @@
+do {
+    try Bench(mocksPolkit: CommandLine.arguments.contains("--mock-polkit")).run()
+} catch {
+    print("bench: \(error)")
+    throw error
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# prepare.sh DIRECTORY: puts there what the bench needs: Debian's fprintd, its PAM module and
+# polkit, unpacked but not installed, and the two C programs. Does nothing that is done already.
+set -eu
+directory=$1
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$directory"
+cd "$directory"
+
+if [ ! -e peer/usr/lib/polkit-1/polkitd ]; then
+    mkdir -p packages
+    (cd packages && apt-get -q -o APT::Sandbox::User=root download \
+        fprintd libpam-fprintd polkitd libpolkit-gobject-1-0 libduktape207)
+    for package in packages/*.deb; do dpkg -x "$package" peer; done
+fi
+cc -std=c17 -O2 -Wall -Wextra -Werror -o probe "$here/probe.c" -lpam
+cc -std=c17 -O2 -Wall -Wextra -Werror -o bus-services "$here/bus-services.c" -lsystemd
