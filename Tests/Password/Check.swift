@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Password
@@ -6,13 +7,7 @@ import Testing
 /// Whole checks with the built program, in mounts of the thread's own.
 enum Check {
     /// `verify-password` beside the test program.
-    static let program: String = {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-        let path = buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:))
-        let end = path.lastIndex(of: UInt8(ascii: "/")) ?? 0
-        return String(decoding: path[..<end], as: UTF8.self) + "/verify-password"
-    }()
+    static let program = Layout.products + "/verify-password"
 
     static func verdict(
         _ account: String, _ password: String, stack: String? = AccountFiles.plain,

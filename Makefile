@@ -1,0 +1,125 @@
+# Signet: fingerprint login that proves itself. `make` lists what there is.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+TRIPLET := $(shell cc -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HOST_MULTIARCH)
+PAMDIR ?= /usr/lib/$(TRIPLET)/security
+SYSTEMDDIR ?= /usr/lib/systemd/system
+LIBEXEC = $(PREFIX)/libexec/signet
+
+SWIFT ?= $(shell command -v swift)
+AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib --scratch-path .build-release
+MODULE = $(SWIFT) build -c release --scratch-path .build-module \
+	--product pam_signet --disable-local-rpath
+PROGRAMS = signetd signet verify-password testbench
+TESTBENCH = build/testbench
+
+BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libpam0g-dev libssl-dev \
+	libsystemd-dev make pkg-config
+TEST_DEBS = libpam-modules libpam-runtime login openssh-client pamtester passwd strace sudo \
+	systemd util-linux
+BENCH_DEBS = dbus fprintd libpam-fprintd python3-dbusmock valgrind
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build module programs demo test check format-check graph-check bench fuzz \
+	install uninstall clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
+
+deps: ## install what is needed from Debian; does nothing where all is there
+	@checks/packages $(BUILD_DEBS) $(TEST_DEBS) $(BENCH_DEBS)
+
+build: deps module programs ## build what is installed, into build/
+
+module:
+	$(MODULE)
+	@mkdir -p build
+	strip -o build/pam_signet.so .build-module/release/libpam_signet.so
+
+programs:
+	$(RELEASE)
+	@mkdir -p build
+	for program in $(PROGRAMS); do \
+		strip -o build/$$program .build-release/release/$$program || exit 1; \
+	done
+
+demo: build ## watch real sudo being let in by a touch, and refused
+	$(AS_ROOT) $(TESTBENCH) demo
+
+test: deps module ## run all tests (as root: they need mounts of their own)
+	$(SWIFT) build --build-tests
+	$(AS_ROOT) $(SWIFT) test --skip-build
+
+check: build format-check graph-check ## everything that must be clean before a change lands
+	checks/module build/pam_signet.so
+	$(AS_ROOT) checks/units
+	checks/install
+	$(SWIFT) build --build-tests
+	$(AS_ROOT) $(SWIFT) test --skip-build
+	$(SWIFT) build -c release --build-tests
+	$(AS_ROOT) $(SWIFT) test -c release --skip-build
+
+format-check:
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests \
+		$(wildcard Benchmarks)
+
+graph-check:
+	checks/imports
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+
+bench: build ## measure, side by side with pam_fprintd and fprintd
+	$(AS_ROOT) Benchmarks/run
+
+fuzz: deps ## feed the decoders with garbage until stopped
+	Tests/Fuzz/run
+
+install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
+	@test -e build/signetd || { echo "nothing is built: run 'make build' first" >&2; exit 1; }
+	install -D -m 755 build/signetd $(DESTDIR)$(LIBEXEC)/signetd
+	install -D -m 755 build/verify-password $(DESTDIR)$(LIBEXEC)/verify-password
+	install -D -m 755 build/signet $(DESTDIR)$(PREFIX)/bin/signet
+	install -D -m 644 build/pam_signet.so $(DESTDIR)$(PAMDIR)/pam_signet.so
+	install -D -m 644 systemd/signetd.socket $(DESTDIR)$(SYSTEMDDIR)/signetd.socket
+	install -d $(DESTDIR)$(SYSTEMDDIR)
+	sed 's,@LIBEXEC@,$(LIBEXEC),' systemd/signetd.service.in \
+		> $(DESTDIR)$(SYSTEMDDIR)/signetd.service
+	chmod 644 $(DESTDIR)$(SYSTEMDDIR)/signetd.service
+	install -D -m 644 pam/signet.pam-auth-update $(DESTDIR)/usr/share/pam-configs/signet
+	install -d $(DESTDIR)$(PREFIX)/share/doc/signet/examples
+	install -m 644 pam/examples/* $(DESTDIR)$(PREFIX)/share/doc/signet/examples
+	for document in README.md SECURITY.md docs/*.md; do \
+		test ! -e $$document \
+			|| install -m 644 $$document $(DESTDIR)$(PREFIX)/share/doc/signet || exit 1; \
+	done
+	@if test -e $(DESTDIR)/etc/pam.d/signet; then \
+		cmp -s pam/signet $(DESTDIR)/etc/pam.d/signet \
+			|| echo "kept your own /etc/pam.d/signet; compare it with pam/signet"; \
+	else \
+		install -D -m 644 pam/signet $(DESTDIR)/etc/pam.d/signet; \
+	fi
+	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then systemctl daemon-reload; fi
+	@echo "next: systemctl enable --now signetd.socket; signet enroll; pam-auth-update"
+
+# The profile leaves common-auth before the module goes. State in /var/lib/signet stays.
+uninstall: ## take it all away again, but not state and not files you edited
+	@if test -z "$(DESTDIR)" && test -e /usr/share/pam-configs/signet; then \
+		pam-auth-update --package --remove signet; \
+	fi
+	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
+		systemctl disable --now signetd.socket signetd.service || true; \
+	fi
+	rm -f $(DESTDIR)/usr/share/pam-configs/signet $(DESTDIR)$(PAMDIR)/pam_signet.so
+	rm -f $(DESTDIR)$(SYSTEMDDIR)/signetd.socket $(DESTDIR)$(SYSTEMDDIR)/signetd.service
+	rm -f $(DESTDIR)$(PREFIX)/bin/signet
+	rm -rf $(DESTDIR)$(LIBEXEC) $(DESTDIR)$(PREFIX)/share/doc/signet
+	@if cmp -s pam/signet $(DESTDIR)/etc/pam.d/signet; then \
+		rm -f $(DESTDIR)/etc/pam.d/signet; \
+	elif test -e $(DESTDIR)/etc/pam.d/signet; then \
+		echo "kept your own /etc/pam.d/signet"; \
+	fi
+	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then systemctl daemon-reload; fi
+
+clean: ## remove all that was built
+	rm -rf .build .build-release .build-module build
