@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 #include <glib-unix.h>
 #include <glib.h>
+#include <libfprint-2/fp-image-device.h>
 #include <libfprint-2/fprint.h>
 
 #endif

@@ -1,0 +1,183 @@
+import CFprint
+import Loop
+
+/// One reader: opened while somebody uses it, one operation at a time.
+@ReaderActor
+final class Device {
+    /// How long a driver that does not heed cancellation is waited for.
+    private static let patience = Duration.seconds(2)
+
+    let id: String
+    let handle: DeviceHandle
+    private(set) var isGone = false
+
+    private var users = 0
+    private var isOpen = false
+    private var moving: Task<Result<Void, ReaderFault>, Never>?
+    private var running: Running?
+
+    init(_ handle: DeviceHandle, id: String) {
+        self.handle = handle
+        self.id = id
+    }
+
+    var description: ReaderDescription { handle.description(id: id) }
+
+    // MARK: Opening and closing
+
+    /// Opens the reader unless it is open, and keeps it so until the matching `leave()`.
+    func enter() async throws(ReaderFault) {
+        users += 1
+        do {
+            try await open()
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    /// Lets the reader be closed when nobody else uses it; does not wait for that.
+    func leave() {
+        users -= 1
+        if users == 0, isOpen, moving == nil { startClosing() }
+    }
+
+    /// Marks the reader as unplugged: whatever runs on it ends with `removed`.
+    func unplugged() {
+        isGone = true
+        running?.task.cancel()
+        if isOpen, moving == nil { startClosing() }
+    }
+
+    /// Ends what runs, and closes the reader; returns when both are done.
+    func shut() async {
+        isGone = true
+        if let running {
+            running.task.cancel()
+            await running.task.value
+        }
+        while let moving { _ = await moving.value }
+        if isOpen { startClosing() }
+        while let moving { _ = await moving.value }
+    }
+
+    private func open() async throws(ReaderFault) {
+        while let moving { _ = await moving.value }
+        if isGone { throw .removed }
+        if isOpen { return }
+        let opening = Task { @ReaderActor () -> Result<Void, ReaderFault> in
+            defer { moving = nil }
+            do throws(ReaderFault) {
+                try await handle.open()
+                isOpen = true
+                if users == 0 || isGone { Task { @ReaderActor in settle() } }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        moving = opening
+        try await opening.value.get()
+    }
+
+    /// Closes after an opening that nobody waits for any more.
+    private func settle() {
+        if users == 0 || isGone, isOpen, moving == nil { startClosing() }
+    }
+
+    private func startClosing() {
+        moving = Task { @ReaderActor () -> Result<Void, ReaderFault> in
+            defer { moving = nil }
+            isOpen = false
+            // A reader that was unplugged reports that once more; it is closed all the same.
+            try? await handle.close()
+            return .success(())
+        }
+    }
+
+    // MARK: Operations
+
+    /// Runs one operation on the open reader, cancelled with the calling task or after `limit`.
+    /// Throws `busy` while another runs; one that was cancelled is waited for.
+    func run<Value: Sendable>(
+        limit: Duration, _ body: @escaping @ReaderActor () async throws(ReaderFault) -> Value
+    ) async throws(ReaderFault) -> Value {
+        while let running {
+            guard running.task.isCancelled else { throw .busy }
+            await running.task.value
+        }
+        let outcome = Outcome<Value>()
+        let task = Task { @ReaderActor in
+            outcome.settle(await attempt(body))
+            running = nil
+        }
+        running = Running(task: task)
+        let deadline = Timer(onReaderAfter: limit) {
+            task.cancel()
+            outcome.giveUp(.timedOut, after: Self.patience)
+        }
+        defer { deadline.cancel() }
+        return try await outcome.value {
+            task.cancel()
+            Task { @ReaderActor in outcome.giveUp(.cancelled, after: Self.patience) }
+        }
+    }
+
+    private func attempt<Value>(
+        _ body: @ReaderActor () async throws(ReaderFault) -> Value
+    ) async -> Result<Value, ReaderFault> {
+        do throws(ReaderFault) {
+            try await enter()
+            defer { leave() }
+            if Task.isCancelled { throw .cancelled }
+            return .success(try await body())
+        } catch {
+            if error == .removed { unplugged() }
+            return .failure(isGone ? .removed : error)
+        }
+    }
+
+    private struct Running {
+        let task: Task<Void, Never>
+    }
+}
+
+/// The end of an operation: the driver's, or the fault that is reported in its place.
+@ReaderActor
+private final class Outcome<Value: Sendable> {
+    private var result: Result<Value, ReaderFault>?
+    private var reason: ReaderFault?
+    private var timer: Timer?
+    private var waiting: CheckedContinuation<Void, Never>?
+
+    /// What the driver ended with; a cancellation is reported as what led to it.
+    func settle(_ ended: Result<Value, ReaderFault>) {
+        guard result == nil else { return }
+        if case .failure(.cancelled) = ended, let reason {
+            result = .failure(reason)
+        } else {
+            result = ended
+        }
+        timer = nil
+        waiting?.resume()
+        waiting = nil
+    }
+
+    /// Settles with `fault` unless the driver ends by itself within `patience`.
+    func giveUp(_ fault: ReaderFault, after patience: Duration) {
+        guard result == nil, reason == nil else { return }
+        reason = fault
+        timer = Timer(onReaderAfter: patience) { [self] in settle(.failure(fault)) }
+    }
+
+    func value(cancelled: @escaping @Sendable () -> Void) async throws(ReaderFault) -> Value {
+        await withTaskCancellationHandler { @ReaderActor in
+            guard result == nil else { return }
+            await withCheckedContinuation { waiting = $0 }
+        } onCancel: {
+            cancelled()
+        }
+        guard let result else { throw .cancelled }
+        return try result.get()
+    }
+}

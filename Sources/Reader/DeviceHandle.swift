@@ -1,0 +1,116 @@
+import CFprint
+import Loop
+
+/// A reference to libfprint's device, with its plain calls.
+///
+/// SAFETY: the reference count is atomic; every call on the device is made by the reader's actor.
+@safe final class DeviceHandle: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<FpDevice>
+
+    init(referencing pointer: UnsafeMutablePointer<FpDevice>) {
+        unsafe self.pointer = unsafe pointer
+        unsafe g_object_ref(pointer)
+    }
+
+    deinit {
+        unsafe g_object_unref(pointer)
+    }
+
+    /// The object's address, to tell devices apart by.
+    var address: UInt { unsafe UInt(bitPattern: pointer) }
+
+    @ReaderActor var driver: String { unsafe String(cString: fp_device_get_driver(pointer)) }
+
+    @ReaderActor var deviceID: String { unsafe String(cString: fp_device_get_device_id(pointer)) }
+
+    @ReaderActor
+    func description(id: String) -> ReaderDescription {
+        let kind = fp_image_device_get_type()
+        let features = unsafe fp_device_get_features(pointer)
+        return unsafe ReaderDescription(
+            id: id, name: String(cString: fp_device_get_name(pointer)), driver: driver,
+            deviceID: deviceID,
+            scanType: fp_device_get_scan_type(pointer) == FP_SCAN_TYPE_PRESS ? .press : .swipe,
+            enrolStages: Int(fp_device_get_nr_enroll_stages(pointer)),
+            features: ReaderDescription.Features(rawValue: features.rawValue),
+            matchesOnHost: g_type_check_instance_is_a(
+                UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GTypeInstance.self), kind)
+                != 0,
+            temperature: temperature)
+    }
+
+    @ReaderActor
+    private var temperature: ReaderDescription.Temperature {
+        switch unsafe fp_device_get_temperature(pointer) {
+        case FP_TEMPERATURE_HOT: .hot
+        case FP_TEMPERATURE_WARM: .warm
+        default: .cold
+        }
+    }
+
+    @ReaderActor
+    func open() async throws(ReaderFault) {
+        unsafe try await plain { device, cancellable, ended, data in
+            unsafe fp_device_open(device, cancellable, ended, data)
+        } finish: { device, result, error in
+            _ = unsafe fp_device_open_finish(device, result, error)
+        }
+    }
+
+    @ReaderActor
+    func close() async throws(ReaderFault) {
+        unsafe try await plain { device, cancellable, ended, data in
+            unsafe fp_device_close(device, cancellable, ended, data)
+        } finish: { device, result, error in
+            _ = unsafe fp_device_close_finish(device, result, error)
+        }
+    }
+
+    @ReaderActor
+    func listPrints() async throws(ReaderFault) -> [Print] {
+        unsafe try await plain { device, cancellable, ended, data in
+            unsafe fp_device_list_prints(device, cancellable, ended, data)
+        } finish: { device, result, error in
+            guard let array = unsafe fp_device_list_prints_finish(device, result, error) else {
+                return []
+            }
+            defer { unsafe g_ptr_array_unref(array) }
+            return unsafe (0..<Int(array.pointee.len)).compactMap { index in
+                guard let item = unsafe array.pointee.pdata[index] else { return nil }
+                return unsafe Print(owned: OpaquePointer(g_object_ref(item)))
+            }
+        }
+    }
+
+    @ReaderActor
+    func delete(_ print: Print) async throws(ReaderFault) {
+        unsafe try await plain { device, cancellable, ended, data in
+            unsafe fp_device_delete_print(device, print.pointer, cancellable, ended, data)
+        } finish: { device, result, error in
+            _ = unsafe fp_device_delete_print_finish(device, result, error)
+        }
+    }
+
+    /// A call that wants no finger.
+    @ReaderActor
+    private func plain<Value>(
+        _ start: (
+            UnsafeMutablePointer<FpDevice>, UnsafeMutablePointer<GCancellable>?,
+            @escaping GAsyncReadyCallback, gpointer
+        ) -> Void,
+        finish: (
+            UnsafeMutablePointer<FpDevice>, OpaquePointer,
+            UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+        ) -> Value
+    ) async throws(ReaderFault) -> Value {
+        do {
+            return unsafe try await gioAsync { cancellable, ended, data in
+                unsafe start(pointer, cancellable, ended, data)
+            } finish: { result, error in
+                unsafe finish(pointer, result, error)
+            }
+        } catch {
+            throw ReaderFault(error)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import CFprint
+
+/// What a reader is and can do, as its driver says.
+package struct ReaderDescription: Equatable, Sendable, Identifiable {
+    /// How a finger meets the reader.
+    package enum ScanType: String, Sendable {
+        case press
+        case swipe
+    }
+
+    /// How near the reader is to having to cool down.
+    package enum Temperature: String, Sendable {
+        case cold
+        case warm
+        case hot
+    }
+
+    /// What the reader can do beside scanning (`FpDeviceFeature`).
+    package struct Features: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt32
+
+        package init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
+        /// Finds one print among many.
+        package static let identify = Features(FP_DEVICE_FEATURE_IDENTIFY)
+        /// Compares with one print.
+        package static let verify = Features(FP_DEVICE_FEATURE_VERIFY)
+        /// Refuses to enrol a finger that its own storage has.
+        package static let duplicateCheck = Features(FP_DEVICE_FEATURE_DUPLICATES_CHECK)
+        /// Keeps prints itself.
+        package static let storage = Features(FP_DEVICE_FEATURE_STORAGE)
+        /// Lists the prints it keeps.
+        package static let list = Features(FP_DEVICE_FEATURE_STORAGE_LIST)
+        /// Deletes one of the prints it keeps.
+        package static let delete = Features(FP_DEVICE_FEATURE_STORAGE_DELETE)
+        /// Deletes all the prints it keeps.
+        package static let clear = Features(FP_DEVICE_FEATURE_STORAGE_CLEAR)
+        /// May improve a print as it is used.
+        package static let updatePrint = Features(FP_DEVICE_FEATURE_UPDATE_PRINT)
+
+        private init(_ feature: FpDeviceFeature) {
+            self.init(rawValue: feature.rawValue)
+        }
+    }
+
+    /// The driver and the device's own id, numbered where two are alike: `driver:0`, `driver:0#2`.
+    package let id: String
+    /// The name to show.
+    package let name: String
+    /// libfprint's name of the driver.
+    package let driver: String
+    /// libfprint's id of the device; prints fit readers of equal driver and device id.
+    package let deviceID: String
+    /// How a finger meets the reader.
+    package let scanType: ScanType
+    /// The scans that an enrolment takes.
+    package let enrolStages: Int
+    /// What the reader can do.
+    package let features: Features
+    /// Whether prints are compared by this process, which takes up to 80 ms a print.
+    package let matchesOnHost: Bool
+    /// How near the reader is to having to cool down.
+    package let temperature: Temperature
+
+    /// The prints that one scan is compared with; a larger gallery takes a scan for each part.
+    package var galleryCap: Int {
+        if !features.contains(.identify) { return 1 }
+        return matchesOnHost ? 10 : Int.max
+    }
+}

@@ -1,0 +1,44 @@
+import Loop
+
+/// Why a scan has to be repeated (`FpDeviceRetry`).
+package enum RetryReason: CaseIterable, Sendable {
+    /// The scan was not good enough, for no reason the reader knows.
+    case unclear
+    /// The finger was swiped or lifted too soon.
+    case tooShort
+    /// The finger was not in the middle.
+    case offCentre
+    /// The finger has to be lifted and put down again.
+    case liftFinger
+}
+
+/// What happens on a reader while somebody waits for it.
+package struct ReaderEvent: Equatable, Sendable {
+    /// The kinds of event, in the order they usually come.
+    package enum Kind: Equatable, Sendable {
+        /// The reader waits for a finger.
+        case fingerNeeded
+        /// A finger is on the reader.
+        case fingerPresent
+        /// The scan was bad and starts again by itself.
+        case retry(RetryReason)
+        /// Enrolment got on: so many scans of so many are done.
+        case stage(done: Int, total: Int)
+        /// Nothing matched in this part of a large gallery; the finger is wanted again.
+        case round(next: Int, total: Int)
+    }
+
+    /// Takes events on the reader's thread, in order; should only pass them on.
+    package typealias Observer = @ReaderActor (ReaderEvent) -> Void
+
+    /// The id of the reader.
+    package let reader: String
+    /// What happened.
+    package let kind: Kind
+
+    /// An event of the reader with the id `reader`.
+    package init(reader: String, kind: Kind) {
+        self.reader = reader
+        self.kind = kind
+    }
+}

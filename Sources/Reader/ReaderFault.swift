@@ -1,0 +1,87 @@
+import CFprint
+import Loop
+
+/// Why a reader could not do what it was asked. A finger that does not match is no fault.
+package enum ReaderFault: Error, Equatable, Sendable {
+    /// No reader has this id, or none fits the templates.
+    case noReader
+    /// The reader was unplugged.
+    case removed
+    /// The reader must cool down before it is used again.
+    case tooHot
+    /// The reader does something else.
+    case busy
+    /// The reader cannot do this at all.
+    case notSupported
+    /// The reader said something that its driver did not expect.
+    case protocolError
+    /// The reader's own storage has no such print.
+    case notFound
+    /// The reader's own storage is full.
+    case full
+    /// The reader's own storage has this finger already.
+    case duplicate
+    /// The reader or the library refused the data of a print.
+    case invalidTemplate
+    /// The task was cancelled.
+    case cancelled
+    /// The time limit passed.
+    case timedOut
+    /// Anything else, in the library's words, for the journal.
+    case general(String)
+}
+
+/// What went wrong inside one call: a scan that only has to be repeated, or a fault.
+enum ScanFailure: Error {
+    case retry(RetryReason)
+    case fault(ReaderFault)
+
+    init(_ error: GioFault) {
+        if error.domain == name(of: fp_device_retry_quark()) {
+            self = .retry(RetryReason(code: error.code))
+        } else {
+            self = .fault(ReaderFault(error))
+        }
+    }
+}
+
+extension ReaderFault {
+    /// Reads `FpDeviceError` and cancellation; a bad scan outside of a scan counts as general.
+    init(_ error: GioFault) {
+        if error.isCancelled {
+            self = .cancelled
+            return
+        }
+        guard error.domain == name(of: fp_device_error_quark()) else {
+            self = .general(error.message)
+            return
+        }
+        switch FpDeviceError(rawValue: UInt32(bitPattern: error.code)) {
+        case FP_DEVICE_ERROR_NOT_SUPPORTED: self = .notSupported
+        case FP_DEVICE_ERROR_BUSY: self = .busy
+        case FP_DEVICE_ERROR_PROTO: self = .protocolError
+        case FP_DEVICE_ERROR_DATA_INVALID: self = .invalidTemplate
+        case FP_DEVICE_ERROR_DATA_NOT_FOUND: self = .notFound
+        case FP_DEVICE_ERROR_DATA_FULL: self = .full
+        case FP_DEVICE_ERROR_DATA_DUPLICATE: self = .duplicate
+        case FP_DEVICE_ERROR_REMOVED: self = .removed
+        case FP_DEVICE_ERROR_TOO_HOT: self = .tooHot
+        default: self = .general(error.message)
+        }
+    }
+}
+
+extension RetryReason {
+    init(code: Int32) {
+        switch FpDeviceRetry(rawValue: UInt32(bitPattern: code)) {
+        case FP_DEVICE_RETRY_TOO_SHORT: self = .tooShort
+        case FP_DEVICE_RETRY_CENTER_FINGER: self = .offCentre
+        case FP_DEVICE_RETRY_REMOVE_FINGER: self = .liftFinger
+        default: self = .unclear
+        }
+    }
+}
+
+private func name(of quark: GQuark) -> String {
+    unsafe g_quark_to_string(quark).map { unsafe String(cString: $0) } ?? ""
+}

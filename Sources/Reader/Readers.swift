@@ -1,0 +1,238 @@
+import CFprint
+import Loop
+
+/// The machine's fingerprint readers (`FpContext`).
+///
+/// Make one a process, and `close()` it before the process ends.
+@ReaderActor
+package final class Readers {
+    /// What one operation may take at most, unless its caller says less: readers heat up.
+    package nonisolated static let limit = Duration.seconds(120)
+
+    /// Runs after a reader was plugged in or unplugged.
+    package var changed: (@ReaderActor () -> Void)?
+
+    private let context: Context
+    private var devices: [Device] = []
+    private var connections: [SignalConnection] = []
+
+    /// Finds the readers; takes as long as the drivers need for it.
+    package init() {
+        context = Context()
+        for handle in context.devices { add(handle) }
+        connections = [
+            unsafe SignalConnection(context.pointer, "device-added") { [weak self] address in
+                ReaderActor.assumeIsolated { self?.appeared(address) }
+            },
+            unsafe SignalConnection(context.pointer, "device-removed") { [weak self] address in
+                ReaderActor.assumeIsolated { self?.vanished(address) }
+            },
+        ]
+    }
+
+    /// The readers that are plugged in, in the order they were found.
+    package var descriptions: [ReaderDescription] {
+        devices.filter { !$0.isGone }.map(\.description)
+    }
+
+    /// Enrols `finger` for `account` on one reader. Bad scans are reported and repeated.
+    ///
+    /// Throws `cancelled` when the task is, `timedOut` after `limit`, `removed`, `tooHot`, `full`,
+    /// `duplicate` and so on as the reader says (`fp_device_enroll`).
+    package func enroll(
+        _ finger: Finger, account: String, on reader: String, limit: Duration = Readers.limit,
+        observer: @escaping ReaderEvent.Observer = { _ in }
+    ) async throws(ReaderFault) -> Template {
+        let device = try device(reader)
+        return try await device.run(limit: limit) { () async throws(ReaderFault) -> Template in
+            try await device.enroll(finger, account: account, observer: observer)
+        }
+    }
+
+    /// Waits for a finger on every reader that has templates among these, or on those of `ids`
+    /// alone, and tells whose it is. The first reader with a result wins; the others are cancelled.
+    ///
+    /// A reader's fault counts only when no other reader is left: then the first one is thrown.
+    /// Throws `noReader` where no reader fits a template.
+    package func match(
+        among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
+        observer: @escaping ReaderEvent.Observer = { _ in }
+    ) async throws(ReaderFault) -> MatchResult {
+        let galleries = galleries(of: templates, on: ids)
+        guard let first = galleries.first else { throw .noReader }
+        if galleries.count == 1 {
+            return try await match(first, limit: limit, observer: observer)
+        }
+        let (results, feed) = AsyncStream<Result<MatchResult, ReaderFault>>.makeStream()
+        let tasks = galleries.map { gallery in
+            Task { @ReaderActor in
+                do throws(ReaderFault) {
+                    feed.yield(
+                        .success(try await match(gallery, limit: limit, observer: observer)))
+                } catch {
+                    feed.yield(.failure(error))
+                }
+            }
+        }
+        defer { for task in tasks { task.cancel() } }
+        var faults: [ReaderFault] = []
+        for await result in results {
+            switch result {
+            case .success(let match): return match
+            case .failure(let fault): faults.append(fault)
+            }
+            if faults.count == tasks.count { break }
+        }
+        guard !Task.isCancelled, let fault = faults.first else { throw .cancelled }
+        throw fault
+    }
+
+    /// The prints that the reader keeps itself. Throws `notSupported` where it keeps or lists none.
+    package func list(on reader: String) async throws(ReaderFault) -> [Template] {
+        let device = try device(reader)
+        return try await device.run(limit: Self.limit) {
+            () async throws(ReaderFault) -> [Template] in
+            var templates: [Template] = []
+            // Prints of other systems may lack what ours have; they are not ours to manage.
+            for print in try await device.handle.listPrints() {
+                if let template = try? print.template() { templates.append(template) }
+            }
+            return templates
+        }
+    }
+
+    /// Deletes the print from the reader's own storage. Throws `notFound` where it is not there,
+    /// `notSupported` where the reader keeps none.
+    package func delete(_ template: Template, on reader: String) async throws(ReaderFault) {
+        let device = try device(reader)
+        try await device.run(limit: Self.limit) { () async throws(ReaderFault) in
+            try await device.handle.delete(try Print(template))
+        }
+    }
+
+    /// Opens the reader and keeps it open until the hold is released, so that tries in a row need
+    /// not open it each time.
+    package func hold(_ reader: String) async throws(ReaderFault) -> Hold {
+        let device = try device(reader)
+        try await device.enter()
+        return Hold(device)
+    }
+
+    /// Ends what runs on the readers and closes them; afterwards there are none.
+    package func close() async {
+        connections = []
+        let open = devices
+        devices = []
+        for device in open { await device.shut() }
+    }
+
+    deinit {
+        // Devices may only be closed on their own thread, and before the context goes.
+        Task { @ReaderActor [devices, context] in
+            for device in devices { await device.shut() }
+            withExtendedLifetime(context) {}
+        }
+    }
+}
+
+// MARK: - What the public calls share
+
+extension Readers {
+    private struct Gallery {
+        let device: Device
+        let entries: [(index: Int, template: Template)]
+    }
+
+    private func galleries(of templates: [Template], on ids: [String]?) -> [Gallery] {
+        devices.compactMap { device in
+            guard !device.isGone, ids?.contains(device.id) != false else { return nil }
+            let (driver, deviceID) = (device.handle.driver, device.handle.deviceID)
+            let entries = templates.enumerated()
+                .filter { $0.element.driver == driver && $0.element.deviceID == deviceID }
+                .map { (index: $0.offset, template: $0.element) }
+            return entries.isEmpty ? nil : Gallery(device: device, entries: entries)
+        }
+    }
+
+    private func match(
+        _ gallery: Gallery, limit: Duration, observer: @escaping ReaderEvent.Observer
+    ) async throws(ReaderFault) -> MatchResult {
+        try await gallery.device.run(limit: limit) {
+            () async throws(ReaderFault) -> MatchResult in
+            try await gallery.device.match(gallery.entries, observer: observer)
+        }
+    }
+
+    private func device(_ id: String) throws(ReaderFault) -> Device {
+        guard let device = devices.first(where: { $0.id == id && !$0.isGone }) else {
+            throw .noReader
+        }
+        return device
+    }
+
+    private func add(_ handle: DeviceHandle) {
+        let base = "\(handle.driver):\(handle.deviceID)"
+        var (id, number) = (base, 1)
+        while devices.contains(where: { $0.id == id }) {
+            number += 1
+            id = "\(base)#\(number)"
+        }
+        devices.append(Device(handle, id: id))
+    }
+
+    private func appeared(_ address: UInt) {
+        guard !devices.contains(where: { $0.handle.address == address }),
+            let handle = context.devices.first(where: { $0.address == address })
+        else { return }
+        add(handle)
+        changed?()
+    }
+
+    private func vanished(_ address: UInt) {
+        guard let index = devices.firstIndex(where: { $0.handle.address == address }) else {
+            return
+        }
+        devices.remove(at: index).unplugged()
+        changed?()
+    }
+}
+
+/// Keeps a reader open until it is released.
+package final class Hold: Sendable {
+    private let device: Device
+
+    init(_ device: Device) {
+        self.device = device
+    }
+
+    deinit {
+        Task { @ReaderActor [device] in device.leave() }
+    }
+}
+
+/// A reference to libfprint's context.
+///
+/// SAFETY: the reference count is atomic; the context is only used by the reader's actor.
+@safe private final class Context: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<FpContext>
+
+    @ReaderActor
+    init() {
+        unsafe pointer = fp_context_new()
+        unsafe fp_context_enumerate(pointer)
+    }
+
+    deinit {
+        unsafe g_object_unref(pointer)
+    }
+
+    @ReaderActor
+    var devices: [DeviceHandle] {
+        guard let array = unsafe fp_context_get_devices(pointer) else { return [] }
+        return unsafe (0..<Int(array.pointee.len)).compactMap { index in
+            guard let item = unsafe array.pointee.pdata[index] else { return nil }
+            return unsafe DeviceHandle(
+                referencing: item.assumingMemoryBound(to: FpDevice.self))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import CFprint
+
+/// Calls back on a GObject signal of two arguments until released.
+///
+/// SAFETY: holds a counted reference to the object for as long as it is connected; GObject locks its
+/// handler list.
+@safe final class SignalConnection: @unchecked Sendable {
+    /// Gets the address of the signal's argument, to tell objects apart by.
+    typealias Body = (UInt) -> Void
+
+    private final class Action {
+        let body: Body
+
+        init(_ body: @escaping Body) {
+            self.body = body
+        }
+    }
+
+    private let object: gpointer
+    private let handler: gulong
+
+    init(_ object: gpointer, _ signal: String, body: @escaping Body) {
+        let call: @convention(c) (gpointer?, gpointer?, gpointer?) -> Void = {
+            _, argument, data in
+            guard let data = unsafe data else { return }
+            let action = unsafe Unmanaged<Action>.fromOpaque(data).takeUnretainedValue()
+            action.body(UInt(bitPattern: argument))
+        }
+        unsafe self.object = unsafe object
+        unsafe g_object_ref(object)
+        unsafe handler = g_signal_connect_data(
+            object, signal, unsafeBitCast(call, to: GCallback.self),
+            Unmanaged.passRetained(Action(body)).toOpaque(),
+            { data, _ in
+                if let data = unsafe data { unsafe Unmanaged<Action>.fromOpaque(data).release() }
+            }, GConnectFlags(rawValue: 0))
+    }
+
+    deinit {
+        unsafe g_signal_handler_disconnect(object, handler)
+        unsafe g_object_unref(object)
+    }
+}

@@ -1,0 +1,76 @@
+import CFprint
+import Loop
+
+/// One enrolled finger as the reader's driver wrote it, in a form that libfprint can read safely.
+package struct Template: Equatable, Sendable {
+    /// The serialised print (`fp_print_serialize`).
+    package let bytes: [UInt8]
+    /// The finger.
+    package let finger: Finger
+    /// The driver of the reader that it was enrolled on.
+    package let driver: String
+    /// The id of the device that it was enrolled on.
+    package let deviceID: String
+    /// The account that it was enrolled for, as the template says; empty where it does not.
+    package let account: String
+    /// Whether the reader keeps the print, and the bytes only name it.
+    package let isStoredOnReader: Bool
+
+    /// Takes over bytes that pass `isWellFormed`; throws `ReaderFault.invalidTemplate` otherwise.
+    package init(bytes: [UInt8]) throws(ReaderFault) {
+        guard let form = TemplateForm(bytes) else { throw .invalidTemplate }
+        self.bytes = bytes
+        finger = form.finger
+        driver = form.driver
+        deviceID = form.deviceID
+        account = form.account
+        isStoredOnReader = form.isStoredOnReader
+    }
+
+    /// Whether libfprint can read these bytes; never traps, whatever they are, on any thread.
+    package static func isWellFormed(_ bytes: [UInt8]) -> Bool {
+        TemplateForm(bytes) != nil
+    }
+}
+
+/// A reference to libfprint's own print.
+///
+/// SAFETY: the reference count is atomic, and the print is only read and written by the reader's
+/// actor.
+@safe final class Print: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init(owned: OpaquePointer) {
+        unsafe pointer = unsafe owned
+    }
+
+    /// Deserialises (`fp_print_deserialize`); the template's form was checked when it was made.
+    @ReaderActor
+    init(_ template: Template) throws(ReaderFault) {
+        var error: UnsafeMutablePointer<GError>?
+        let print = unsafe template.bytes.withUnsafeBufferPointer {
+            unsafe fp_print_deserialize($0.baseAddress, gsize($0.count), &error)
+        }
+        if let error = unsafe error { unsafe g_error_free(error) }
+        guard let print = unsafe print else { throw .invalidTemplate }
+        unsafe pointer = unsafe print
+    }
+
+    deinit {
+        unsafe g_object_unref(gpointer(pointer))
+    }
+
+    /// Serialises (`fp_print_serialize`).
+    @ReaderActor
+    func template() throws(ReaderFault) -> Template {
+        var data: UnsafeMutablePointer<guchar>?
+        var length: gsize = 0
+        var error: UnsafeMutablePointer<GError>?
+        let done = unsafe fp_print_serialize(pointer, &data, &length, &error) != 0
+        defer { unsafe g_free(data) }
+        if let error = unsafe error { throw unsafe ReaderFault(GioFault(taking: error)) }
+        guard done, let data = unsafe data else { throw .invalidTemplate }
+        let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: Int(length)))
+        return try Template(bytes: bytes)
+    }
+}
