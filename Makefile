@@ -55,6 +55,7 @@ test: deps module ## run all tests (as root: they need mounts of their own)
 check: build format-check graph-check ## everything that must be clean before a change lands
 	checks/module build/pam_signet.so
 	$(AS_ROOT) checks/units
+	$(AS_ROOT) checks/stacks
 	checks/install
 	$(SWIFT) build --build-tests
 	$(AS_ROOT) $(SWIFT) test --skip-build
