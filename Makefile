@@ -17,7 +17,7 @@ TESTBENCH = build/testbench
 
 BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libpam0g-dev libssl-dev \
 	libsystemd-dev make pkg-config
-TEST_DEBS = libpam-modules libpam-runtime login openssh-client pamtester passwd strace sudo \
+TEST_DEBS = libpam-modules libpam-runtime login openssh-client openssl pamtester passwd strace sudo \
 	systemd util-linux
 BENCH_DEBS = dbus fprintd libpam-fprintd python3-dbusmock valgrind
 
