@@ -56,6 +56,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	checks/module build/pam_signet.so
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
+	$(AS_ROOT) checks/system-calls
 	checks/install
 	$(SWIFT) build --build-tests
 	$(AS_ROOT) $(SWIFT) test --skip-build
