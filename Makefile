@@ -17,7 +17,7 @@ TESTBENCH = build/testbench
 
 BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libpam0g-dev libssl-dev \
 	libsystemd-dev make pkg-config
-TEST_DEBS = libpam-modules libpam-runtime login openssh-client pamtester passwd strace sudo \
+TEST_DEBS = libpam-modules libpam-runtime login openssh-client openssl pamtester passwd strace sudo \
 	systemd util-linux
 BENCH_DEBS = dbus fprintd libpam-fprintd python3-dbusmock valgrind
 
@@ -55,6 +55,8 @@ test: deps module ## run all tests (as root: they need mounts of their own)
 check: build format-check graph-check ## everything that must be clean before a change lands
 	checks/module build/pam_signet.so
 	$(AS_ROOT) checks/units
+	$(AS_ROOT) checks/stacks
+	$(AS_ROOT) checks/system-calls
 	checks/install
 	$(SWIFT) build --build-tests
 	$(AS_ROOT) $(SWIFT) test --skip-build

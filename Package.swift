@@ -46,7 +46,8 @@ let package = Package(
 
         // One wrapper for each C library.
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
-        .target(name: "Crypto", dependencies: ["COpenSSL", "Posix"], swiftSettings: common),
+        .target(
+            name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
         .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
         .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
         .target(name: "Reader", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
@@ -59,7 +60,8 @@ let package = Package(
 
         // What is kept on disk.
         .target(
-            name: "Store", dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault"],
+            name: "Store",
+            dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
             swiftSettings: common),
 
         // The programs, as libraries.
@@ -125,7 +127,7 @@ let package = Package(
             name: "PosixTests", dependencies: ["Posix", "TestSupport"],
             path: "Tests/Posix", swiftSettings: common),
         .testTarget(
-            name: "CryptoTests", dependencies: ["Crypto", "Posix"],
+            name: "CryptoTests", dependencies: ["Crypto", "Posix", "Statement"],
             path: "Tests/Crypto", swiftSettings: common),
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", "TestSupport"],
@@ -146,6 +148,7 @@ let package = Package(
             name: "StoreTests",
             dependencies: [
                 "Crypto", "Policy", "Posix", "Statement", "Store", "TestSupport", "Vault",
+                "Wire",
             ], path: "Tests/Store", swiftSettings: common),
         .testTarget(
             name: "DaemonTests", dependencies: ["Daemon", "TestSupport"],

@@ -12,19 +12,13 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 // Variadic, hidden behind _GNU_SOURCE, or made of unions: one line each.
-static inline int signet_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int signet_set_no_new_privileges(void) {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-}
-static inline int signet_forbid_core_dumps(void) {
-    const struct rlimit none = {0, 0};
-    return setrlimit(RLIMIT_CORE, &none);
 }
 static inline int signet_close_from(unsigned first) {
     return (int)syscall(SYS_close_range, first, ~0U, 0);

@@ -1,54 +1,76 @@
 import CPAM
 import Glibc
+import Posix
 
-/// A password in memory that is overwritten before it is freed.
-// SAFETY: the memory is private, allocated once for the object's life, and indexed within it.
-@safe final class PasswordText {
+/// A password in locked memory that is overwritten before it is freed.
+final class PasswordText {
     /// Bytes that a password may have.
     static let limit = 1024
 
-    private let memory: UnsafeMutableBufferPointer<UInt8>
-    private var count = 0
-
-    private init() {
-        // One byte to tell an over-long password, one for the terminator that strdup wants.
-        unsafe memory = .allocate(capacity: Self.limit + 2)
-        unsafe memory.initialize(repeating: 0)
-    }
-
-    deinit {
-        if let start = unsafe memory.baseAddress { unsafe explicit_bzero(start, memory.count) }
-        unsafe memory.deallocate()
-    }
-
-    /// The stream could not be read, with the errno.
+    /// The stream could not be read, or no memory locked, with the errno.
     struct Unreadable: Error {
         let code: Int32
     }
 
+    /// The password, followed by at least one NUL.
+    private let bytes: SecretBytes
+
+    private init(_ bytes: SecretBytes) {
+        self.bytes = bytes
+    }
+
     /// Reads to the end of the stream: nil when that is over-long or holds a NUL.
     static func read(from descriptor: Int32) throws(Unreadable) -> PasswordText? {
-        let text = PasswordText()
-        while text.count <= limit {
-            let space = unsafe UnsafeMutableRawBufferPointer(
-                rebasing: UnsafeMutableRawBufferPointer(text.memory)[text.count...limit])
-            let got = unsafe Glibc.read(descriptor, space.baseAddress, space.count)
-            if got < 0 && errno == EINTR { continue }
-            guard got >= 0 else { throw Unreadable(code: errno) }
-            guard got > 0 else {
-                let hasNUL = unsafe text.memory[..<text.count].contains(0)
-                return hasNUL ? nil : text
+        do throws(SystemFault) {
+            var reading = Reading.tooLong
+            // One byte to tell an over-long password, one for the terminator.
+            let bytes = try SecretBytes(count: limit + 2) { span in
+                reading = unsafe span.withUnsafeMutableBytes { memory in
+                    unsafe fill(memory, from: descriptor)
+                }
             }
-            text.count += got
+            switch reading {
+            case .ended(let count):
+                let hasNUL = bytes.withBytes { span in
+                    unsafe span.withUnsafeBytes { unsafe $0.prefix(count).contains(0) }
+                }
+                return hasNUL ? nil : PasswordText(bytes)
+            case .tooLong: return nil
+            case .failed(let code): throw SystemFault("read", code: code)
+            }
+        } catch {
+            throw Unreadable(code: error.code)
         }
-        return nil
     }
 
     /// A copy on C's heap, terminated, which libpam overwrites and frees; nil without memory.
     func duplicate() -> UnsafeMutablePointer<CChar>? {
-        unsafe memory.withMemoryRebound(to: CChar.self) { characters in
-            guard let start = characters.baseAddress else { return nil }
-            return unsafe strdup(start)
+        unsafe bytes.withBytes { span in
+            unsafe span.withUnsafeBytes { memory in
+                guard let start = memory.baseAddress else { return nil }
+                return unsafe strdup(start.assumingMemoryBound(to: CChar.self))
+            }
         }
+    }
+
+    private enum Reading {
+        case ended(count: Int)
+        case tooLong
+        case failed(Int32)
+    }
+
+    private static func fill(
+        _ memory: UnsafeMutableRawBufferPointer, from descriptor: Int32
+    ) -> Reading {
+        var count = 0
+        while count <= limit {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...limit])
+            let got = unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
+            if got < 0 && errno == EINTR { continue }
+            guard got >= 0 else { return .failed(errno) }
+            guard got > 0 else { return .ended(count: count) }
+            count += got
+        }
+        return .tooLong
     }
 }

@@ -1,5 +1,6 @@
 import CPAM
 import Glibc
+import Posix
 
 /// The child's side: one account, one password, one verdict, and the process ends.
 package enum PasswordVerification {
@@ -24,13 +25,15 @@ package enum PasswordVerification {
 
     /// Nothing inherited, nothing dumped, nothing gained; a minute at most, even as an orphan.
     private static func closeDoors() -> Bool {
-        guard signet_set_undumpable() == 0, signet_forbid_core_dumps() == 0,
-            signet_set_no_new_privileges() == 0, signet_close_from(3) == 0,
-            clearenv() == 0
-        else { return false }
+        do throws(SystemFault) {
+            try hardenProcess()
+            try clearEnvironment(keeping: [])
+        } catch {
+            return false
+        }
         _ = setsid()
         _ = alarm(60)
-        return true
+        return signet_set_no_new_privileges() == 0 && signet_close_from(3) == 0
     }
 
     /// True when the service's own file is there, root's, and nobody else can write it.

@@ -70,8 +70,10 @@ cp -a /etc .
 mkdir -p proc home run/lock run/sudo run/signet run/dbus run/systemd/journal \
     run/systemd/sessions run/systemd/seats run/systemd/users \
     var/log var/mail var/cache var/lib/sudo var/lib/dbus old
-mkdir -m 700 root var/lib/signet
-mkdir -p tmp var/tmp
+mkdir -p root tmp var/tmp var/lib/signet
+# Others pass through /root, where a directory that is seen may be.
+chmod 711 root
+chmod 700 var/lib/signet
 chmod 1777 tmp var/tmp
 ln -s /run var/run
 ln -s /run/lock var/lock
@@ -118,11 +120,12 @@ passwords=
 
 for name in root $homes; do
     home=/home/$name
-    if [ "$name" = root ]; then home=/root; else mkdir -m 700 "$home"; fi
+    if [ "$name" = root ]; then home=/root; fi
+    mkdir -p "$home"
     echo "PS1='\\u@stage\\$ '" >"$home/.bashrc"
     echo '. ~/.bashrc' >"$home/.profile"
     touch "$home/.hushlogin"
-    chown -R "$name:" "$home"
+    chown "$name:" "$home" "$home/.bashrc" "$home/.profile" "$home/.hushlogin"
 done
 
 cat >sudoers <<'EOF'

@@ -85,8 +85,11 @@ struct StageTests {
         try terminal.expect("again\r\nagain\r\n")
         try terminal.control(.c)
         try terminal.expect("alice@stage$ ")
-        try terminal.sendLine("stty size; exit 3")
+        try terminal.sendLine("stty size")
         try terminal.expect("24 80\r\n")
+        try terminal.resize(rows: 50, columns: 132)
+        try terminal.sendLine("stty size; exit 3")
+        try terminal.expect("50 132\r\n")
         #expect(try terminal.expectEnd() == .exited(3))
     }
 
@@ -170,6 +173,18 @@ struct StageTests {
         }
         stage.end()
         #expect(try digest() == before)
+    }
+
+    @Test("a directory is seen on the stage where it is, under /root for example, but not changed")
+    func seen() throws {
+        let made = try Program(Command(["mktemp", "-d", "/root/stage.XXXXXX"])).expectEnd()
+        let directory = String(made.output.dropLast())
+        defer { _ = unsafe rmdir(directory) }
+        let stage = try Stage(seeing: [directory])
+        #expect(try stage.run(["test", "-d", directory]).succeeded)
+        #expect(try stage.run(["ls", Layout.package], as: Stage.alice).succeeded)
+        #expect(try stage.run(["touch", "\(directory)/x"]).succeeded == false)
+        #expect(throws: TestFault.self) { try Stage(seeing: ["/nowhere/at/all"]) }
     }
 
     @Test("an installed module is the one that PAM loads on the stage")

@@ -5,14 +5,14 @@ import Vault
 
 @Suite("the host secret")
 struct HostSecretTests {
-    let root: StateRoot
+    let root: Scratch
 
-    init() throws { root = try StateRoot() }
+    init() throws { root = try Scratch() }
 
     @Test("it is made at the first start, private, and is the same ever after")
     func made() throws {
-        let first = try HostSecret.load(credentials: nil, state: try root.open())
-        let second = try HostSecret.load(credentials: nil, state: try root.open())
+        let first = try HostSecret.load(credentials: nil, state: try open(root))
+        let second = try HostSecret.load(credentials: nil, state: try open(root))
         #expect(try first.identifier() == second.identifier())
         var status = stat()
         #expect(unsafe stat(root.at("host-secret"), &status) == 0)
@@ -22,46 +22,46 @@ struct HostSecretTests {
 
     @Test("two machines have different ones, and the name does not tell the secret")
     func different() throws {
-        let one = try HostSecret.load(credentials: nil, state: try root.open())
-        let elsewhere = try StateRoot()
-        let other = try HostSecret.load(credentials: nil, state: try elsewhere.open())
+        let one = try HostSecret.load(credentials: nil, state: try open(root))
+        let elsewhere = try Scratch()
+        let other = try HostSecret.load(credentials: nil, state: try open(elsewhere))
         #expect(try one.identifier() != other.identifier())
         #expect(try one.identifier().count == 16)
-        let stored = try #require(try root.open().read("host-secret", cap: 32))
+        let stored = try #require(try open(root).read("host-secret", cap: 32))
         #expect(try Array(stored.prefix(16)) != one.identifier())
     }
 
     @Test("a systemd credential goes before the file, and no file is made then")
     func credential() throws {
-        let credentials = try StateRoot()
+        let credentials = try Scratch()
         let known = [UInt8](repeating: 5, count: 32)
-        try credentials.open().replace("signet-host-secret", known)
-        let loaded = try HostSecret.load(credentials: credentials.path, state: try root.open())
+        try open(credentials).replace("signet-host-secret", known)
+        let loaded = try HostSecret.load(credentials: credentials.path, state: try open(root))
         var copy = known
         let expected = try #require(HostSecret(try SecretBytes(moving: &copy)))
         #expect(try loaded.identifier() == expected.identifier())
-        #expect(try root.open().list() == [])
+        #expect(try open(root).list() == [])
     }
 
     @Test("without the credential in its directory the file is used")
     func noCredential() throws {
-        let credentials = try StateRoot()
-        _ = try HostSecret.load(credentials: credentials.path, state: try root.open())
-        #expect(try root.open().list() == ["host-secret"])
+        let credentials = try Scratch()
+        _ = try HostSecret.load(credentials: credentials.path, state: try open(root))
+        #expect(try open(root).list() == ["host-secret"])
     }
 
     @Test("a file or credential of another size is refused and left alone", arguments: [0, 31, 33])
     func size(_ count: Int) throws {
         let bytes = [UInt8](repeating: 5, count: count)
-        try root.open().replace("host-secret", bytes)
+        try open(root).replace("host-secret", bytes)
         #expect(throws: HostSecretFault.wrongSize(path: root.at("host-secret"))) {
-            try HostSecret.load(credentials: nil, state: try root.open())
+            try HostSecret.load(credentials: nil, state: try open(root))
         }
-        #expect(try root.open().read("host-secret", cap: 40) == bytes)
-        let credentials = try StateRoot()
-        try credentials.open().replace("signet-host-secret", bytes)
+        #expect(try open(root).read("host-secret", cap: 40) == bytes)
+        let credentials = try Scratch()
+        try open(credentials).replace("signet-host-secret", bytes)
         #expect(throws: HostSecretFault.wrongSize(path: credentials.at("signet-host-secret"))) {
-            try HostSecret.load(credentials: credentials.path, state: try root.open())
+            try HostSecret.load(credentials: credentials.path, state: try open(root))
         }
     }
 
@@ -69,7 +69,7 @@ struct HostSecretTests {
     func untrusted() throws {
         let bytes = [UInt8](repeating: 5, count: 32)
         let path = root.at("host-secret")
-        try root.open().replace("host-secret", bytes)
+        try open(root).replace("host-secret", bytes)
         #expect(unsafe chmod(path, 0o640) == 0)
         refused(.untrusted(path: path, .mode(0o640)))
         #expect(unsafe chmod(path, 0o600) == 0)
@@ -79,7 +79,7 @@ struct HostSecretTests {
         #expect(unsafe rename(path, root.at("real")) == 0)
         #expect(unsafe symlink("real", path) == 0)
         refused(.untrusted(path: path, .wrongKind))
-        #expect(try root.open().read("real", cap: 32) == bytes)
+        #expect(try open(root).read("real", cap: 32) == bytes)
     }
 
     @Test("a full disk at the first start is a fault, and leaves nothing that looks like a secret")
@@ -92,13 +92,15 @@ struct HostSecretTests {
             #expect(throws: HostSecretFault.self) {
                 try HostSecret.load(credentials: nil, state: state)
             }
-            #expect(try root.open().list() == [])
+            #expect(try open(root).list() == [])
         }
     }
 
+    private func open(_ scratch: Scratch) throws -> Directory { try Directory.open(scratch.path) }
+
     private func refused(_ fault: FileFault) {
         #expect(throws: HostSecretFault.file(fault)) {
-            try HostSecret.load(credentials: nil, state: try root.open())
+            try HostSecret.load(credentials: nil, state: try open(root))
         }
     }
 }

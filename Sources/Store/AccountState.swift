@@ -1,0 +1,126 @@
+import Policy
+import Posix
+import Statement
+import Vault
+
+/// What is kept for one account: its prints, credential, lockout, counter and receipts.
+///
+/// Each call reads or writes the disk; nothing is cached, and only one caller may write at a time.
+package struct AccountState: Sendable {
+    /// The account's login name, as bytes.
+    package let name: [UInt8]
+    /// The account's number.
+    package let uid: UInt32
+
+    let directory: Directory
+    let printsDirectory: Directory
+    let keys: Directory
+    let host: HostSecret
+    let seal: TemplateSeal
+
+    /// The enrolled prints.
+    package var prints: PrintStore { PrintStore(account: self) }
+    /// The credential for this machine.
+    package var credential: CredentialStore { CredentialStore(account: self) }
+    /// The failed matches.
+    package var lockout: LockoutStore { LockoutStore(directory: directory) }
+
+    /// The receipts and the counter.
+    package func receipts() throws(StoreFault) -> ReceiptLog { try ReceiptLog(in: directory) }
+
+    /// How often the set of prints was changed.
+    package func generation() throws(StoreFault) -> UInt64 { try record().generation }
+
+    /// When the account's state was made.
+    package func created() throws(StoreFault) -> Instant { try record().created }
+
+    /// Counts a change of the prints, on disk before the change itself: no generation comes twice.
+    func beginChange() throws(StoreFault) {
+        var record = try record()
+        guard record.generation < UInt64.max else { throw .damaged(path: directory.path) }
+        record.generation += 1
+        try directory.keep(record, as: "account")
+    }
+
+    private func record() throws(StoreFault) -> AccountRecord {
+        guard let record = try directory.record("account", as: AccountRecord.self),
+            record.name == name, record.uid == uid
+        else { throw .damaged(path: directory.path + "/account") }
+        return record
+    }
+
+    /// Fills a new account's directory; the record that makes it an account comes last, so that
+    /// a lockout or counter which is missing later was taken away.
+    static func begin(
+        _ directory: Directory, name: [UInt8], uid: UInt32, now: Instant
+    ) throws(StoreFault) -> AccountRecord {
+        let record = AccountRecord(name: name, uid: uid, generation: 0, created: now)
+        try LockoutStore(directory: directory).save(.init())
+        try directory.keep(CounterRecord(), as: ReceiptLog.counterName)
+        try directory.keep(record, as: "account")
+        return record
+    }
+
+    /// Removes an account's files; the record goes last, so that an interrupted removal shows.
+    static func empty(_ directory: Directory) throws(FileFault) {
+        do throws(FileFault) {
+            let prints = try directory.directory("prints")
+            for name in try prints.list() { try prints.remove(name) }
+            try prints.sweep()
+            try directory.removeDirectory("prints")
+        } catch {
+            if !error.isMissing { throw error }
+        }
+        for name in try directory.list() where name != "account" { try directory.remove(name) }
+        try directory.remove("account")
+        try directory.sweep()
+    }
+
+    /// The name of an account's public key in `keys/`.
+    static func publicName(_ uid: UInt32) -> String { "\(uid).pub" }
+}
+
+/// The record `account`.
+struct AccountRecord: Record {
+    static let cap = 1_024
+
+    let name: [UInt8]
+    let uid: UInt32
+    var generation: UInt64
+    let created: Instant
+
+    init(name: [UInt8], uid: UInt32, generation: UInt64, created: Instant) {
+        self.name = name
+        self.uid = uid
+        self.generation = generation
+        self.created = created
+    }
+
+    func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        lines.put("signet-account", number: 1)
+        lines.put("name", name)
+        lines.put("uid", number: UInt64(uid))
+        lines.put("generation", number: generation)
+        lines.put("created", created.text)
+        return lines.text
+    }
+
+    init(parsing lines: inout LineReader) throws(LineFault) {
+        try lines.version("signet-account")
+        name = try lines.value("name", cap: 255)
+        uid = try lines.uid()
+        generation = try lines.number("generation")
+        created = try lines.instant("created")
+        guard AccountRecord.isSupported(name: name) else { throw .malformed }
+    }
+
+    /// Whether a name can stand as a principal in an allowed_signers file, which has patterns,
+    /// lists, quotes and comments; ssh-keygen(1). Such names no passwd(5) should have anyway.
+    static func isSupported(name: [UInt8]) -> Bool {
+        guard (1...255).contains(name.count), PercentEncoding.encode(name) == name else {
+            return false
+        }
+        return !name.contains { $0 == 0x20 || Array("*?!,:\"#/".utf8).contains($0) }
+    }
+}

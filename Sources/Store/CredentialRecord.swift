@@ -1,0 +1,137 @@
+import Crypto
+import Statement
+import Vault
+import Wire
+
+/// What the prints were when a credential was made; only good for explaining, not for deciding.
+struct PrintManifest: Equatable, Sendable {
+    /// One print: its id and its template's SHA-256.
+    struct Entry: Equatable, Sendable {
+        let identifier: [UInt8]
+        let digest: [UInt8]
+    }
+
+    let entries: [Entry]
+
+    init(entries: [Entry]) {
+        self.entries = entries
+    }
+
+    init(_ enrolment: Enrolment) {
+        entries = enrolment.prints.map {
+            Entry(identifier: $0.identifier, digest: $0.enrolled.templateDigest)
+        }
+    }
+}
+
+/// A credential that can sign as long as it opens.
+struct SealedCredential: Equatable, Sendable {
+    let identifier: [UInt8]
+    let created: Instant
+    let publicKey: SSHPublicKey
+    let sealed: [UInt8]
+    /// The enrolment state it was made for, and the machine's secret then, by its name.
+    let enrolment: EnrolmentState
+    let host: [UInt8]
+    let manifest: PrintManifest
+}
+
+/// The record `credential`: a credential, or why there is none any more.
+enum CredentialRecord: Record, Equatable {
+    case sealed(SealedCredential)
+    case disabled(since: Instant)
+    case destroyed(InvalidationCause, since: Instant)
+
+    static let cap = 16_384
+
+    func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        lines.put("signet-credential", number: 1)
+        switch self {
+        case .sealed(let credential):
+            lines.put("state", StaticString("sealed").bytes)
+            credential.write(to: &lines)
+        case .disabled(let since):
+            lines.put("state", StaticString("disabled").bytes)
+            lines.put("since", since.text)
+        case .destroyed(let cause, let since):
+            lines.put("state", StaticString("destroyed").bytes)
+            lines.put("cause", cause.name.bytes)
+            lines.put("since", since.text)
+        }
+        return lines.text
+    }
+
+    init(parsing lines: inout LineReader) throws(LineFault) {
+        try lines.version("signet-credential")
+        switch try lines.value("state", cap: 16) {
+        case StaticString("sealed").bytes:
+            self = .sealed(try SealedCredential(parsing: &lines))
+        case StaticString("disabled").bytes:
+            self = .disabled(since: try lines.instant("since"))
+        case StaticString("destroyed").bytes:
+            let name = try lines.value("cause", cap: 32)
+            guard let cause = InvalidationCause.allCases.first(where: { $0.name.bytes == name })
+            else { throw .malformed }
+            self = .destroyed(cause, since: try lines.instant("since"))
+        default: throw .malformed
+        }
+    }
+}
+
+extension SealedCredential {
+    fileprivate func write(to lines: inout LineWriter) {
+        lines.put("credential", Hexadecimal.encode(identifier))
+        lines.put("created", created.text)
+        lines.put("public", Base64.encode(publicKey.point, .url))
+        lines.put("host", Hexadecimal.encode(host))
+        lines.put("generation", number: enrolment.generation)
+        lines.put("enrolment", Hexadecimal.encode(enrolment.digest))
+        lines.put("prints", number: UInt64(manifest.entries.count))
+        for entry in manifest.entries {
+            lines.put("print", Hexadecimal.encode(entry.identifier))
+            lines.put("template", Hexadecimal.encode(entry.digest))
+        }
+        lines.put("sealed", Base64.encode(sealed, .url))
+    }
+
+    fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
+        identifier = try lines.hexadecimal("credential", count: 16)
+        created = try lines.instant("created")
+        guard let key = SSHPublicKey(point: try lines.base64("public", count: 65)) else {
+            throw .malformed
+        }
+        publicKey = key
+        host = try lines.hexadecimal("host", count: 16)
+        let generation = try lines.number("generation")
+        let digest = try lines.hexadecimal("enrolment", count: 32)
+        guard let state = EnrolmentState(generation: generation, digest: digest) else {
+            throw .malformed
+        }
+        enrolment = state
+        let count = try lines.number("prints")
+        guard count <= PrintStore.limit else { throw .tooLong }
+        var entries: [PrintManifest.Entry] = []
+        for _ in 0..<count {
+            let identifier = try lines.hexadecimal("print", count: 16)
+            let digest = try lines.hexadecimal("template", count: 32)
+            entries.append(PrintManifest.Entry(identifier: identifier, digest: digest))
+        }
+        manifest = PrintManifest(entries: entries)
+        sealed = try lines.bytes("sealed", cap: FileVault.sealedLimit)
+    }
+}
+
+extension InvalidationCause {
+    /// As it stands in a record.
+    var name: StaticString {
+        switch self {
+        case .fingerAdded: "finger-added"
+        case .fingerRemoved: "finger-removed"
+        case .fingerReplaced: "finger-replaced"
+        case .printDamaged: "print-damaged"
+        case .credentialDamaged: "credential-damaged"
+        case .hostSecretChanged: "host-secret-changed"
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Policy
+import Posix
+import Statement
+
+/// Keeps an account's failed matches.
+///
+/// A record that is damaged, unreadable or gone is a lockout until the password, never no
+/// failures: an account's directory has one from its first moment.
+package struct LockoutStore: Sendable {
+    let directory: Directory
+
+    /// What was saved last.
+    package func load() -> Lockout {
+        guard let record = try? directory.record(Self.name, as: LockoutRecord.self) else {
+            return .unreadable
+        }
+        return record.lockout
+    }
+
+    /// Saves durably: when this returns, a crash does not forget it.
+    package func save(_ lockout: Lockout) throws(StoreFault) {
+        try directory.keep(LockoutRecord(lockout: lockout), as: Self.name)
+    }
+
+    private static let name = "lockout"
+}
+
+/// The record `lockout`.
+private struct LockoutRecord: Record {
+    static let cap = 512
+
+    let lockout: Lockout
+
+    init(lockout: Lockout) {
+        self.lockout = lockout
+    }
+
+    func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        lines.put("signet-lockout", number: 1)
+        lines.put("failures", number: UInt64(lockout.failures))
+        if let moment = lockout.pausedAt {
+            lines.put("boot", moment.boot)
+            lines.put("paused", number: nanoseconds(moment.sinceBoot))
+        }
+        return lines.text
+    }
+
+    init(parsing lines: inout LineReader) throws(LineFault) {
+        try lines.version("signet-lockout")
+        guard let failures = UInt32(exactly: try lines.number("failures")) else {
+            throw .malformed
+        }
+        guard lines.isNext("boot") else {
+            lockout = Lockout(failures: failures, pausedAt: nil)
+            return
+        }
+        let boot = try lines.value("boot", cap: 64)
+        guard let nanoseconds = Int64(exactly: try lines.number("paused")) else {
+            throw .malformed
+        }
+        let moment = Lockout.Moment(boot: boot, sinceBoot: .nanoseconds(nanoseconds))
+        lockout = Lockout(failures: failures, pausedAt: moment)
+    }
+
+    /// Whole nanoseconds, held to what 63 bits say: 292 years.
+    private func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        let held = min(max(seconds, 0), Int64.max / 1_000_000_000 - 1)
+        return UInt64(held) * 1_000_000_000 + UInt64(max(attoseconds, 0) / 1_000_000_000)
+    }
+}

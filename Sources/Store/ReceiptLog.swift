@@ -1,0 +1,159 @@
+import Crypto
+import Posix
+import Statement
+import Synchronization
+import Vault
+
+/// A place in the chain of receipts, on disk before the touch.
+package struct Reservation: Equatable, Sendable {
+    /// Greater than any that was reserved before.
+    package let counter: UInt64
+    /// SHA-256 of the last receipt, 32 bytes; zeros where there was none.
+    package let previous: [UInt8]
+    /// Whether the log's end was as it was left. If not, somebody cut or changed it, and the
+    /// verification of the chain will show that for ever.
+    package let isIntact: Bool
+}
+
+/// The newest receipt that was flushed.
+package struct ChainHead: Equatable, Sendable {
+    /// Its counter; 0 where there was none.
+    package let counter: UInt64
+    /// Its SHA-256, 32 bytes; zeros where there was none.
+    package let digest: [UInt8]
+}
+
+/// An account's receipts, one text after the other in a file that only grows.
+///
+/// `prepare` before the touch, `append` before the answer, `flush` after it. The cost of each does
+/// not depend on the file's length.
+package final class ReceiptLog: Sendable {
+    /// The most bytes that a receipt can have.
+    package static let receiptLimit = Statement.maximumLength + 1_024
+    static let counterName = "counter"
+    private static let name = "receipts"
+    /// A lost counter goes on this far after the last receipt: what was reserved is not known.
+    private static let leap: UInt64 = 1_000_000
+
+    private let directory: Directory
+    private let file: AppendFile
+    /// The receipt that was appended and is not flushed yet.
+    private let unflushed = Mutex<ChainHead?>(nil)
+
+    init(in directory: Directory) throws(StoreFault) {
+        self.directory = directory
+        file = try files { () throws(FileFault) in try AppendFile(in: directory, Self.name) }
+    }
+
+    /// Reserves the next counter durably and finds the receipt that the next one follows.
+    package func prepare() throws(StoreFault) -> Reservation {
+        let tail = try lastReceipt()
+        let (record, isKnown) = try counterRecord(tail)
+        let place = try record.place(after: tail)
+        guard record.counter < UInt64.max else { throw .damaged(path: counterPath) }
+        let next = CounterRecord(counter: record.counter + 1, head: place.head)
+        try directory.keep(next, as: Self.counterName)
+        return Reservation(
+            counter: next.counter, previous: place.head.digest,
+            isIntact: isKnown && place.isIntact)
+    }
+
+    /// Writes a receipt's text at the end, not yet to disk.
+    package func append(_ receipt: [UInt8]) throws(StoreFault) {
+        guard receipt.count <= Self.receiptLimit, let parsed = ParsedReceipt(receipt) else {
+            throw .damaged(path: directory.path + "/" + Self.name)
+        }
+        let digest = try receiptDigest(receipt)
+        try files { () throws(FileFault) in try file.append(receipt) }
+        unflushed.withLock { $0 = ChainHead(counter: parsed.counter, digest: digest) }
+    }
+
+    /// Writes what was appended to disk, and remembers it as the chain's head.
+    package func flush() throws(StoreFault) {
+        guard let head = unflushed.withLock({ $0 }) else { return }
+        try files { () throws(FileFault) in try file.synchronise() }
+        let (record, _) = try counterRecord(nil)
+        let counter = max(record.counter, head.counter)
+        try directory.keep(CounterRecord(counter: counter, head: head), as: Self.counterName)
+        unflushed.withLock { if $0 == head { $0 = nil } }
+    }
+
+    /// The newest receipt that the counter's record knows of.
+    package func head() throws(StoreFault) -> ChainHead {
+        guard let record = try directory.record(Self.counterName, as: CounterRecord.self) else {
+            throw .damaged(path: counterPath)
+        }
+        return record.head
+    }
+
+    /// Reads up to `limit` receipts from an offset that is 0 or the `next` of an earlier page.
+    package func read(from offset: Int, limit: Int) throws(StoreFault) -> ReceiptPage {
+        try files { () throws(FileFault) in
+            var page = ReceiptPage(receipts: [], next: offset)
+            while page.receipts.count < limit {
+                let bytes = try file.read(at: page.next, count: Self.receiptLimit)
+                guard let end = ReceiptText.firstEnd(in: bytes) else {
+                    page.remainder = bytes.count
+                    break
+                }
+                page.receipts.append(Array(bytes[..<end]))
+                page.next += end
+            }
+            return page
+        }
+    }
+
+    /// The last whole receipt; what a crash left after it is cut off.
+    private func lastReceipt() throws(StoreFault) -> [UInt8]? {
+        let size = try files { () throws(FileFault) in try file.size() }
+        let window = min(size, Self.receiptLimit * 2)
+        let bytes = try files { () throws(FileFault) in
+            try file.read(at: size - window, count: window)
+        }
+        let (start, end) = ReceiptText.last(in: bytes, isWholeFile: window == size)
+        if end < bytes.count, end > 0 || window == size {
+            try files { () throws(FileFault) in try file.truncate(to: size - window + end) }
+        }
+        guard let start else { return nil }
+        return Array(bytes[start..<end])
+    }
+
+    /// The counter's record, or, where it is lost, one that surely lies beyond it.
+    private func counterRecord(
+        _ tail: [UInt8]?
+    ) throws(StoreFault) -> (record: CounterRecord, isKnown: Bool) {
+        do throws(StoreFault) {
+            if let record = try directory.record(Self.counterName, as: CounterRecord.self) {
+                return (record, true)
+            }
+        } catch {
+            guard error.isAboutContent else { throw error }
+        }
+        let last: [UInt8]? = if let tail { tail } else { try lastReceipt() }
+        guard let last else { return (CounterRecord(counter: Self.leap, head: .none), false) }
+        let counter = ParsedReceipt(last)?.counter ?? 0
+        let digest = try receiptDigest(last)
+        let (leapt, overflow) = counter.addingReportingOverflow(Self.leap)
+        let head = ChainHead(counter: counter, digest: digest)
+        return (CounterRecord(counter: overflow ? counter : leapt, head: head), false)
+    }
+
+    private var counterPath: String { directory.path + "/" + Self.counterName }
+}
+
+/// Some receipts, in the order of their writing.
+package struct ReceiptPage: Equatable, Sendable {
+    /// Their texts.
+    package internal(set) var receipts: [[UInt8]]
+    /// The offset of what follows.
+    package internal(set) var next: Int
+    /// How many bytes at the end are no whole receipt: a torn write, or somebody's change.
+    package internal(set) var remainder = 0
+}
+
+/// The SHA-256 of a receipt's text.
+func receiptDigest(_ receipt: [UInt8]) throws(StoreFault) -> [UInt8] {
+    do throws(CryptoFault) {
+        return try SHA256.digest(receipt)
+    } catch { throw .vault(.crypto(error)) }
+}

@@ -1,0 +1,59 @@
+import Posix
+import Statement
+
+/// A small text of lines that is kept in one file: strict, canonical, written durably as a whole.
+protocol Record: Sendable {
+    /// The most bytes that the file can have.
+    static var cap: Int { get }
+    /// The canonical text.
+    func encoded() -> [UInt8]
+    /// Reads exactly what `encoded` writes.
+    init(parsing lines: inout LineReader) throws(LineFault)
+}
+
+extension Directory {
+    /// Reads a record, nil where there is none; `.damaged` where it is not in its one form.
+    func record<Value: Record>(
+        _ name: String, as kind: Value.Type = Value.self
+    ) throws(StoreFault) -> Value? {
+        let bytes: [UInt8]?
+        do throws(FileFault) {
+            bytes = try read(name, cap: Value.cap)
+        } catch {
+            if case .tooLarge(let path) = error { throw .damaged(path: path) }
+            throw .file(error)
+        }
+        guard let bytes else { return nil }
+        do throws(LineFault) {
+            var lines = LineReader(bytes)
+            let value = try Value(parsing: &lines)
+            try lines.end()
+            return value
+        } catch { throw .damaged(path: path + "/" + name) }
+    }
+
+    /// Writes a record durably.
+    func keep(_ record: some Record, as name: String) throws(StoreFault) {
+        try files { () throws(FileFault) in try replace(name, record.encoded()) }
+    }
+}
+
+extension LineReader {
+    /// A line that tells a record's kind and version; only version 1 is known.
+    mutating func version(_ name: StaticString) throws(LineFault) {
+        guard try number(name) == 1 else { throw .malformed }
+    }
+
+    /// A moment in the form of `Instant`.
+    mutating func instant(_ name: StaticString) throws(LineFault) -> Instant {
+        guard let instant = Instant(text: try value(name, cap: 20)) else { throw .malformed }
+        return instant
+    }
+
+    /// Any number of bytes up to a cap, in base64url.
+    mutating func bytes(_ name: StaticString, cap: Int) throws(LineFault) -> [UInt8] {
+        guard let bytes = Base64.decode(try value(name, cap: cap * 2), .url), bytes.count <= cap
+        else { throw .malformed }
+        return bytes
+    }
+}

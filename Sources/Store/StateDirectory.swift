@@ -1,0 +1,179 @@
+import Posix
+import Statement
+import Vault
+
+/// The root of all that is kept on disk; one daemon owns it.
+///
+/// `version`, `device-id`, `keys/` for everybody to read, and `private/` with the host secret and
+/// a directory for each account. docs name each file.
+package struct StateDirectory: Sendable {
+    /// Where it is on an installed system.
+    package static let standardPath = "/var/lib/signet"
+    /// The form of the files below it.
+    package static let version: UInt64 = 1
+
+    /// This machine's id, 16 bytes, random.
+    package let device: [UInt8]
+    /// The machine's secret.
+    package let host: HostSecret
+
+    let keys: Directory
+    private let accountsRoot: Directory
+    private let seal: TemplateSeal
+
+    /// Opens the state, made where it is new, and sweeps what a crash left half-written.
+    ///
+    /// The path and all above it must be owned by root, not writable by others, and no links.
+    /// - Parameters:
+    ///   - credentials: the directory of systemd's credentials, or nil.
+    ///   - faults: for tests.
+    package static func open(
+        _ path: String = standardPath, credentials: String? = nil, faults: DurableFaults = .none
+    ) throws(StoreFault) -> StateDirectory {
+        let root = try files { () throws(FileFault) in try Directory.open(path, faults: faults) }
+        try files { () throws(FileFault) in try root.sweep() }
+        try checkVersion(root)
+        let device = try deviceIdentifier(root)
+        let places = try files { () throws(FileFault) in
+            let secrets = try root.makeDirectory("private", mode: 0o700)
+            try secrets.sweep()
+            return Places(
+                keys: try root.makeDirectory("keys", mode: 0o755), secrets: secrets,
+                accounts: try secrets.makeDirectory("accounts", mode: 0o700))
+        }
+        try files { () throws(FileFault) in try places.keys.sweep() }
+        let host: HostSecret
+        do throws(HostSecretFault) {
+            host = try HostSecret.load(credentials: credentials, state: places.secrets)
+        } catch { throw .hostSecret(error) }
+        let seal = try sealed { () throws(VaultError) in try TemplateSeal(host: host) }
+        return StateDirectory(
+            device: device, host: host, keys: places.keys, accountsRoot: places.accounts,
+            seal: seal)
+    }
+
+    /// The state of an account, nil where nothing was ever kept for its uid.
+    ///
+    /// Throws `.anotherAccount` where the uid's records carry another name.
+    package func account(_ name: [UInt8], uid: UInt32) throws(StoreFault) -> AccountState? {
+        guard let found = try account(uid: uid) else { return nil }
+        guard found.name == name else { throw .anotherAccount(name: found.name) }
+        return found
+    }
+
+    /// The state of an account, made where there is none.
+    package func makeAccount(
+        _ name: [UInt8], uid: UInt32, now: Instant
+    ) throws(StoreFault) -> AccountState {
+        if let found = try account(name, uid: uid) { return found }
+        guard AccountRecord.isSupported(name: name) else { throw .unsupportedName }
+        let directory = try files { () throws(FileFault) in
+            try accountsRoot.makeDirectory(String(uid), mode: 0o700)
+        }
+        return try state(directory, AccountState.begin(directory, name: name, uid: uid, now: now))
+    }
+
+    /// All accounts that something is kept for, by uid; damaged ones are left out.
+    package func accounts() throws(StoreFault) -> [AccountState] {
+        let names = try files { () throws(FileFault) in try accountsRoot.list() }
+        var found: [AccountState] = []
+        for uid in names.compactMap({ UInt32($0) }).sorted() {
+            if let state = try? account(uid: uid) { found.append(state) }
+        }
+        return found
+    }
+
+    /// Removes everything that is kept for a uid, whoever's it is; the public key goes first.
+    package func removeAccount(uid: UInt32) throws(StoreFault) {
+        try files { () throws(FileFault) in
+            try keys.remove(AccountState.publicName(uid))
+            let directory: Directory
+            do throws(FileFault) {
+                directory = try accountsRoot.directory(String(uid))
+            } catch {
+                if error.isMissing { return }
+                throw error
+            }
+            try AccountState.empty(directory)
+            try accountsRoot.removeDirectory(String(uid))
+        }
+    }
+
+    private func account(uid: UInt32) throws(StoreFault) -> AccountState? {
+        let directory: Directory
+        do throws(FileFault) {
+            directory = try accountsRoot.directory(String(uid))
+        } catch {
+            if error.isMissing { return nil }
+            throw .file(error)
+        }
+        guard let record = try directory.record("account", as: AccountRecord.self) else {
+            return nil
+        }
+        guard record.uid == uid else { throw .damaged(path: directory.path + "/account") }
+        return try state(directory, record)
+    }
+
+    private func state(
+        _ directory: Directory, _ record: AccountRecord
+    ) throws(StoreFault) -> AccountState {
+        let printsDirectory = try files { () throws(FileFault) in
+            try directory.sweep()
+            let prints = try directory.makeDirectory("prints", mode: 0o700)
+            try prints.sweep()
+            return prints
+        }
+        return AccountState(
+            name: record.name, uid: record.uid, directory: directory,
+            printsDirectory: printsDirectory, keys: keys, host: host, seal: seal)
+    }
+
+    private static func checkVersion(_ root: Directory) throws(StoreFault) {
+        let path = root.path + "/version"
+        let bytes = try files { () throws(FileFault) in
+            try root.read("version", cap: 64, isPrivate: false)
+        }
+        guard let bytes else {
+            var lines = LineWriter()
+            lines.put("signet-state", number: version)
+            let text = lines.text
+            return try files { () throws(FileFault) in
+                try root.replace("version", text, mode: 0o644)
+            }
+        }
+        var lines = LineReader(bytes)
+        guard let found = try? lines.number("signet-state") else { throw .damaged(path: path) }
+        guard found <= version else { throw .newerVersion(found) }
+        guard found == version, (try? lines.end()) != nil else { throw .damaged(path: path) }
+    }
+
+    private static func deviceIdentifier(_ root: Directory) throws(StoreFault) -> [UInt8] {
+        let newline = UInt8(ascii: "\n")
+        let bytes = try files { () throws(FileFault) in
+            try root.read("device-id", cap: 64, isPrivate: false)
+        }
+        if let bytes {
+            guard bytes.count == 33, bytes.last == newline,
+                let device = Hexadecimal.decode(Array(bytes.dropLast()))
+            else { throw .damaged(path: root.path + "/device-id") }
+            return device
+        }
+        let device = try random(16)
+        let text = Hexadecimal.encode(device) + [newline]
+        try files { () throws(FileFault) in try root.replace("device-id", text, mode: 0o644) }
+        return device
+    }
+
+    private struct Places {
+        let keys: Directory
+        let secrets: Directory
+        let accounts: Directory
+    }
+}
+
+/// Random bytes, with the fault in this layer's words.
+func random(_ count: Int) throws(StoreFault) -> [UInt8] {
+    do throws(SystemFault) {
+        return try randomBytes(count)
+    } catch { throw .file(.system(error)) }
+}

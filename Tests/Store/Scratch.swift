@@ -1,0 +1,1 @@
+../Posix/Scratch.swift
