@@ -92,7 +92,8 @@ let package = Package(
             ]),
 
         // The programs.
-        .executableTarget(name: "signetd", dependencies: ["Daemon"], swiftSettings: common),
+        .executableTarget(
+            name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common),
         .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
         .executableTarget(
             name: "verify-password", dependencies: ["Password"], swiftSettings: common),

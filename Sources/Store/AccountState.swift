@@ -78,6 +78,9 @@ package struct AccountState: Sendable {
 
     /// The name of an account's public key in `keys/`.
     static func publicName(_ uid: UInt32) -> String { "\(uid).pub" }
+
+    /// The name of the mark in `keys/` that a credential was destroyed for a reason.
+    static func offName(_ uid: UInt32) -> String { "\(uid).off" }
 }
 
 /// The record `account`.

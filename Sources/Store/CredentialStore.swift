@@ -78,7 +78,7 @@ package struct CredentialStore: Sendable {
         let credential = SealedCredential(
             identifier: identifier, created: now, publicKey: publicKey, sealed: made.sealed,
             enrolment: enrolment.state, host: host, manifest: PrintManifest(enrolment))
-        try files { () throws(FileFault) in try account.keys.remove(publicName) }
+        try removePublic()
         try register(publicKey, identifier)
         try account.directory.keep(CredentialRecord.sealed(credential), as: Self.name)
         let line = publicLine(publicKey, identifier)
@@ -125,8 +125,20 @@ package struct CredentialStore: Sendable {
     }
 
     /// Destroys the credential and remembers why: the public key first, then the private one.
+    ///
+    /// An empty file in the public key's place tells the PAM module that there is a reason to ask
+    /// for; without it a module that finds no key asks nobody.
     package func destroy(_ cause: InvalidationCause, now: Instant) throws(StoreFault) {
         try withdraw(.destroyed(cause, since: now))
+        try files { () throws(FileFault) in
+            try account.keys.replace(AccountState.offName(account.uid), [], mode: 0o644)
+        }
+    }
+
+    /// Takes the credential away without a reason to tell: no finger is left to log in with.
+    package func withdraw() throws(StoreFault) {
+        try removePublic()
+        try files { () throws(FileFault) in try account.directory.remove(Self.name) }
     }
 
     /// All public keys that this account ever had, as an allowed_signers file; ssh-keygen(1).
@@ -137,8 +149,15 @@ package struct CredentialStore: Sendable {
     }
 
     private func withdraw(_ tombstone: CredentialRecord) throws(StoreFault) {
-        try files { () throws(FileFault) in try account.keys.remove(publicName) }
+        try removePublic()
         try account.directory.keep(tombstone, as: Self.name)
+    }
+
+    private func removePublic() throws(StoreFault) {
+        try files { () throws(FileFault) in
+            try account.keys.remove(publicName)
+            try account.keys.remove(AccountState.offName(account.uid))
+        }
     }
 
     private func register(_ key: SSHPublicKey, _ identifier: [UInt8]) throws(StoreFault) {

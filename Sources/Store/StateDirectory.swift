@@ -87,6 +87,7 @@ package struct StateDirectory: Sendable {
     package func removeAccount(uid: UInt32) throws(StoreFault) {
         try files { () throws(FileFault) in
             try keys.remove(AccountState.publicName(uid))
+            try keys.remove(AccountState.offName(uid))
             let directory: Directory
             do throws(FileFault) {
                 directory = try accountsRoot.directory(String(uid))

@@ -1,0 +1,29 @@
+import Daemon
+import Glibc
+import Policy
+import Posix
+
+exit(serve())
+
+/// Does what the arguments say; gives the exit status.
+func serve() -> Int32 {
+    switch DaemonCommand(Array(CommandLine.arguments.dropFirst())) {
+    case .version:
+        print("signetd \(Version.text)")
+        return 0
+    case .help:
+        print(DaemonCommand.usage)
+        return 0
+    case .unknown(let argument):
+        complain("signetd: unknown argument '\(argument)'\n\(DaemonCommand.usage)")
+        return 2
+    case .serve(let foreground):
+        do throws(SystemFault) {
+            try enterDaemon()
+        } catch {
+            complain("signetd: \(error)")
+            return 1
+        }
+        return Program.run(places: .installed(), foreground: foreground)
+    }
+}

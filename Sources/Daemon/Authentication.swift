@@ -1,0 +1,171 @@
+import Crypto
+import Loop
+import Policy
+import Posix
+import Reader
+import Statement
+import Store
+import Systemd
+import Texts
+import Vault
+import Wire
+
+extension Service {
+    /// A touch that signs the caller's challenge.
+    func authenticate(
+        _ request: AuthenticateRequest, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        let end = clock.sinceBoot() + timeout(request)
+        if let denial = remoteDenial(request, client) { return .denial(denial) }
+        if case .deny(let denial) = standing(of: account) { return .denial(denial) }
+        let wish = wish(request, account)
+        if let denial = await turnDenial(wish, client) { return .denial(denial) }
+        defer { queue.leave() }
+        // Once more: while this request waited, the fingers may have changed.
+        switch standing(of: account) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let standing):
+            switch reserve(account, standing) {
+            case .deny(let denial): return .denial(denial)
+            case .allow(let receipts):
+                return await touch(wish, standing, receipts, request, until: end, client)
+            }
+        }
+    }
+
+    private func touch(
+        _ wish: TouchWish, _ standing: Standing, _ place: ReceiptPlace,
+        _ request: AuthenticateRequest, until end: Duration, _ client: any Client
+    ) async -> Answer {
+        switch await attempt(wish, standing.kept, standing.enrolment, until: end, client) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let finger):
+            let ruling: Ruling<Assertion> = reading(wish.account) { () throws(StoreFault) in
+                try sign(request, wish.account, standing, place)
+            }
+            switch ruling {
+            case .deny(let denial): return .denial(denial)
+            case .allow(let assertion):
+                afterwards(client) { [self] in
+                    settle(wish.account, standing.kept, finger, place)
+                }
+                return .assertion(assertion)
+            }
+        }
+    }
+
+    /// Why a touch would not speak for the person who asks: they are not at this machine.
+    private func remoteDenial(_ request: AuthenticateRequest, _ client: any Client) -> Denial? {
+        guard request.remoteHost.isEmpty else { return Denial(.remoteSession) }
+        switch Session(ofPeer: client.descriptor).place {
+        case .none, .local: return nil
+        case .remote, .unknown: return Denial(.remoteSession)
+        }
+    }
+
+    private func timeout(_ request: AuthenticateRequest) -> Duration {
+        let longest = settings.duration(Settings.touchTimeout) ?? .seconds(60)
+        return min(.milliseconds(Int64(request.timeoutMilliseconds)), longest)
+    }
+
+    private func wish(_ request: AuthenticateRequest, _ account: Account) -> TouchWish {
+        let who = Prompt.who(account: Bytes(account.name.utf8), terminal: request.terminal)
+        let name: Text = "\(request.service) (\(who))"
+        return TouchWish(
+            account: account, who: Bytes(name.bytes.prefix(Limit.text)),
+            tries: min(Int(request.maximumTries), settings.count(Settings.touchTries)),
+            timeout: timeout(request))
+    }
+}
+
+/// A reserved place in the chain of receipts.
+struct ReceiptPlace {
+    let log: ReceiptLog
+    let reservation: Reservation
+}
+
+extension Service {
+    /// Reserves the place of the receipt on disk, so that nothing has to be synced at the touch.
+    private func reserve(_ account: Account, _ standing: Standing) -> Ruling<ReceiptPlace> {
+        reading(account) { () throws(StoreFault) in
+            let log = try standing.kept.receipts()
+            let reservation = try log.prepare()
+            if !reservation.isIntact {
+                journal.fault("the receipts were cut or changed", account: account.name)
+            }
+            do throws(VaultError) { try vault.prepare() } catch { throw .vault(error) }
+            return .allow(ReceiptPlace(log: log, reservation: reservation))
+        }
+    }
+
+    /// Opens the key with the fingers that were matched, signs, and writes the receipt.
+    private func sign(
+        _ request: AuthenticateRequest, _ account: Account, _ standing: Standing,
+        _ place: ReceiptPlace
+    ) throws(StoreFault) -> Ruling<Assertion> {
+        let key: any SigningKey
+        do throws(StoreFault) {
+            key = try standing.kept.credential.open(
+                standing.credential, standing.enrolment, vault: vault)
+        } catch {
+            guard error == .vault(.doesNotOpen) || error == .vault(.malformed) else { throw error }
+            let cause = try standing.kept.credential.explain(
+                standing.credential, standing.enrolment)
+            _ = try destroy(account, standing.kept, because: cause)
+            return .deny(Denial(.invalidated, cause: cause, since: instant.seconds))
+        }
+        let text = statement(request, account, standing, place.reservation).encoded()
+        do {
+            let data = SSHSignature.signedData(
+                namespace: SignatureNamespace.login.bytes,
+                messageDigest: try SHA256.digest(text))
+            let numbers = try key.sign(data)
+            let blob = SSHSignature(
+                publicKey: standing.credential.publicKey, namespace: .login,
+                r: numbers.r, s: numbers.s
+            ).blob
+            try place.log.append(Receipt.text(statement: text, signature: blob))
+            return .allow(Assertion(statement: text, signature: blob))
+        } catch let fault as StoreFault {
+            throw fault
+        } catch let error as VaultError {
+            throw .vault(error)
+        } catch let fault as CryptoFault {
+            throw .vault(.crypto(fault))
+        } catch {
+            throw .vault(.malformed)
+        }
+    }
+
+    private func statement(
+        _ request: AuthenticateRequest, _ account: Account, _ standing: Standing,
+        _ reservation: Reservation
+    ) -> Statement {
+        Statement(
+            audience: Audience.local, account: Bytes(account.name.utf8), uid: account.uid,
+            device: state.device, credential: standing.credential.identifier,
+            challenge: request.challenge, service: request.service, terminal: request.terminal,
+            purpose: request.purpose, factor: Factor.fingerprint,
+            enrolment: standing.enrolment.state.generation, counter: reservation.counter,
+            previous: reservation.previous, issued: instant)
+    }
+
+    /// What a success leaves to do when the answer is out: nobody waits for this.
+    private func settle(
+        _ account: Account, _ kept: AccountState, _ finger: MatchedFinger, _ place: ReceiptPlace
+    ) {
+        do throws(StoreFault) {
+            try place.log.flush()
+            try kept.lockout.save(kept.lockout.load().lifted())
+            try keepUpdate(finger, kept)
+        } catch {
+            journal.fault(error.description, account: account.name)
+        }
+    }
+
+    /// Keeps the template that the reader improved, in the place of the one that matched.
+    func keepUpdate(_ finger: MatchedFinger, _ kept: AccountState) throws(StoreFault) {
+        guard var bytes = finger.updated?.bytes else { return }
+        try kept.prints.update(finger.print.identifier, template: &bytes)
+    }
+}

@@ -1,0 +1,27 @@
+import Loop
+import Posix
+import Wire
+
+/// What a request sees of whoever made it.
+@ServiceActor
+protocol Client: AnyObject, Sendable {
+    /// The other end, as the kernel says.
+    nonisolated var peer: PeerCredentials { get }
+    /// The descriptor of the connection, to ask for the peer's session.
+    var descriptor: Int32 { get }
+    /// Sends something at once; a client that does not read is let go.
+    func post(_ answer: Answer)
+    /// Sends something, waiting for a client that reads slowly.
+    func send(_ answer: Answer) async
+    /// Asks for a password; nil when the client gave none.
+    func askPassword(of account: Bytes) async -> SecretBytes?
+}
+
+/// What answers requests.
+@ServiceActor
+protocol Answering: AnyObject, Sendable {
+    /// The last answer to a request; what comes before it was sent to the client meanwhile.
+    func answer(_ request: Request, from client: any Client) async -> Answer
+    /// Called after that answer was sent: what nobody has to wait for is done now.
+    func answered(_ request: Request, with answer: Answer, to client: any Client)
+}

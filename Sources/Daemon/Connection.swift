@@ -1,0 +1,163 @@
+import Loop
+import Posix
+import Wire
+
+/// One client: takes its packets apart, serves one request at a time, and ends with it.
+@ServiceActor
+final class Connection {
+    /// How long a client may stay without a request under way.
+    static let patience = Duration.seconds(30)
+    /// How long the daemon waits for a client that does not read.
+    static let sendTimeout = Duration.seconds(5)
+    /// Requests over one connection.
+    static let requestLimit = 256
+
+    /// Who is at the other end, as the kernel says.
+    nonisolated let peer: PeerCredentials
+
+    private let socket: PacketSocket
+    private let service: any Answering
+    private let ended: (Connection) -> Void
+    private var watch: FileWatch?
+    private var idle: Timer?
+    private var request: Task<Void, Never>?
+    private var password: CheckedContinuation<SecretBytes?, Never>?
+    private var requests = 0
+    private var isOpen = true
+
+    /// Serves a connected socket until either side ends it.
+    init(
+        _ socket: consuming PacketSocket, peer: PeerCredentials, service: any Answering,
+        ended: @escaping (Connection) -> Void
+    ) {
+        self.socket = socket
+        self.peer = peer
+        self.service = service
+        self.ended = ended
+    }
+
+    /// Begins to listen to the client.
+    func open() {
+        watch = FileWatch(descriptor, for: .readable) { [weak self] _ in self?.receive() }
+        waitForRequest()
+    }
+
+    /// The socket's descriptor, for asking the kernel about the peer.
+    var descriptor: Int32 { socket.descriptor.number }
+
+    /// Ends the connection, and whatever was asked over it.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        watch?.cancel()
+        idle?.cancel()
+        request?.cancel()
+        takePassword(nil)
+        ended(self)
+    }
+
+    private func waitForRequest() {
+        idle = Timer(after: Connection.patience) { [weak self] in self?.close() }
+    }
+
+    /// Takes what is there: one packet a turn, so that no client holds up the others.
+    private func receive() {
+        do throws(SystemFault) {
+            switch try socket.receive(limit: Frame.maximumLength) {
+            case .packet(var packet):
+                take(&packet)
+            case .tooLong: refuse()
+            case .wouldBlock: break
+            case .end: close()
+            }
+        } catch {
+            close()
+        }
+    }
+
+    private func take(_ packet: inout Bytes) {
+        do throws(WireFault) {
+            if let range = try PasswordFrame.range(in: packet) {
+                defer { wipe(&packet) }
+                guard password != nil else { return refuse() }
+                let span = packet.span.extracting(range)
+                return takePassword(unsafe try? SecretBytes(copying: span.bytes))
+            }
+            take(try Request(decoding: packet))
+        } catch {
+            refuse()
+        }
+    }
+
+    private func take(_ request: Request) {
+        switch request {
+        case .cancel where self.request != nil: self.request?.cancel()
+        case .password, .cancel: refuse()
+        case _ where self.request != nil: refuse()
+        case _: begin(request)
+        }
+    }
+
+    private func begin(_ request: Request) {
+        requests += 1
+        guard requests <= Connection.requestLimit else { return refuse() }
+        idle?.cancel()
+        self.request = Task {
+            let answer = await service.answer(request, from: self)
+            self.request = nil
+            takePassword(nil)
+            await send(answer)
+            service.answered(request, with: answer, to: self)
+            if isOpen { waitForRequest() }
+        }
+    }
+
+    private func takePassword(_ bytes: SecretBytes?) {
+        password?.resume(returning: bytes)
+        password = nil
+    }
+
+    /// Tells the client that it was not understood, and ends the connection.
+    private func refuse() {
+        post(.denial(Denial(.badRequest)))
+        close()
+    }
+}
+
+extension Connection: Client {
+    func post(_ answer: Answer) {
+        guard isOpen, let packet = try? answer.encoded() else { return }
+        // A client that lets so little pile up is not reading: it is let go.
+        if (try? socket.send(packet)) != .whole { close() }
+    }
+
+    func send(_ answer: Answer) async {
+        guard let packet = try? answer.encoded() else { return close() }
+        while isOpen {
+            switch try? socket.send(packet) {
+            case .whole: return
+            case nil: return close()
+            case .wouldBlock:
+                guard await isWritable() else { return close() }
+            }
+        }
+    }
+
+    func askPassword(of account: Bytes) async -> SecretBytes? {
+        post(.passwordWanted(account: account))
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled || !isOpen { return continuation.resume(returning: nil) }
+                password = continuation
+            }
+        } onCancel: {
+            Task { @ServiceActor in self.takePassword(nil) }
+        }
+    }
+
+    private func isWritable() async -> Bool {
+        let patience = Timer(after: Connection.sendTimeout) { [weak self] in self?.close() }
+        defer { patience.cancel() }
+        return await FileWatch.ready(descriptor, for: .writable).contains(.writable)
+    }
+}

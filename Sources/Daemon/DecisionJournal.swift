@@ -1,0 +1,83 @@
+import Posix
+import Systemd
+import Texts
+import Wire
+
+/// What the journal hears: one entry for each decision, and for each fault.
+struct DecisionJournal: Sendable {
+    private let journal: Systemd.Journal
+
+    /// Writes to the journal; to standard error where there is none and `foreground` is set.
+    init(foreground: Bool) {
+        journal = Systemd.Journal(foreground: foreground)
+    }
+
+    /// Ids by which `journalctl MESSAGE_ID=…` finds entries of one kind.
+    private enum Kind {
+        static let decision = MessageID(0x7fd1_b3a0_52c9_4e6f, 0x9b0e_31d5_a8c4_7720)
+        static let credential = MessageID(0x1c5e_8a44_90b7_4d13, 0xae62_5f0b_cc1d_3391)
+        static let fault = MessageID(0x52e0_77ab_3fd8_46a1, 0x8f14_b09c_6de2_5a57)
+        static let service = MessageID(0xc0a9_4d2e_1b73_4f58, 0xb6d1_7e83_02fa_94ce)
+    }
+
+    /// Records who asked for what, and what came of it.
+    func record(_ request: Request, from peer: PeerCredentials, _ answer: Answer) {
+        let (decision, reason, priority) = outcome(of: answer)
+        let account = request.account.map(readable) ?? ""
+        let subject = account.isEmpty ? "\(request.verb)" : "\(request.verb) for \(account)"
+        var context: AuthenticateRequest?
+        if case .authenticate(let asked) = request { context = asked }
+        journal.send(
+            JournalEntry(
+                Kind.decision, priority,
+                "\(subject): \(decision)\(reason.isEmpty ? "" : " (\(reason))")",
+                [
+                    "SIGNET_VERB": "\(request.verb)",
+                    "SIGNET_ACCOUNT": account,
+                    "SIGNET_DECISION": decision,
+                    "SIGNET_REASON": reason,
+                    "SIGNET_PEER_UID": String(peer.uid),
+                    "SIGNET_PEER_PID": String(peer.pid),
+                    "SIGNET_SERVICE": readable(context?.service ?? []),
+                    "SIGNET_TERMINAL": readable(context?.terminal ?? []),
+                    "SIGNET_PURPOSE": readable(context?.purpose ?? []),
+                ]))
+    }
+
+    /// Records that an account's credential came or went.
+    func credential(of account: Account, _ change: String, because reason: String) {
+        journal.send(
+            JournalEntry(
+                Kind.credential, .notice, "credential of \(account.name) \(change): \(reason)",
+                [
+                    "SIGNET_ACCOUNT": account.name,
+                    "SIGNET_CHANGE": change,
+                    "SIGNET_REASON": reason,
+                ]))
+    }
+
+    /// Records something that should not have happened.
+    func fault(_ what: String, account: String = "") {
+        journal.send(
+            JournalEntry(Kind.fault, .error, what, ["SIGNET_ACCOUNT": account]))
+    }
+
+    /// Records a step in the service's own life.
+    func service(_ what: String) {
+        journal.send(JournalEntry(Kind.service, .info, what))
+    }
+
+    private func outcome(of answer: Answer) -> (String, String, Priority) {
+        switch answer {
+        case .denial(let denial): ("deny", "\(denial.reason)", .notice)
+        case .assertion, .done: ("allow", "", .info)
+        case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
+            .chainHead:
+            ("answer", "", .debug)
+        }
+    }
+
+    private func readable(_ outside: Bytes) -> String {
+        String(decoding: Text(escaping: outside).bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,206 @@
+import Loop
+import Policy
+import Posix
+import Reader
+import Store
+import Wire
+
+/// Fingers added and deleted: the password was given, so the credential is issued anew at once.
+extension Service {
+    /// Adds a finger, in the place of an older print of the same finger.
+    func enroll(
+        _ account: Account, _ finger: Wire.Finger, _ readerID: Bytes?, _ client: any Client
+    ) async -> Answer {
+        let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
+        let wish = TouchWish(
+            account: account, who: Bytes("signet enroll (\(account.name))".utf8), tries: 1,
+            timeout: limit)
+        if let denial = await turnDenial(wish, client) { return .denial(denial) }
+        defer { queue.leave() }
+        guard let reader = await readers.choose(readerID) else {
+            return .denial(Denial(.noReader))
+        }
+        let end = clock.sinceBoot() + limit
+        if let denial = roomDenial(account, finger) { return .denial(denial) }
+        if let denial = await takenDenial(account, finger, reader, until: end, client) {
+            return .denial(denial)
+        }
+        let scanned = await readers.enroll(
+            finger, account: account.name, on: reader.id, limit: end - clock.sinceBoot()
+        ) { client.post(.notice($0)) }
+        switch scanned {
+        case .failure(let fault): return .denial(Denial(fault))
+        case .success(let template):
+            switch await keep(template, finger, reader, for: account) {
+            case .allow(let answer): return answer
+            case .deny(let denial):
+                await readers.forget(template)
+                return .denial(denial)
+            }
+        }
+    }
+
+    /// Deletes one finger, or all, damaged prints included.
+    func delete(_ account: Account, _ finger: Wire.Finger?) async -> Answer {
+        var gone: [StoredPrint] = []
+        let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
+            guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
+            let before = try kept.prints.enrolment()
+            let wasOn = try isOn(account, kept, before)
+            gone = before.prints.filter { finger == nil || $0.finger == finger }
+            let damaged = before.damaged.filter { finger == nil || $0.finger == finger }
+            guard !gone.isEmpty || !damaged.isEmpty else {
+                return .deny(Denial(.unknownFinger, finger: finger))
+            }
+            for print in gone { try kept.prints.remove(print.identifier) }
+            for print in damaged { try kept.prints.remove(print) }
+            return .allow(
+                try reissue(account, kept, finger, wasOn: wasOn, because: "a finger was deleted"))
+        }
+        for print in gone {
+            if let template = try? Template(bytes: print.template) {
+                await readers.forget(template)
+            }
+        }
+        switch ruling {
+        case .allow(let answer): return answer
+        case .deny(let denial): return .denial(denial)
+        }
+    }
+
+    /// Why there is no room for a finger; nil if there is.
+    private func roomDenial(_ account: Account, _ finger: Wire.Finger) -> Denial? {
+        let ruling: Ruling<Void> = reading(account) { () throws(StoreFault) in
+            guard let enrolment = try keptForEnrolment(account)?.prints.enrolment() else {
+                return .allow(())
+            }
+            let others = enrolment.prints.filter { $0.finger != finger }
+            let isFull = others.count >= settings.count(Settings.fingers)
+            return isFull ? .deny(Denial(.tooManyFingers)) : .allow(())
+        }
+        if case .deny(let denial) = ruling { return denial }
+        return nil
+    }
+
+    /// What is kept for an account; a former owner of its uid leaves nothing behind.
+    private func keptForEnrolment(_ account: Account) throws(StoreFault) -> AccountState? {
+        do throws(StoreFault) {
+            return try kept(account)
+        } catch {
+            guard case .anotherAccount(let former) = error else { throw error }
+            let name = String(decoding: former, as: UTF8.self)
+            journal.fault("removing what was kept for \(name), who had the uid of \(account.name)")
+            try state.removeAccount(uid: account.uid)
+            return nil
+        }
+    }
+
+    /// Scans once to see whether the finger is known here already: another account's is refused.
+    ///
+    /// Only readers that find one among many can tell.
+    private func takenDenial(
+        _ account: Account, _ finger: Wire.Finger, _ reader: ReaderDescription,
+        until end: Duration, _ client: any Client
+    ) async -> Denial? {
+        guard reader.features.contains(.identify) else { return nil }
+        let owned = ownedTemplates(on: reader)
+        guard !owned.isEmpty else { return nil }
+        let result = await readers.match(
+            among: owned.map(\.template), on: reader.id, limit: end - clock.sinceBoot()
+        ) { client.post(.notice($0)) }
+        switch result {
+        case .failure(let fault): return Denial(fault)
+        case .success(.noMatch): return nil
+        case .success(.matched(let index, _)):
+            let owner = owned[index]
+            guard owner.uid == account.uid else { return Denial(.fingerTaken) }
+            return owner.finger == finger ? nil : Denial(.fingerKnown, finger: owner.finger)
+        }
+    }
+
+    private struct OwnedTemplate {
+        let uid: UInt32
+        let finger: Wire.Finger
+        let template: Template
+    }
+
+    private func ownedTemplates(on reader: ReaderDescription) -> [OwnedTemplate] {
+        let accounts = (try? state.accounts()) ?? []
+        return accounts.flatMap { kept in
+            ((try? kept.prints.enrolment())?.prints ?? []).compactMap { print in
+                guard let template = try? Template(bytes: print.template),
+                    template.driver == reader.driver, template.deviceID == reader.deviceID
+                else { return nil }
+                return OwnedTemplate(uid: kept.uid, finger: print.finger, template: template)
+            }
+        }
+    }
+
+    /// Writes a new print to disk and issues the credential anew.
+    private func keep(
+        _ template: Template, _ finger: Wire.Finger, _ reader: ReaderDescription,
+        for account: Account
+    ) async -> Ruling<Answer> {
+        var replaced: [StoredPrint] = []
+        let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
+            let name = Bytes(account.name.utf8)
+            let kept = try state.makeAccount(name, uid: account.uid, now: instant)
+            let before = try kept.prints.enrolment()
+            let wasOn = try isOn(account, kept, before)
+            replaced = before.prints.filter { $0.finger == finger }
+            for print in replaced { try kept.prints.remove(print.identifier) }
+            var bytes = template.bytes
+            _ = try kept.prints.add(
+                &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
+            return .allow(
+                try reissue(account, kept, finger, wasOn: wasOn, because: "a finger was added"))
+        }
+        for print in replaced {
+            if let template = try? Template(bytes: print.template) {
+                await readers.forget(template)
+            }
+        }
+        return ruling
+    }
+
+    /// Whether a change of fingers by the account itself leaves login by finger on.
+    ///
+    /// Not where it was switched off; nor where a change of another kind had ended it: issuing
+    /// anew would then bless fingers that nobody has vouched for. `signet enable` does that.
+    private func isOn(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+    ) throws(StoreFault) -> Bool {
+        switch try credentialState(account, kept, enrolment) {
+        case .none, .issued: true
+        case .disabled, .destroyed, .damaged: false
+        }
+    }
+
+    private func reissue(
+        _ account: Account, _ kept: AccountState, _ finger: Wire.Finger?, wasOn: Bool,
+        because reason: String
+    ) throws(StoreFault) -> Answer {
+        let enrolment = try kept.prints.enrolment()
+        if enrolment.isEmpty {
+            try kept.credential.withdraw()
+            journal.credential(of: account, "destroyed", because: "no finger is left")
+        } else if wasOn {
+            try issue(account, kept, enrolment, because: reason)
+        }
+        let state = try credentialState(account, kept, enrolment)
+        return .done(
+            DoneAnswer(finger: finger, prints: enrolment.count, state: state.onTheWire))
+    }
+}
+
+extension Store.CredentialState {
+    /// As the socket has it.
+    var onTheWire: Wire.CredentialState {
+        switch self {
+        case .none, .damaged: .none
+        case .issued: .valid
+        case .disabled: .disabled
+        case .destroyed: .invalidated
+        }
+    }
+}

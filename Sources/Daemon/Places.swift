@@ -1,0 +1,37 @@
+import Posix
+
+/// Where the daemon finds and keeps things.
+package struct Places: Sendable {
+    /// The state directory.
+    package var state: String
+    /// The socket, made by the daemon itself where systemd has not passed one.
+    package var socket: String
+    /// The configuration file; drop-ins lie in the directory of the same name with `.d`.
+    package var configuration: String
+    /// The program that checks a password.
+    package var verifyPassword: String
+    /// systemd's credentials directory, if there is one.
+    package var credentials: String?
+
+    /// The places of the installed daemon.
+    package init(
+        state: String = "/var/lib/signet", socket: String = "/run/signet/signetd.sock",
+        configuration: String = "/etc/signet/signet.conf", verifyPassword: String,
+        credentials: String? = nil
+    ) {
+        self.state = state
+        self.socket = socket
+        self.configuration = configuration
+        self.verifyPassword = verifyPassword
+        self.credentials = credentials
+    }
+}
+
+extension Places {
+    /// The places of the running program: what belongs to it lies beside it.
+    package static func installed() -> Places {
+        Places(
+            verifyPassword: programDirectory() + "/verify-password",
+            credentials: environmentValue("CREDENTIALS_DIRECTORY"))
+    }
+}

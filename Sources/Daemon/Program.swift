@@ -1,0 +1,118 @@
+import ConfigurationFiles
+import Loop
+import Policy
+import Posix
+import Reader
+import Store
+import Systemd
+import Wire
+
+/// The daemon from start to end.
+@ServiceActor
+package final class Program {
+    private let places: Places
+    private let clock: Clock
+    private let journal: DecisionJournal
+    private var isActivated = false
+    private var service: Service?
+    private var listener: Listener?
+    private var signals: Signals?
+    private var idle: Timer?
+    private var idleExit: Duration?
+
+    private init(places: Places, foreground: Bool, clock: Clock) {
+        self.places = places
+        self.clock = clock
+        journal = DecisionJournal(foreground: foreground)
+    }
+
+    /// Runs the daemon on the calling thread, which must be the process's first, until it stops:
+    /// on SIGTERM or SIGINT, or when idle if systemd holds the socket for it. Gives the exit status.
+    package nonisolated static func run(
+        places: Places, foreground: Bool, clock: Clock = .system
+    ) -> Int32 {
+        let task = Task { @ServiceActor in
+            let program = Program(places: places, foreground: foreground, clock: clock)
+            return await program.start() ? program : nil
+        }
+        let status = ExitStatus()
+        Task { @ServiceActor in
+            if await task.value == nil {
+                status.value = 1
+                MainLoop.quit()
+            }
+        }
+        MainLoop.run()
+        return status.value
+    }
+
+    /// Written on the service's thread, read when that thread is gone.
+    // SAFETY: MainLoop.run joins the service's thread before it returns.
+    private final class ExitStatus: @unchecked Sendable {
+        var value: Int32 = 0
+    }
+
+    /// Takes the steps in which a fault ends the program; false if one did.
+    private func start() async -> Bool {
+        let (settings, fault) = loadSettings()
+        idleExit = settings.duration(Settings.idleExit)
+        do {
+            let state = try StateDirectory.open(
+                places.state, credentials: places.credentials)
+            let socket = try listeningSocket()
+            let readers = await ReaderPool(ignoring: settings.words(Settings.ignoredReaders))
+            let service = try Service(
+                state: state, readers: readers, settings: settings, configurationFault: fault,
+                clock: clock, journal: journal, verifyPassword: places.verifyPassword)
+            let listener = Listener(socket, configuration: settings, clock: clock, service: service)
+            { [weak self] in self?.idleChanged($0) }
+            service.mayRequest = { [weak listener] in listener?.mayRequest(uid: $0) ?? false }
+            self.service = service
+            self.listener = listener
+        } catch {
+            journal.fault("cannot start: \(error)")
+            return false
+        }
+        signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop() }
+        listener?.open()
+        idleChanged(true)
+        Readiness.ready.notify()
+        return true
+    }
+
+    private func loadSettings() -> (Configuration, ConfigurationFault?) {
+        do throws(ConfigurationFault) {
+            return (try ConfigurationFiles.load(places.configuration), nil)
+        } catch {
+            journal.fault("\(error.text): the defaults are in force instead")
+            return (Configuration(), error)
+        }
+    }
+
+    private func listeningSocket() throws -> PacketListener {
+        if let inherited = try Activation.sockets().first {
+            isActivated = true
+            return try PacketListener(adopting: Descriptor(adopting: inherited))
+        }
+        return try PacketListener.replacing(places.socket)
+    }
+
+    /// Ends when nobody has asked for anything for a while, if systemd would start it again.
+    private func idleChanged(_ isIdle: Bool) {
+        idle?.cancel()
+        guard isIdle, isActivated, let idleExit else { return }
+        idle = Timer(after: idleExit) { [weak self] in self?.stop() }
+    }
+
+    private func stop() {
+        Readiness.stopping.notify()
+        signals = nil
+        idle?.cancel()
+        listener?.close()
+        Task { @ServiceActor in
+            await service?.readers.close()
+            if !isActivated { PacketListener.remove(places.socket) }
+            MainLoop.quit()
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Loop
+import Policy
+import Posix
+import Reader
+import Statement
+import Store
+import Vault
+import Wire
+
+/// Requests that only look.
+extension Service {
+    /// How things stand for an account.
+    func status(_ account: Account) -> Answer {
+        let ruling: Ruling<StatusAnswer> = reading(account) { () throws(StoreFault) in
+            var status = StatusAnswer(
+                account: Bytes(account.name.utf8),
+                configurationFault: configurationFault.map {
+                    Bytes($0.text.utf8.prefix(Limit.text))
+                },
+                prints: 0, damaged: 0, state: .none, generation: 0, lock: .open,
+                program: Bytes(Version.text.utf8), vault: Bytes("file".utf8),
+                device: state.device)
+            guard let kept = try kept(account) else { return .allow(status) }
+            let enrolment = try kept.prints.enrolment()
+            status.prints = UInt8(clamping: enrolment.prints.count)
+            status.damaged = UInt8(clamping: enrolment.damaged.count)
+            status.generation = enrolment.state.generation
+            describe(try credentialState(account, kept, enrolment), in: &status)
+            describe(kept.lockout.load(), in: &status)
+            return .allow(status)
+        }
+        switch ruling {
+        case .allow(let status): return .status(status)
+        case .deny(let denial): return .denial(denial)
+        }
+    }
+
+    private func describe(_ lockout: Lockout, in status: inout StatusAnswer) {
+        switch lockout.verdict(at: now) {
+        case .open: status.lock = .open
+        case .lockedForNow(let left):
+            status.lock = .forNow
+            status.seconds = left.wholeSecondsUp
+        case .lockedUntilPassword: status.lock = .untilPassword
+        }
+    }
+
+    /// Sends an account's prints.
+    func list(_ account: Account, _ client: any Client) async -> Answer {
+        let ruling: Ruling<Enrolment?> = reading(account) { () throws(StoreFault) in
+            .allow(try kept(account)?.prints.enrolment())
+        }
+        switch ruling {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let enrolment):
+            for print in enrolment?.prints ?? [] {
+                await client.send(
+                    .print(
+                        PrintAnswer(
+                            finger: print.finger, printID: print.identifier,
+                            readerID: print.reader, since: print.added.seconds, intact: true)))
+            }
+            for print in enrolment?.damaged ?? [] {
+                let id = Hexadecimal.decode(Bytes(print.name.utf8)) ?? []
+                await client.send(
+                    .print(
+                        PrintAnswer(
+                            finger: print.finger,
+                            printID: id.count == 16 ? id : Bytes(repeating: 0, count: 16),
+                            readerID: [], since: nil, intact: false)))
+            }
+            return .done(DoneAnswer(prints: UInt8(clamping: enrolment?.prints.count ?? 0)))
+        }
+    }
+
+    /// Sends the readers of this machine.
+    func listReaders(_ client: any Client) async -> Answer {
+        for reader in await readers.answers { await client.send(.reader(reader)) }
+        return .done(DoneAnswer())
+    }
+
+    /// Sends the effective settings.
+    func listSettings(_ client: any Client) async -> Answer {
+        for setting in Settings.all {
+            await client.send(
+                .setting(
+                    SettingAnswer(
+                        name: Bytes(setting.name.utf8),
+                        value: Bytes(settings.value(setting).text.utf8.prefix(Limit.text)),
+                        origin: Bytes(settings.origin(setting).utf8.prefix(Limit.text)))))
+        }
+        return .done(DoneAnswer())
+    }
+}
+
+extension Duration {
+    /// Seconds, a begun one counted as a whole.
+    var wholeSecondsUp: UInt32 { UInt32(clamping: (wholeMilliseconds + 999) / 1_000) }
+}
+
+extension Service {
+    private func describe(_ credential: Store.CredentialState, in status: inout StatusAnswer) {
+        status.state = credential.onTheWire
+        switch credential {
+        case .none, .damaged: break
+        case .issued(let found): status.since = found.created.seconds
+        case .disabled(let since): status.since = since.seconds
+        case .destroyed(let cause, let since):
+            status.cause = cause
+            status.since = since.seconds
+        }
+    }
+
+    /// Sends an account's receipts, who signed them, and where their chain must end.
+    func log(
+        _ request: LogRequest, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        let log: ReceiptLog
+        do throws(StoreFault) {
+            guard let kept = try kept(account) else { return .done(DoneAnswer()) }
+            log = try kept.receipts()
+            let head = try log.head()
+            await client.send(.chainHead(counter: head.counter, digest: head.digest))
+            for line in try kept.credential.signers().split(separator: UInt8(ascii: "\n")) {
+                await client.send(.signer(Bytes(line.prefix(Limit.text))))
+            }
+        } catch {
+            return .denial(denial(for: error, account))
+        }
+        return await send(log, request, account, client)
+    }
+
+    private func send(
+        _ log: ReceiptLog, _ request: LogRequest, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        var offset = 0
+        var index: UInt64 = 0
+        var left = request.count == 0 ? UInt32.max : request.count
+        do throws(StoreFault) {
+            while left > 0, !Task.isCancelled {
+                let page = try log.read(from: offset, limit: 32)
+                for text in page.receipts {
+                    defer { index += 1 }
+                    guard index >= request.first, left > 0 else { continue }
+                    left -= 1
+                    guard let (statement, signature) = Receipt.split(text) else {
+                        return .denial(Denial(.storage, subject: Bytes("a damaged receipt".utf8)))
+                    }
+                    await client.send(
+                        .receipt(Assertion(statement: statement, signature: signature)))
+                }
+                if page.receipts.isEmpty {
+                    guard page.remainder == 0 else {
+                        return .denial(
+                            Denial(.storage, subject: Bytes("the receipts end in damage".utf8)))
+                    }
+                    break
+                }
+                offset = page.next
+            }
+            return .done(DoneAnswer())
+        } catch {
+            return .denial(denial(for: error, account))
+        }
+    }
+}

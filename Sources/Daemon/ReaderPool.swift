@@ -1,0 +1,161 @@
+import Loop
+import Reader
+import Wire
+
+/// The readers that the administrator lets us use, in the words of the socket.
+@ReaderActor
+final class ReaderPool {
+    private let readers: Readers
+    private let ignored: Set<String>
+
+    /// Finds the readers; those with an id in `ignored` are left alone.
+    init(ignoring ignored: [String]) {
+        self.ignored = Set(ignored)
+        readers = Readers()
+    }
+
+    /// The readers there are.
+    var answers: [ReaderAnswer] { usable.map(ReaderAnswer.init) }
+
+    /// The reader to enrol on: the one asked for, else the first.
+    func choose(_ id: Bytes?) -> ReaderDescription? {
+        guard let id else { return usable.first }
+        return usable.first { Bytes($0.id.utf8) == id }
+    }
+
+    /// Waits for a finger on every reader that has one of the templates; see `Readers.match`.
+    func match(
+        among templates: [Template], on reader: String? = nil, limit: Duration,
+        tell: @escaping @ServiceActor (Notice) -> Void
+    ) async -> Result<MatchResult, ReaderFault> {
+        let readers = readers
+        let ids = reader.map { [$0] } ?? usable.map(\.id)
+        do throws(ReaderFault) {
+            return .success(
+                try await readers.match(
+                    among: templates, on: ids, limit: limit, observer: observer(tell)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Enrols a finger; see `Readers.enroll`.
+    func enroll(
+        _ finger: Wire.Finger, account: String, on reader: String, limit: Duration,
+        tell: @escaping @ServiceActor (Notice) -> Void
+    ) async -> Result<Template, ReaderFault> {
+        guard let finger = Reader.Finger(rawValue: finger.name.description) else {
+            return .failure(.notSupported)
+        }
+        do throws(ReaderFault) {
+            return .success(
+                try await readers.enroll(
+                    finger, account: account, on: reader, limit: limit, observer: observer(tell)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Deletes a print from the reader that keeps it, if that is there; what cannot be reached
+    /// now names no account any more and opens nothing.
+    func forget(_ template: Template) async {
+        guard template.isStoredOnReader else { return }
+        for reader in usable
+        where reader.driver == template.driver && reader.deviceID == template.deviceID {
+            try? await readers.delete(template, on: reader.id)
+        }
+    }
+
+    /// Ends what runs and closes the readers.
+    func close() async { await readers.close() }
+
+    private var usable: [ReaderDescription] {
+        readers.descriptions.filter { !ignored.contains($0.id) }
+    }
+
+    /// Passes events on to the service's thread, in their order.
+    private func observer(
+        _ tell: @escaping @ServiceActor (Notice) -> Void
+    ) -> ReaderEvent.Observer {
+        { [weak self] event in
+            guard let notice = self?.notice(event) else { return }
+            Task { @ServiceActor in tell(notice) }
+        }
+    }
+
+    private func notice(_ event: ReaderEvent) -> Notice? {
+        let reader = readers.descriptions.first { $0.id == event.reader }
+        switch event.kind {
+        case .fingerNeeded, .round:
+            return Notice(
+                .touch, scan: reader.map { ScanType($0.scanType) },
+                subject: reader.map { Bytes($0.name.utf8.prefix(Limit.text)) })
+        case .fingerPresent: return Notice(.fingerPresent)
+        case .retry(let reason): return Notice(.retry, retry: Wire.RetryReason(reason))
+        case .stage(let done, let total):
+            return Notice(.stage, done: UInt8(clamping: done), total: UInt8(clamping: total))
+        }
+    }
+}
+
+extension ReaderAnswer {
+    fileprivate init(_ reader: ReaderDescription) {
+        self.init(
+            readerID: Bytes(reader.id.utf8.prefix(Limit.label)),
+            scan: ScanType(reader.scanType), total: UInt8(clamping: reader.enrolStages),
+            name: Bytes(reader.name.utf8.prefix(Limit.label)),
+            driver: Bytes(reader.driver.utf8.prefix(Limit.label)),
+            features: ReaderFeatures(reader))
+    }
+}
+
+extension ReaderFeatures {
+    fileprivate init(_ reader: ReaderDescription) {
+        self = []
+        if reader.features.contains(.identify) { insert(.identify) }
+        if reader.features.contains(.storage) { insert(.storage) }
+        if reader.features.contains(.list) { insert(.storageList) }
+        if reader.features.contains(.updatePrint) { insert(.update) }
+        if reader.matchesOnHost { insert(.hostMatching) }
+    }
+}
+
+extension ScanType {
+    fileprivate init(_ type: ReaderDescription.ScanType) {
+        switch type {
+        case .press: self = .press
+        case .swipe: self = .swipe
+        }
+    }
+}
+
+extension Wire.RetryReason {
+    fileprivate init(_ reason: Reader.RetryReason) {
+        switch reason {
+        case .unclear: self = .unclear
+        case .tooShort: self = .tooShort
+        case .offCentre: self = .offCentre
+        case .liftFinger: self = .removeFinger
+        }
+    }
+}
+
+extension Denial {
+    /// Why a reader could not be asked, or did not answer.
+    init(_ fault: ReaderFault) {
+        switch fault {
+        case .noReader: self.init(.noReader)
+        case .removed: self.init(.readerRemoved)
+        case .tooHot: self.init(.readerTooHot)
+        case .busy: self.init(.readerBusy)
+        case .cancelled: self.init(.cancelled)
+        case .timedOut: self.init(.timedOut)
+        case .duplicate: self.init(.fingerTaken)
+        case .full: self.init(.tooManyFingers)
+        case .notSupported, .protocolError, .notFound, .invalidTemplate:
+            self.init(.readerFailed, subject: Bytes("\(fault)".utf8))
+        case .general(let message):
+            self.init(.readerFailed, subject: Bytes(message.utf8.prefix(Limit.text)))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Loop
+import Policy
+import Posix
+import Reader
+import Store
+import Systemd
+import Vault
+import Wire
+
+/// Answers requests: who may ask is judged here, what is asked is done in the files beside.
+@ServiceActor
+final class Service: Answering {
+    let state: StateDirectory
+    let readers: ReaderPool
+    let settings: Configuration
+    let configurationFault: ConfigurationFault?
+    let clock: Clock
+    let journal: DecisionJournal
+    let queue: TouchQueue
+    let passwords: PasswordProof
+    let vault: FileVault
+    /// The kernel's id of this boot.
+    let boot: Bytes
+    private var later: [ObjectIdentifier: () -> Void] = [:]
+    /// Whether a user may make one more request now.
+    var mayRequest: (UInt32) -> Bool = { _ in true }
+
+    init(
+        state: StateDirectory, readers: ReaderPool, settings: Configuration,
+        configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
+        verifyPassword: String
+    ) throws(SystemFault) {
+        boot = Bytes(try clock.boot().utf8)
+        vault = FileVault(host: state.host)
+        self.state = state
+        self.readers = readers
+        self.settings = settings
+        self.configurationFault = configurationFault
+        self.clock = clock
+        self.journal = journal
+        queue = TouchQueue(limit: settings.count(Settings.touchWaiting))
+        passwords = PasswordProof(
+            program: verifyPassword,
+            timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
+    }
+
+    func answer(_ request: Request, from client: any Client) async -> Answer {
+        let rule = VerbTable.rule(for: request.verb)
+        guard rule.beginsRequest else { return .denial(Denial(.badRequest)) }
+        guard mayRequest(client.peer.uid) else { return .denial(Denial(.tooManyRequests)) }
+        guard let name = request.account else { return await answerGeneral(request, client) }
+        switch account(name, for: request.verb, client.peer) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let account):
+            if let denial = await proofDenial(rule, account, client) { return .denial(denial) }
+            return await answer(request, about: account, client)
+        }
+    }
+
+    func answered(_ request: Request, with answer: Answer, to client: any Client) {
+        later.removeValue(forKey: ObjectIdentifier(client))?()
+        journal.record(request, from: client.peer, answer)
+    }
+
+    /// Has something done when the client's answer is out.
+    func afterwards(_ client: any Client, _ action: @escaping () -> Void) {
+        later[ObjectIdentifier(client)] = action
+    }
+
+    /// The account, if there is one and the peer may ask this about it.
+    private func account(
+        _ name: Bytes, for verb: Verb, _ peer: PeerCredentials
+    ) -> Ruling<Account> {
+        let account = String(validating: name, as: UTF8.self).flatMap { try? Account.named($0) }
+        // Who may not ask is not told either whether there is such an account.
+        guard VerbTable.permits(verb, peerUID: peer.uid, accountUID: account?.uid) else {
+            return .deny(Denial(.notPermitted))
+        }
+        guard let account, Bytes(account.name.utf8) == name else {
+            return .deny(Denial(.unknownAccount))
+        }
+        return .allow(account)
+    }
+
+    private func proofDenial(
+        _ rule: VerbRule, _ account: Account, _ client: any Client
+    ) async -> Denial? {
+        switch rule.proof {
+        case .none: return nil
+        case .password:
+            if client.peer.uid == 0 { return nil }
+            return await passwords.denial(for: account, from: client)
+        }
+    }
+
+    private func answer(
+        _ request: Request, about account: Account, _ client: any Client
+    ) async -> Answer {
+        switch request {
+        case .authenticate(let request): await authenticate(request, account, client)
+        case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
+        case .enroll(_, let finger, let readerID): await enroll(account, finger, readerID, client)
+        case .delete(_, let finger): await delete(account, finger)
+        case .enable: enable(account)
+        case .disable: disable(account)
+        case .unlock: unlock(account, because: "unlocked with the password")
+        case .status: status(account)
+        case .list: await list(account, client)
+        case .log(let request): await log(request, account, client)
+        case .passwordAccepted(_, let service):
+            unlock(
+                account, because: "password accepted by \(String(decoding: service, as: UTF8.self))"
+            )
+        case .readers, .configuration, .password, .cancel: .denial(Denial(.badRequest))
+        }
+    }
+
+    private func answerGeneral(_ request: Request, _ client: any Client) async -> Answer {
+        switch request {
+        case .readers: await listReaders(client)
+        case .configuration: await listSettings(client)
+        case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
+            .list, .log, .passwordAccepted, .password, .cancel:
+            .denial(Denial(.badRequest))
+        }
+    }
+}

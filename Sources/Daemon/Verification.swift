@@ -1,0 +1,51 @@
+import Loop
+import Policy
+import Posix
+import Store
+import Wire
+
+extension Service {
+    /// A touch that signs nothing: tells which finger it was. It counts like any other try.
+    func verify(
+        _ account: Account, milliseconds: UInt32, _ client: any Client
+    ) async -> Answer {
+        let longest = settings.duration(Settings.touchTimeout) ?? .seconds(60)
+        let timeout = min(.milliseconds(Int64(milliseconds)), longest)
+        let end = clock.sinceBoot() + timeout
+        let wish = TouchWish(
+            account: account, who: Bytes("signet verify (\(account.name))".utf8), tries: 1,
+            timeout: timeout)
+        if case .deny(let denial) = fingers(of: account) { return .denial(denial) }
+        if let denial = await turnDenial(wish, client) { return .denial(denial) }
+        defer { queue.leave() }
+        switch fingers(of: account) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let (kept, enrolment)):
+            switch await attempt(wish, kept, enrolment, until: end, client) {
+            case .deny(let denial): return .denial(denial)
+            case .allow(let finger): return matched(finger, account, kept)
+            }
+        }
+    }
+
+    private func matched(
+        _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
+    ) -> Answer {
+        do throws(StoreFault) {
+            try kept.lockout.save(kept.lockout.load().lifted())
+            try keepUpdate(finger, kept)
+            return .done(DoneAnswer(finger: finger.print.finger))
+        } catch {
+            return .denial(denial(for: error, account))
+        }
+    }
+
+    private func fingers(of account: Account) -> Ruling<(AccountState, Enrolment)> {
+        reading(account) { () throws(StoreFault) in
+            guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
+            let enrolment = try kept.prints.enrolment()
+            if enrolment.isEmpty { return .deny(Denial(.notEnrolled)) }
+            return .allow((kept, enrolment))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Glibc
+
+/// The directory of the running program, as the kernel knows it; readlink(2) of /proc/self/exe.
+///
+/// Empty where the kernel does not tell, so that nothing is found there.
+package func programDirectory() -> String {
+    var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let length = unsafe path.withUnsafeMutableBytes { bytes -> Int in
+        guard let start = bytes.baseAddress else { return -1 }
+        return unsafe readlink("/proc/self/exe", start, bytes.count)
+    }
+    guard length > 0, length < path.count else { return "" }
+    let program = path[..<length]
+    guard let slash = program.lastIndex(of: UInt8(ascii: "/")) else { return "" }
+    return String(decoding: program[..<slash], as: UTF8.self)
+}
