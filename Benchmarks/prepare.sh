@@ -15,3 +15,6 @@ if [ ! -e peer/usr/lib/polkit-1/polkitd ]; then
 fi
 cc -std=c17 -O2 -Wall -Wextra -Werror -o probe "$here/probe.c" -lpam
 cc -std=c17 -O2 -Wall -Wextra -Werror -o bus-services "$here/bus-services.c" -lsystemd
+# shellcheck disable=SC2046 # flags are words
+cc -std=c17 -O2 -Wall -Wextra -Werror -o floor "$here/floor.c" \
+    $(pkg-config --cflags --libs libfprint-2 gio-2.0 libcrypto)

@@ -8,6 +8,7 @@ struct Bench {
     private let signet: (any Peer)?
 
     private let mocksPolkit: Bool
+    private let floor: Floor
 
     /// Fetches and builds what is needed under `.build/bench`, and sets both peers up on a stage.
     init(mocksPolkit: Bool) throws {
@@ -25,6 +26,7 @@ struct Bench {
             "bench-permit", "auth required pam_permit.so\naccount required pam_permit.so\n")
         measures = Measures(stage: stage)
         fprintd = try FprintdPeer(on: stage, directory: directory, mocksPolkit: mocksPolkit)
+        floor = try Floor(on: stage, directory: directory, runs: 30)
         signet = try SignetPeer.make(on: stage)
     }
 
@@ -33,14 +35,22 @@ struct Bench {
         print("| figure | \(fprintd.name) | signet | ratio | aim |")
         print("|---|---|---|---|---|")
         for figure in figures { show(figure) }
+        compare()
+    }
+
+    private func compare() {
+        print()
         for name in ["pam_deny", "pam_unix"] {
             var samples = Samples()
             let module = "\(stage.moduleDirectory)/\(name).so"
             for _ in 0..<30 { samples.take { try measures.load(module) } }
-            print("\(name), for comparison, loads in \(samples.text(.milliseconds))")
+            print("\(name) loads in \(samples.text(.milliseconds))")
         }
-        let polkit = mocksPolkit ? "polkit and logind are mocks" : "polkit is real, logind a mock"
-        print("\(polkit) that answers at once; the median and 90th percentile")
+        print("libfprint alone answers a touch in \(floor.match.text(.milliseconds))")
+        print("a signature and its verification take \(floor.crypto.text(.milliseconds))")
+        let polkit = mocksPolkit ? "a mock that answers at once" : "Debian's polkitd"
+        print("polkit is \(polkit), logind a mock that answers at once")
+        print("values are medians, with the 90th percentile")
     }
 
     private func show(_ figure: Figure) {
@@ -89,7 +99,10 @@ struct Bench {
         [
             Figure(
                 name: "instructions for one match, above pam_permit", aim: "≤ 1×",
-                unit: .instructions, runs: 3, measure: measures.instructions),
+                unit: .instructions, runs: 3, measure: measures.instructions()),
+            Figure(
+                name: "the same, without libcrypto's", aim: "reported",
+                unit: .instructions, runs: 3, measure: measures.instructions(without: "libcrypto")),
             Figure(
                 name: "application's PSS above pam_permit, at the prompt", aim: "≤ 0.25×",
                 unit: .kilobytes, runs: 30, measure: measures.memory(at: "message")),

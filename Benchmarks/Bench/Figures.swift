@@ -46,17 +46,26 @@ struct Measures {
         }
     }
 
-    /// Instructions of the application for one match, above those with pam_permit.
-    func instructions(_ peer: any Peer) throws -> Double {
-        let probe = try probe(peer, .running, under: Self.callgrind)
-        try probe.waitForPrompt(of: peer)
-        _ = try peer.touch()
-        _ = try probe.finish().returned(success: true)
-        let permit = try Probe(
-            on: stage, service: "bench-permit", account: Stage.alice, environment: [:],
-            under: Self.callgrind)
-        _ = try permit.finish()
-        return try Self.collected(probe) - Self.collected(permit)
+    /// Instructions of the application for one match, above those with pam_permit; all, or without
+    /// those of one library.
+    func instructions(without library: String? = nil) -> (any Peer) throws -> Double {
+        { peer in
+            let count = { (profile: Callgrind) in
+                library.map { profile.total(without: $0) } ?? profile.total
+            }
+            let file = "/run/bench/callgrind"
+            let command = Callgrind.command(into: file)
+            let probe = try self.probe(peer, .running, under: command)
+            try probe.waitForPrompt(of: peer)
+            _ = try peer.touch()
+            _ = try probe.finish().returned(success: true)
+            let matched = try self.profile(file)
+            _ = try Probe(
+                on: self.stage, service: "bench-permit", account: Stage.alice, environment: [:],
+                under: command
+            ).finish()
+            return count(matched) - count(try self.profile(file))
+        }
     }
 
     /// The application's PSS in kB above that with pam_permit: while it waits, or at its return.
@@ -116,16 +125,8 @@ struct Measures {
         return time / 1e6
     }
 
-    private static let callgrind = [
-        "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-    ]
-
-    private static func collected(_ probe: Probe) throws -> Double {
-        let lines = probe.program.errors.split(separator: "\n")
-        guard let line = lines.last(where: { $0.contains("Collected : ") }),
-            let count = line.split(separator: " ").last.flatMap({ Double($0) })
-        else { throw BenchFault.unexpected("callgrind: \(probe.program.errors)") }
-        return count
+    private func profile(_ file: String) throws -> Callgrind {
+        try Callgrind(profile: String(decoding: stage.read(file), as: UTF8.self))
     }
 
     private func probe(

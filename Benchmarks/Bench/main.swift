@@ -1,6 +1,9 @@
+import Glibc
+
 do {
-    try Bench(mocksPolkit: CommandLine.arguments.contains("--mock-polkit")).run()
+    let mocksPolkit = CommandLine.arguments.contains("--mock-polkit")
+    try Bench(mocksPolkit: mocksPolkit).run()
 } catch {
     print("bench: \(error)")
-    throw error
+    exit(1)
 }

@@ -18,20 +18,26 @@ package struct Session: Equatable, Sendable {
     package let seat: String?
 
     /// Asks for the session of a process. The answer is about whoever has the pid now.
-    /// Source: `sd_pid_get_session(3)`, `sd_session_is_remote(3)`, `sd_session_get_seat(3)`.
+    ///
+    /// Desktops start programs from the user's service manager, which is in no session: then the
+    /// user's primary session counts, so that nobody leaves a remote session by `systemd-run`.
+    /// Source: `sd_pid_get_session(3)`, `sd_uid_get_display(3)`, `sd_session_is_remote(3)`.
     package init(ofProcess pid: Int32) {
         // libsystemd takes pid 0 for the caller: a peer without a pid is not us.
         guard pid > 0 else {
             self.init(place: .unknown, seat: nil)
             return
         }
-        unsafe self.init { unsafe sd_pid_get_session(pid, $0) }
+        unsafe self.init(
+            { unsafe sd_pid_get_session(pid, $0) }, owner: { unsafe sd_pid_get_owner_uid(pid, $0) })
     }
 
-    /// Asks for the session of the process that connected an `AF_UNIX` socket.
+    /// Asks for the session of the process that connected an `AF_UNIX` socket, as above.
     /// Source: `sd_peer_get_session(3)`.
     package init(ofPeer socket: Int32) {
-        unsafe self.init { unsafe sd_peer_get_session(socket, $0) }
+        unsafe self.init(
+            { unsafe sd_peer_get_session(socket, $0) },
+            owner: { unsafe sd_peer_get_owner_uid(socket, $0) })
     }
 
     init(place: SessionPlace, seat: String?) {
@@ -41,16 +47,32 @@ package struct Session: Equatable, Sendable {
 
     private typealias Lookup = (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
 
-    private init(_ lookup: Lookup) {
+    private typealias OwnerLookup = (UnsafeMutablePointer<uid_t>) -> Int32
+
+    private init(_ lookup: Lookup, owner: OwnerLookup) {
         switch unsafe Self.text(lookup) {
-        case .failure(let fault) where fault.code == ENODATA:
-            self.init(place: .none, seat: nil)
-        case .failure:
-            self.init(place: .unknown, seat: nil)
-        case .success(let name):
-            let seat = unsafe Self.text { unsafe sd_session_get_seat(name, $0) }
-            self.init(place: Self.place(ofSession: name), seat: try? seat.get())
+        case .success(let name): self.init(named: name)
+        case .failure(let fault) where fault.code == ENODATA: unsafe self.init(primaryOf: owner)
+        case .failure: self.init(place: .unknown, seat: nil)
         }
+    }
+
+    private init(primaryOf owner: OwnerLookup) {
+        var uid = uid_t.max
+        guard unsafe owner(&uid) >= 0 else {
+            self.init(place: .none, seat: nil)
+            return
+        }
+        switch unsafe Self.text({ unsafe sd_uid_get_display(uid, $0) }) {
+        case .success(let name): self.init(named: name)
+        case .failure(let fault) where fault.code == ENODATA: self.init(place: .none, seat: nil)
+        case .failure: self.init(place: .unknown, seat: nil)
+        }
+    }
+
+    private init(named name: String) {
+        let seat = unsafe Self.text { unsafe sd_session_get_seat(name, $0) }
+        self.init(place: Self.place(ofSession: name), seat: try? seat.get())
     }
 
     private static func place(ofSession name: String) -> SessionPlace {

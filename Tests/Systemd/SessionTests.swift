@@ -6,9 +6,10 @@ import Testing
 @Suite("a login session")
 struct SessionTests {
     private static let scope = "0::/user.slice/user-1000.slice/session-c7.scope\n"
+    private static let manager = "0::/user.slice/user-1000.slice/user@1000.service/app.scope\n"
 
     private static func session(
-        cgroup: String, record: String?, of subject: @escaping () -> Session
+        cgroup: String, record: String?, user: String? = nil, of subject: @escaping () -> Session
     ) throws -> Session {
         try PrivateThread.run {
             try PrivateThread.cover("/run")
@@ -17,6 +18,8 @@ struct SessionTests {
             try PrivateThread.write(cgroup, to: "/run/cgroup")
             try PrivateThread.show("/run/cgroup", at: "/proc/\(getpid())/cgroup")
             if let record { try PrivateThread.write(record, to: "/run/systemd/sessions/c7") }
+            unsafe mkdir("/run/systemd/users", 0o755)
+            if let user { try PrivateThread.write(user, to: "/run/systemd/users/1000") }
             return subject()
         }
     }
@@ -48,6 +51,28 @@ struct SessionTests {
         let session = try Self.session(
             cgroup: "0::/system.slice/cron.service\n", record: nil, of: Self.ofProcess)
         #expect(session == Session(place: .none, seat: nil))
+    }
+
+    @Test(
+        "of a program that the desktop's service manager started is the user's primary one",
+        arguments: [
+            ("REMOTE=0\nSEAT=seat0\n", Session(place: .local, seat: "seat0")),
+            ("REMOTE=1\n", Session(place: .remote, seat: nil)),
+        ])
+    func userManager(_ record: String, _ expected: Session) throws {
+        let session = try Self.session(
+            cgroup: Self.manager, record: record, user: "DISPLAY=c7\n", of: Self.ofProcess)
+        #expect(session == expected)
+    }
+
+    @Test("of a lingering user's program is none, and unknown if the primary one is gone")
+    func lingering() throws {
+        let none = try Self.session(
+            cgroup: Self.manager, record: nil, user: "STATE=lingering\n", of: Self.ofProcess)
+        #expect(none == Session(place: .none, seat: nil))
+        let gone = try Self.session(
+            cgroup: Self.manager, record: nil, user: "DISPLAY=c7\n", of: Self.ofProcess)
+        #expect(gone.place == .unknown)
     }
 
     @Test("of the peer is found through the socket")

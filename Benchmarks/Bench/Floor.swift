@@ -1,0 +1,61 @@
+import Glibc
+import TestSupport
+
+/// What nobody can be faster than, measured with libfprint alone (Benchmarks/floor.c).
+struct Floor {
+    /// Milliseconds from a touch to libfprint's answer.
+    private(set) var match = Samples()
+    /// Milliseconds for one signature and its verification.
+    private(set) var crypto = Samples()
+
+    /// Runs it on the stage; `directory` is the one that prepare.sh filled.
+    init(on stage: Stage, directory: String, runs: Int) throws {
+        let path = "/run/bench/floor-reader"
+        let reader = stage.path(path)
+        try stage.run(["mkdir", "-p", "/run/bench"])
+        let program = try stage.start(
+            ["\(directory)/floor", "\(runs)"],
+            environment: [
+                "FP_VIRTUAL_DEVICE_STORAGE": path,
+                "FP_DRIVERS_WHITELIST": "virtual_device_storage",
+            ])
+        try program.expect("enrolling")
+        while !program.output.contains("enrolled") {
+            let stages = Self.values(of: "stage", in: program.output).count
+            try deliver("SCAN floor", to: reader)
+            try Self.wait(for: program) {
+                Self.values(of: "stage", in: $0).count > stages || $0.contains("enrolled")
+            }
+            usleep(20_000)
+        }
+        var touched: [Int64] = []
+        for run in 1...runs {
+            try Self.wait(for: program) { Self.values(of: "waiting", in: $0).count >= run }
+            usleep(50_000)
+            touched.append(monotonicNow())
+            try deliver("SCAN floor", to: reader)
+        }
+        let outcome = try program.expectEnd()
+        guard outcome.succeeded else { throw BenchFault.unexpected("floor: \(outcome)") }
+        for (end, start) in zip(Self.values(of: "matched", in: outcome.output), touched) {
+            match.take { Double(end - start) / 1e6 }
+        }
+        for time in Self.values(of: "crypto", in: outcome.output) {
+            crypto.take { Double(time) / 1e6 }
+        }
+    }
+
+    private static func wait(for program: Program, _ isDone: (String) -> Bool) throws {
+        while !isDone(program.output) {
+            guard program.ended == nil else { throw BenchFault.unexpected(program.errors) }
+            usleep(1000)
+        }
+    }
+
+    private static func values(of name: String, in output: String) -> [Int64] {
+        output.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            return words.count == 2 && words[0] == name ? Int64(words[1]) : nil
+        }
+    }
+}
