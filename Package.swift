@@ -107,7 +107,7 @@ let package = Package(
             name: "Fingerprints", path: "Tests/Fingerprints",
             swiftSettings: common + [.unsafeFlags(["-O"])]),
         .executableTarget(
-            name: "testbench", dependencies: ["Daemon", "Fingerprints", "TestSupport"],
+            name: "testbench", dependencies: ["Daemon", "Fingerprints", "Posix", "TestSupport"],
             path: "Tests/Testbench", swiftSettings: common),
         .executableTarget(
             name: "bench", dependencies: ["TestSupport"], path: "Benchmarks/Bench",

@@ -1,0 +1,12 @@
+import Glibc
+import Posix
+
+// A daemon on virtual readers, and what plays the person at them. Never installed: the installed
+// daemon clears the variables that switch libfprint's virtual readers on.
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch arguments.first {
+case "daemon": exit(BenchDaemon(Array(arguments.dropFirst())).run())
+default:
+    complain("usage: testbench daemon [--text PATH] [--storage PATH] [--image PATH] …")
+    exit(2)
+}

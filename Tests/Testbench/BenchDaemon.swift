@@ -1,0 +1,49 @@
+import Daemon
+import Glibc
+import Posix
+
+/// The Daemon library on libfprint's virtual readers, with all places to choose.
+///
+/// `--text`, `--storage`, `--storage-no-list` and `--image` name the sockets of virtual readers;
+/// `--state`, `--socket`, `--configuration` and `--verify-password` the daemon's places.
+struct BenchDaemon {
+    private var places: Places
+    private var isUnderstood = true
+
+    private static let readers = [
+        "--text": "FP_VIRTUAL_DEVICE", "--storage": "FP_VIRTUAL_DEVICE_STORAGE",
+        "--storage-no-list": "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST", "--image": "FP_VIRTUAL_IMAGE",
+    ]
+
+    /// Reads pairs of an option and its value, and switches the readers on that they name.
+    init(_ arguments: [String]) {
+        places = .installed()
+        for index in stride(from: 0, to: arguments.count, by: 2) {
+            guard index + 1 < arguments.count else {
+                isUnderstood = false
+                return
+            }
+            take(arguments[index], arguments[index + 1])
+        }
+    }
+
+    /// Serves until it is told to stop; gives the exit status.
+    func run() -> Int32 {
+        guard isUnderstood else { return 2 }
+        return Program.run(places: places, foreground: true)
+    }
+
+    private mutating func take(_ option: String, _ value: String) {
+        if let variable = Self.readers[option] {
+            setenv(variable, value, 1)
+            return
+        }
+        switch option {
+        case "--state": places.state = value
+        case "--socket": places.socket = value
+        case "--configuration": places.configuration = value
+        case "--verify-password": places.verifyPassword = value
+        default: isUnderstood = false
+        }
+    }
+}
