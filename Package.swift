@@ -43,6 +43,7 @@ let package = Package(
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
 
         // One wrapper for each C library.
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
@@ -100,6 +101,9 @@ let package = Package(
         .executableTarget(
             name: "testbench", dependencies: ["Daemon", "Fingerprints", "TestSupport"],
             path: "Tests/Testbench", swiftSettings: common),
+        .executableTarget(
+            name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
+            linkerSettings: [.linkedLibrary("pam")]),
         .testTarget(
             name: "WireTests", dependencies: ["Wire"],
             path: "Tests/Wire", swiftSettings: common),
@@ -143,7 +147,8 @@ let package = Package(
             name: "ControlTests", dependencies: ["Control", "TestSupport"],
             path: "Tests/Control", swiftSettings: common),
         .testTarget(
-            name: "PAMModuleTests", dependencies: ["TestSupport", "Wire", "Statement"],
+            name: "PAMModuleTests",
+            dependencies: ["COpenSSL", "CLinux", "ModuleOptions", "PAMModuleProbe", "Wire", "Statement"],
             path: "Tests/PAMModule", swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
