@@ -18,7 +18,8 @@ let common: [SwiftSetting] = [
 let embedded: [SwiftSetting] =
     common + [
         .enableExperimentalFeature("Embedded"),
-        .unsafeFlags(["-no-static-stdlib"]),
+        // Functions that nothing calls are left out by the linker.
+        .unsafeFlags(["-no-static-stdlib", "-Xfrontend", "-function-sections"]),
     ]
 
 let package = Package(
@@ -148,7 +149,9 @@ let package = Package(
             path: "Tests/Control", swiftSettings: common),
         .testTarget(
             name: "PAMModuleTests",
-            dependencies: ["COpenSSL", "CLinux", "ModuleOptions", "PAMModuleProbe", "Wire", "Statement"],
+            dependencies: [
+                "COpenSSL", "CLinux", "ModuleOptions", "PAMModuleProbe", "Wire", "Statement",
+            ],
             path: "Tests/PAMModule", swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],

@@ -24,7 +24,9 @@ final class PasswordLine {
         case interrupted
     }
 
-    private init(_ terminal: Terminal, signals: consuming Descriptor, saved: termios, mask: sigset_t) {
+    private init(
+        _ terminal: Terminal, signals: consuming Descriptor, saved: termios, mask: sigset_t
+    ) {
         self.terminal = terminal
         self.signals = signals
         self.saved = saved
@@ -37,8 +39,9 @@ final class PasswordLine {
     static func open(on terminal: Terminal) -> PasswordLine? {
         guard let saved = terminal.settings() else { return nil }
         var held = PasswordLine.heldSignals
-        guard let signals = unsafe Descriptor(
-            adopting: signalfd(-1, &held, Int32(SFD_CLOEXEC | SFD_NONBLOCK)))
+        guard
+            let signals = unsafe Descriptor(
+                adopting: signalfd(-1, &held, Int32(SFD_CLOEXEC | SFD_NONBLOCK)))
         else { return nil }
         // With SIGTTOU held, restoring the terminal can never stop the process half-way.
         unsafe sigaddset(&held, SIGTTOU)

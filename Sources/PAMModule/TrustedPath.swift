@@ -68,7 +68,8 @@ enum TrustedPath {
         }
     }
 
-    private static func open(_ name: StaticString, below parent: Int32) throws(Fault) -> Descriptor {
+    private static func open(_ name: StaticString, below parent: Int32) throws(Fault) -> Descriptor
+    {
         try open(name.bytes, below: parent)
     }
 
