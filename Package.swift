@@ -18,7 +18,8 @@ let common: [SwiftSetting] = [
 let embedded: [SwiftSetting] =
     common + [
         .enableExperimentalFeature("Embedded"),
-        .unsafeFlags(["-no-static-stdlib"]),
+        // Functions that nothing calls are left out by the linker.
+        .unsafeFlags(["-no-static-stdlib", "-Xfrontend", "-function-sections"]),
     ]
 
 let package = Package(
@@ -43,6 +44,7 @@ let package = Package(
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
 
         // One wrapper for each C library.
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
@@ -112,6 +114,9 @@ let package = Package(
         .executableTarget(
             name: "bench", dependencies: ["TestSupport"], path: "Benchmarks/Bench",
             swiftSettings: common),
+        .executableTarget(
+            name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
+            linkerSettings: [.linkedLibrary("pam")]),
         .testTarget(
             name: "WireTests", dependencies: ["Wire"],
             path: "Tests/Wire", swiftSettings: common),
@@ -158,7 +163,10 @@ let package = Package(
             name: "ControlTests", dependencies: ["Control", "TestSupport"],
             path: "Tests/Control", swiftSettings: common),
         .testTarget(
-            name: "PAMModuleTests", dependencies: ["TestSupport", "Wire", "Statement"],
+            name: "PAMModuleTests",
+            dependencies: [
+                "COpenSSL", "CLinux", "ModuleOptions", "PAMModuleProbe", "Wire", "Statement",
+            ],
             path: "Tests/PAMModule", swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],

@@ -5,7 +5,49 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
 #include <security/pam_ext.h>
 #include <security/pam_modules.h>
+#include <security/pam_modutil.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+// Swift imports neither variadic functions nor these macros.
+static inline int current_errno(void) { return errno; }
+static inline int open_at(int directory, const char *name, int flags) {
+    return openat(directory, name, flags);
+}
+static inline int terminal_device(int terminal, unsigned int *device) {
+    return ioctl(terminal, TIOCGDEV, device);
+}
+static inline void log_line(const pam_handle_t *handle, int level, const char *text, int length) {
+    pam_syslog(handle, level, "%.*s", length, text);
+}
+static inline int show_line(pam_handle_t *handle, int style, const char *text, int length) {
+    return pam_prompt(handle, style, NULL, "%.*s", length, text);
+}
+static inline int connect_to(int socket, const struct sockaddr_un *address, socklen_t length) {
+    return connect(socket, (const struct sockaddr *)address, length);
+}
+static inline int is_ignored(int signal_number) {
+    struct sigaction action;
+    return sigaction(signal_number, NULL, &action) == 0
+        && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
+}
 
 #endif

@@ -167,6 +167,8 @@ package enum Decimal {
 extension StaticString {
     /// The UTF-8 bytes.
     package var bytes: [UInt8] {
-        unsafe [UInt8](UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount))
+        @inline(never) get {
+            unsafe [UInt8](UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount))
+        }
     }
 }

@@ -11,11 +11,13 @@ package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
     package let bytes: Bytes
 
     /// A text without anything filled in.
-    package init(stringLiteral literal: String) {
-        bytes = Bytes(literal.utf8)
+    @inline(never)
+    package init(stringLiteral literal: StaticString) {
+        bytes = literal.bytes
     }
 
     /// A text with things filled in.
+    @inline(never)
     package init(stringInterpolation interpolation: Interpolation) {
         bytes = interpolation.bytes
     }
@@ -30,26 +32,31 @@ package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
         fileprivate var bytes: Bytes = []
 
         /// Begins an empty text.
+        @inline(never)
         package init(literalCapacity: Int, interpolationCount: Int) {
             bytes.reserveCapacity(literalCapacity + interpolationCount * 16)
         }
 
         /// Appends the program's own words.
-        package mutating func appendLiteral(_ literal: String) {
-            bytes.append(contentsOf: literal.utf8)
+        @inline(never)
+        package mutating func appendLiteral(_ literal: StaticString) {
+            bytes.append(contentsOf: literal.bytes)
         }
 
         /// Appends words from outside, made harmless.
+        @inline(never)
         package mutating func appendInterpolation(_ outside: Bytes) {
             bytes.append(contentsOf: Text.escaped(outside))
         }
 
         /// Appends another text.
+        @inline(never)
         package mutating func appendInterpolation(_ text: Text) {
             bytes.append(contentsOf: text.bytes)
         }
 
         /// Appends a number in decimal.
+        @inline(never)
         package mutating func appendInterpolation(number: some UnsignedInteger) {
             bytes.append(contentsOf: Decimal.encode(UInt64(number)))
         }

@@ -1,0 +1,161 @@
+import CPAMModule
+
+/// The application that called, through the handle that libpam gave.
+///
+/// A handle outlives each call that is made with it, and so this value, which no call keeps.
+// SAFETY: libpam keeps the handle alive until the call that gave it has returned.
+@safe struct Application {
+    private let handle: OpaquePointer
+    private let flags: UInt32
+    /// Whether the stack's line says `debug`.
+    var debug = false
+
+    init?(_ handle: OpaquePointer?, flags: Int32) {
+        guard let handle = unsafe handle else { return nil }
+        unsafe self.handle = handle
+        self.flags = UInt32(bitPattern: flags)
+    }
+
+    /// The words after the module's name in the stack's line.
+    static func arguments(
+        _ count: Int32, _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    ) -> [Bytes] {
+        guard let words = unsafe words, count > 0 else { return [] }
+        var arguments: [Bytes] = []
+        for index in 0..<Int(count) {
+            guard let word = unsafe words[index] else { continue }
+            arguments.append(unsafe CString.bytes(word))
+        }
+        return arguments
+    }
+
+    /// What the flags of pam_setcred(3) ask for.
+    var establishesCredentials: Bool {
+        flags & UInt32(PAM_ESTABLISH_CRED | PAM_REINITIALIZE_CRED) != 0
+    }
+}
+
+extension Application {
+    /// The text of an item (PAM_SERVICE, PAM_TTY, …), empty where there is none.
+    func item(_ item: Int32) throws(Ending) -> Bytes {
+        var value: UnsafeRawPointer?
+        guard unsafe pam_get_item(handle, item, &value) == PAM_SUCCESS else {
+            throw .libpam(PAM_SYSTEM_ERR)
+        }
+        guard let value = unsafe value else { return [] }
+        return unsafe CString.bytes(value.assumingMemoryBound(to: CChar.self))
+    }
+
+    /// PAM_USER; the application or libpam asks for it where it is not known yet.
+    func account() throws(Ending) -> Bytes {
+        var name: UnsafePointer<CChar>?
+        let code = unsafe pam_get_user(handle, &name, nil)
+        guard code == PAM_SUCCESS else { throw .libpam(code) }
+        guard let name = unsafe name else { throw .libpam(PAM_SYSTEM_ERR) }
+        return unsafe CString.bytes(name)
+    }
+
+    /// The uid of an account, or nil unless the system has one of exactly this name.
+    func uid(of account: Bytes) -> UInt32? {
+        let found = account.withCString { name in
+            unsafe pam_modutil_getpwnam(handle, name)
+        }
+        guard let entry = unsafe found?.pointee, let name = unsafe entry.pw_name,
+            unsafe CString.bytes(name) == account
+        else { return nil }
+        return unsafe entry.pw_uid
+    }
+
+    /// Gives the next modules a password: PAM_AUTHTOK.
+    func setPassword(_ password: inout SecretLine) throws(Ending) {
+        let code = password.withCString { text in
+            unsafe pam_set_item(handle, PAM_AUTHTOK, text)
+        }
+        guard code == PAM_SUCCESS else { throw .libpam(code) }
+    }
+
+    /// Shows a line to the person, through the application's conversation.
+    ///
+    /// PAM_SILENT is honoured, but not of sudo, which always sets it.
+    func show(_ text: Text, asError: Bool = false) {
+        guard flags & UInt32(PAM_SILENT) == 0 || isSudo else { return }
+        let style = asError ? PAM_ERROR_MSG : PAM_TEXT_INFO
+        unsafe text.bytes.withUnsafeBytes { bytes in
+            _ = unsafe show_line(
+                handle, style, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                Int32(clamping: bytes.count))
+        }
+    }
+
+    /// Whether the application is sudo, by the name of its service.
+    var isSudo: Bool {
+        guard let service = try? item(PAM_SERVICE) else { return false }
+        return service == StaticString("sudo").bytes || service == StaticString("sudo-i").bytes
+    }
+
+    /// Writes a line to the journal, under libpam's facility.
+    func log(_ level: Int32, _ text: Text) {
+        unsafe text.bytes.withUnsafeBytes { bytes in
+            unsafe log_line(
+                handle, level, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                Int32(clamping: bytes.count))
+        }
+    }
+
+    /// Writes a line to the journal where the stack's line says `debug`.
+    func trace(_ text: @autoclosure () -> Text) {
+        if debug { log(LOG_DEBUG, text()) }
+    }
+}
+
+extension Application {
+    private static let record: StaticString = "signet"
+
+    /// Keeps a text for later calls on the same handle, until libpam ends it.
+    func keep(_ text: Bytes) throws(Ending) {
+        guard let copy = text.withCString({ unsafe strdup($0) }) else {
+            throw .libpam(PAM_BUF_ERR)
+        }
+        let code = unsafe pam_set_data(handle, Application.recordName, copy) { _, copy, _ in
+            unsafe free(copy)
+        }
+        guard code == PAM_SUCCESS else {
+            unsafe free(copy)
+            throw .libpam(code)
+        }
+    }
+
+    /// The text that an earlier call on the same handle kept, if there was one.
+    func kept() -> Bytes? {
+        var copy: UnsafeRawPointer?
+        guard unsafe pam_get_data(handle, Application.recordName, &copy) == PAM_SUCCESS,
+            let copy = unsafe copy
+        else { return nil }
+        return unsafe CString.bytes(copy.assumingMemoryBound(to: CChar.self))
+    }
+
+    private static var recordName: UnsafePointer<CChar> {
+        unsafe UnsafeRawPointer(record.utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}
+
+/// Texts as C has them.
+enum CString {
+    /// The bytes before the NUL.
+    static func bytes(_ text: UnsafePointer<CChar>) -> Bytes {
+        let length = unsafe strlen(text)
+        return unsafe Bytes(UnsafeRawBufferPointer(start: text, count: length))
+    }
+}
+
+extension [UInt8] {
+    /// Calls with the bytes as a C string; what stands behind a NUL is not seen by C.
+    // SAFETY: the pointer holds for the call; what the body does with it is marked there.
+    @safe func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        let ended = self + [0]
+        return unsafe ended.withUnsafeBytes { bytes in
+            // SAFETY: the array is not empty, so it has an address.
+            unsafe body(bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import CPAMModule
+
+/// A conversation with the daemon over its socket; ends, and cancels, when nobody has it any more.
+struct Connection: ~Copyable {
+    private let socket: Descriptor
+    /// More frames than any touch can give rise to.
+    private static let maximumFrames = 1_000
+    private var frames = 0
+
+    /// The descriptor to poll for answers.
+    var descriptor: Int32 { socket.number }
+
+    private init(socket: consuming Descriptor) {
+        self.socket = socket
+    }
+
+    /// Connects without ever waiting, and makes sure that the other end is root.
+    static func open(_ path: Bytes) throws(Ending) -> Connection {
+        do throws(TrustedPath.Fault) {
+            try TrustedPath.checkSocket(path)
+        } catch {
+            switch error {
+            case .absent: throw .unavailable("signetd is not there", shown: Prompt.silent)
+            case .failed: throw .unavailable("no way to the socket", shown: Prompt.silent)
+            case .untrusted: throw .refused("the path of signetd's socket is not to be trusted")
+            }
+        }
+        let type = Int32(bitPattern: SOCK_SEQPACKET.rawValue) | socketFlags
+        guard let socket = Descriptor(adopting: CPAMModule.socket(AF_UNIX, type, 0)) else {
+            throw .unavailable("no socket", shown: Prompt.silent)
+        }
+        guard try connect(socket.number, to: path) else {
+            throw .unavailable("signetd takes no connection", shown: Prompt.silent)
+        }
+        guard isRoots(socket.number) else { throw .refused("the daemon is not root") }
+        return Connection(socket: socket)
+    }
+
+    private static var socketFlags: Int32 {
+        Int32(bitPattern: SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    }
+
+    private static func connect(_ socket: Int32, to path: Bytes) throws(Ending) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard path.count < room else { return false }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in
+            unsafe bytes.copyBytes(from: path)
+        }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        return unsafe withUnsafePointer(to: &address) { address in
+            unsafe connect_to(socket, address, length) == 0
+        }
+    }
+
+    /// SO_PEERCRED, unix(7): who listens, or listened for a daemon that systemd starts.
+    private static func isRoots(_ socket: Int32) -> Bool {
+        var peer = ucred()
+        var length = socklen_t(MemoryLayout<ucred>.size)
+        guard unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 else {
+            return false
+        }
+        return length == socklen_t(MemoryLayout<ucred>.size) && peer.uid == 0
+    }
+
+    /// Sends a request in one packet.
+    func send(_ request: Request) throws(Ending) {
+        guard let frame = try? request.encoded() else {
+            throw .declined("the login's names do not fit a request")
+        }
+        let sent = unsafe frame.withUnsafeBytes { bytes in
+            unsafe CPAMModule.send(
+                socket.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        }
+        guard sent == frame.count else {
+            throw .unavailable("signetd takes no request", shown: Prompt.silent)
+        }
+    }
+
+    /// The next answer, if one is there.
+    mutating func receive() throws(Ending) -> Answer? {
+        var packet = Bytes(repeating: 0, count: Frame.maximumLength + 1)
+        let number = socket.number
+        let count = unsafe packet.withUnsafeMutableBytes { bytes in
+            unsafe recv(number, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
+        }
+        if count < 0, current_errno() == EAGAIN || current_errno() == EINTR { return nil }
+        guard count > 0 else {
+            throw .unavailable("signetd ended the connection", shown: Prompt.silent)
+        }
+        frames += 1
+        guard frames <= Connection.maximumFrames else { throw .refused("too many answers") }
+        guard let answer = try? Answer(decoding: Bytes(packet.prefix(count))) else {
+            throw .refused("an answer is malformed")
+        }
+        return answer
+    }
+
+    /// Waits until an answer may be there; false when the time is up first.
+    func wait(until deadline: Deadline) -> Bool {
+        var request = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+        while true {
+            let left = deadline.millisecondsLeft
+            let count = unsafe poll(&request, 1, left)
+            if count > 0 { return true }
+            if left == 0 { return false }
+        }
+    }
+}

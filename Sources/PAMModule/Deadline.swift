@@ -1,0 +1,34 @@
+import CPAMModule
+
+/// A moment of CLOCK_MONOTONIC by which something must be over.
+struct Deadline {
+    private let nanoseconds: UInt64
+
+    /// So many milliseconds from now.
+    init(milliseconds: UInt32) {
+        nanoseconds = Deadline.now + UInt64(milliseconds) * 1_000_000
+    }
+
+    private init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The earlier of this and so many milliseconds from now.
+    func within(milliseconds: UInt32) -> Deadline {
+        let other = Deadline(milliseconds: milliseconds)
+        return Deadline(nanoseconds: min(nanoseconds, other.nanoseconds))
+    }
+
+    /// What is left, rounded up, in milliseconds; 0 when it has passed.
+    var millisecondsLeft: Int32 {
+        let now = Deadline.now
+        guard nanoseconds > now else { return 0 }
+        return Int32(clamping: (nanoseconds - now + 999_999) / 1_000_000)
+    }
+
+    private static var now: UInt64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+    }
+}

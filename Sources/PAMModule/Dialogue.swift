@@ -1,0 +1,94 @@
+import CPAMModule
+
+/// What goes on between the request and the proof: messages, the clock, and the password line.
+struct Dialogue {
+    private let application: Application
+    private let login: Login
+    private let deadline: Deadline
+    private let terminal: Terminal?
+    private var line: PasswordLine?
+    private var mismatches: UInt8 = 0
+
+    /// How long the daemon may take to say anything at all.
+    private static let firstAnswerMilliseconds: UInt32 = 5_000
+
+    /// Begins one; `terminal` is where a password may be typed, nil if nowhere.
+    init(_ application: Application, _ login: Login, deadline: Deadline, terminal: Terminal?) {
+        self.application = application
+        self.login = login
+        self.deadline = deadline
+        self.terminal = terminal
+    }
+
+    /// The daemon's assertion; everything else throws.
+    mutating func assertion(from daemon: inout Connection) throws(Ending) -> Assertion {
+        let first = deadline.within(milliseconds: Dialogue.firstAnswerMilliseconds)
+        guard daemon.wait(until: first) else {
+            throw .unavailable("signetd does not answer", shown: Prompt.silent)
+        }
+        while true {
+            if let answer = try daemon.receive() {
+                if let assertion = try take(answer) { return assertion }
+                continue
+            }
+            guard deadline.millisecondsLeft > 0 else { throw .timeUp(mismatches: mismatches) }
+            try wait(for: daemon)
+        }
+    }
+
+    /// Closes the password line: restores the terminal, then lets held signals through.
+    mutating func end() {
+        line?.end()
+        line = nil
+    }
+
+    private mutating func take(_ answer: Answer) throws(Ending) -> Assertion? {
+        switch answer {
+        case .notice(let notice):
+            show(notice)
+            return nil
+        case .assertion(let assertion):
+            return assertion
+        case .denial(let denial):
+            throw .denied(denial, account: login.account)
+        case .passwordWanted, .done, .status, .print, .reader, .receipt, .signer, .setting,
+            .chainHead:
+            throw .refused("an answer is none to this request")
+        }
+    }
+
+    private mutating func show(_ notice: Notice) {
+        if notice.kind == .noMatch {
+            mismatches = mismatches == .max ? .max : mismatches + 1
+            // The denial that follows says it.
+            if notice.triesLeft == 0 { return }
+        }
+        guard let text = text(of: notice) else { return }
+        line?.makeRoom()
+        application.show(text)
+        if line == nil, let terminal { line = PasswordLine.open(on: terminal) }
+    }
+
+    private func text(of notice: Notice) -> Text? {
+        guard notice.kind == .touch else { return notice.text }
+        let who = Prompt.who(account: login.account, terminal: login.terminal)
+        return Prompt.touch(notice, purpose: login.purpose, who: who)
+    }
+
+    private mutating func wait(for daemon: borrowing Connection) throws(Ending) {
+        guard let line else {
+            _ = daemon.wait(until: deadline)
+            return
+        }
+        let left = deadline.millisecondsLeft
+        switch line.wait(for: daemon.descriptor, milliseconds: left) {
+        case .none: return
+        case .suspended: throw .suspended
+        case .interrupted: throw .interrupted
+        case .typed:
+            guard var password = line.take() else { throw .passwordWanted }
+            try application.setPassword(&password)
+            throw .passwordTyped
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import CPAMModule
+
+/// Every way in which a login ends other than with a proof that verified.
+enum Ending: Error {
+    /// There is nothing to do here; told to nobody but a debugger.
+    case declined(StaticString)
+    /// The finger cannot be asked for just now; the person is told.
+    case unavailable(StaticString, shown: Text)
+    /// A password was typed and handed on.
+    case passwordTyped
+    /// Enter alone: the next module shall ask.
+    case passwordWanted
+    /// The person interrupted it.
+    case interrupted
+    /// The person suspended it, and is back.
+    case suspended
+    /// The time was up; `mismatches` scans did not match before.
+    case timeUp(mismatches: UInt8)
+    /// The daemon said no.
+    case denied(Denial, account: Bytes)
+    /// Something that must be right is not: nobody is let in, and the journal is alarmed.
+    case refused(StaticString)
+    /// The stack's line has an option that is refused.
+    case badOption(Bytes)
+    /// A call of libpam failed with this code.
+    case libpam(Int32)
+}
+
+extension Application {
+    /// Tells the person and the journal of an ending, and gives its PAM code.
+    ///
+    /// PAM_IGNORE is never among them: a skipped factor must not look like an absent one.
+    func conclude(_ ending: Ending) -> Int32 {
+        switch ending {
+        case .declined(let why):
+            trace("declined: \(literal: why)")
+            return PAM_AUTHINFO_UNAVAIL
+        case .unavailable(let why, let shown):
+            log(LOG_WARNING, "fingerprint login is not available: \(literal: why)")
+            show(shown, asError: true)
+            return PAM_AUTHINFO_UNAVAIL
+        case .passwordTyped, .passwordWanted, .suspended:
+            trace("the password is used instead")
+            return PAM_AUTHINFO_UNAVAIL
+        case .interrupted:
+            // As when a password prompt is interrupted: stacks with `conv_err=die` end here.
+            trace("interrupted")
+            return PAM_CONV_ERR
+        case .timeUp(let mismatches):
+            show(Denial(.timedOut).text(account: []), asError: true)
+            return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
+        case .denied(let denial, let account):
+            trace("denied: reason \(number: denial.reason.rawValue)")
+            if !denial.reason.isSilent { show(denial.text(account: account), asError: true) }
+            return denial.code
+        case .refused(let why):
+            log(LOG_ALERT, "fingerprint login refused: \(literal: why)")
+            show(Prompt.refused, asError: true)
+            return PAM_AUTH_ERR
+        case .badOption(let option):
+            // Not PAM_AUTHINFO_UNAVAIL: a factor that is misconfigured is not an absent one.
+            // A sufficient line goes on to the password, a required one denies.
+            log(LOG_ERR, "option '\(option)' is unknown, malformed or repeated: not serving")
+            return PAM_SERVICE_ERR
+        case .libpam(let code):
+            log(LOG_ERR, "libpam failed with code \(number: UInt32(clamping: code))")
+            return code == PAM_BUF_ERR ? PAM_BUF_ERR : PAM_SYSTEM_ERR
+        }
+    }
+}
+
+extension Denial {
+    /// The PAM code, as the table of return codes has it.
+    fileprivate var code: Int32 {
+        switch reason {
+        case .noMatch: return PAM_MAXTRIES
+        case .lockedForNow, .lockedUntilPassword:
+            return mismatches > 0 ? PAM_MAXTRIES : PAM_AUTHINFO_UNAVAIL
+        case .notEnrolled, .notEnabled, .invalidated, .noReader, .readerRemoved, .readerTooHot,
+            .readerBusy, .readerFailed, .timedOut, .cancelled, .remoteSession, .queueFull,
+            .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerTaken,
+            .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
+            .badRequest, .stopping, .suspending:
+            return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
+        }
+    }
+}
+
+extension DenialReason {
+    /// Whether it is the ordinary state of things, so that saying it at each login would annoy.
+    fileprivate var isSilent: Bool {
+        switch self {
+        case .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
+            .unknownAccount:
+            true
+        case .invalidated, .lockedForNow, .lockedUntilPassword, .readerRemoved, .readerTooHot,
+            .readerBusy, .readerFailed, .noMatch, .timedOut, .queueFull, .wrongPassword,
+            .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
+            .storage, .tooManyRequests, .badRequest, .stopping, .suspending:
+            false
+        }
+    }
+}
+
+extension Text.Interpolation {
+    /// Appends words that stand in this module's source.
+    mutating func appendInterpolation(literal: StaticString) {
+        appendInterpolation(literal.bytes)
+    }
+}

@@ -1,0 +1,69 @@
+import CPAMModule
+
+/// pam_sm_authenticate(3): a touch that is proven, or the way on to the password.
+@c @implementation
+public func pam_sm_authenticate(
+    _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> Int32 {
+    guard var application = unsafe Application(handle, flags: flags) else {
+        return PAM_SYSTEM_ERR
+    }
+    let arguments = unsafe Application.arguments(count, words)
+    do throws(Ending) {
+        try Login.prove(to: &application, arguments)
+        return PAM_SUCCESS
+    } catch {
+        return application.conclude(error)
+    }
+}
+
+/// pam_sm_setcred(3): no credentials are set; a password that was accepted is reported.
+@c @implementation
+public func pam_sm_setcred(
+    _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> Int32 {
+    guard let application = unsafe Application(handle, flags: flags) else {
+        return PAM_SYSTEM_ERR
+    }
+    return unsafe Aftermath.settle(application, Application.arguments(count, words))
+}
+
+/// pam_sm_acct_mgmt(3): not served.
+@c @implementation
+public func pam_sm_acct_mgmt(
+    _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> Int32 { unsafe notServed(handle, "account") }
+
+/// pam_sm_open_session(3): not served.
+@c @implementation
+public func pam_sm_open_session(
+    _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> Int32 { unsafe notServed(handle, "session") }
+
+/// pam_sm_close_session(3): not served.
+@c @implementation
+public func pam_sm_close_session(
+    _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> Int32 { unsafe notServed(handle, "session") }
+
+/// pam_sm_chauthtok(3): not served.
+@c @implementation
+public func pam_sm_chauthtok(
+    _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
+    _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> Int32 { unsafe notServed(handle, "password") }
+
+/// Says that the stack's line is a mistake. PAM_IGNORE lets nobody in: libpam fails a stack
+/// that has nothing else.
+private func notServed(_ handle: OpaquePointer?, _ type: StaticString) -> Int32 {
+    if let application = unsafe Application(handle, flags: 0) {
+        let type = Text(escaping: type.bytes)
+        application.log(LOG_ERR, "pam_signet.so serves 'auth' only: remove its '\(type)' line")
+    }
+    return PAM_IGNORE
+}

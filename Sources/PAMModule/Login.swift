@@ -1,0 +1,170 @@
+import CPAMModule
+
+/// One login: who, where, and what for.
+struct Login {
+    let account: Bytes
+    let uid: UInt32
+    let service: Bytes
+    let terminal: Bytes
+    let requester: Bytes
+    let purpose: Bytes
+    /// Whether the application was told not to ask on the terminal.
+    let asksElsewhere: Bool
+
+    /// Returns when a touch was proven; everything else throws.
+    static func prove(
+        to application: inout Application, _ arguments: [Bytes]
+    ) throws(Ending) {
+        try application.keep([])
+        let options = try read(arguments)
+        application.debug = options.debug
+        let login = try Login(of: application)
+        let registration = try RegisteredKey.look(for: login.account, uid: login.uid)
+        // From here on the daemon may hold failures against the account, which a password lifts.
+        try application.keep(login.account)
+        let terminal = try login.openTerminal(application)
+        repeat {
+            do throws(Ending) {
+                try login.attempt(application, options, registration, terminal)
+                return try application.keep([])
+            } catch .suspended {
+                application.trace("suspended, and continued")
+            }
+        } while terminal?.isForeground ?? false
+        throw .declined("the process is in the background")
+    }
+
+    /// From what the application says; declines where the module is not to act.
+    private init(of application: Application) throws(Ending) {
+        guard try application.item(PAM_RHOST).isEmpty else {
+            throw .declined("the session is remote")
+        }
+        account = try application.account()
+        // As for an account that has no finger, so that nobody learns which accounts there are.
+        guard let uid = application.uid(of: account) else {
+            throw .declined("there is no such account")
+        }
+        self.uid = uid
+        service = try application.item(PAM_SERVICE)
+        terminal = Login.label(try application.item(PAM_TTY))
+        requester = Login.label(try application.item(PAM_RUSER))
+        guard application.isSudo else {
+            (purpose, asksElsewhere) = ([], false)
+            return
+        }
+        let command = Login.sudoCommand()
+        (purpose, asksElsewhere) = (command.purpose, command.asksElsewhere)
+    }
+
+    private static func read(_ arguments: [Bytes]) throws(Ending) -> ModuleOptions {
+        do throws(ModuleOptions.Fault) {
+            return try ModuleOptions(parsing: arguments)
+        } catch {
+            switch error {
+            case .unknown(let index), .malformed(let index), .repeated(let index):
+                throw .badOption(index < arguments.count ? arguments[index] : [])
+            }
+        }
+    }
+
+    /// A text that tells more about the login, left out where it is too long for a request.
+    private static func label(_ text: Bytes) -> Bytes {
+        text.count <= Limit.label ? text : []
+    }
+
+    /// How this process was called, if it is sudo.
+    private static func sudoCommand() -> SudoCommand {
+        let opened = StaticString("/proc/self/cmdline").bytes.withCString { path in
+            unsafe open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC)
+        }
+        guard let file = Descriptor(adopting: opened) else { return SudoCommand(parsing: []) }
+        return SudoCommand(parsing: file.beginning(cap: 16_384))
+    }
+
+    /// Where a password may be typed instead of a touch: nil if nowhere.
+    ///
+    /// A process in the background must not take a touch that was meant for another.
+    private func openTerminal(_ application: Application) throws(Ending) -> Terminal? {
+        guard !asksElsewhere else { throw .declined("sudo is not to ask on the terminal") }
+        guard let terminal = Terminal.open(named: terminal) else { return nil }
+        guard terminal.isForeground else { throw .declined("the process is in the background") }
+        guard application.isSudo || isatty(STDIN_FILENO) == 1 else { return nil }
+        return terminal
+    }
+}
+
+extension Login {
+    /// Asks once: connects, sends a fresh challenge, awaits the answer, and checks it.
+    private func attempt(
+        _ application: Application, _ options: ModuleOptions,
+        _ registration: RegisteredKey.Registration, _ terminal: Terminal?
+    ) throws(Ending) {
+        let deadline = Deadline(milliseconds: options.timeoutSeconds * 1_000)
+        var dialogue = Dialogue(application, self, deadline: deadline, terminal: terminal)
+        // Runs after the connection is closed: no finger is awaited while the process is stopped.
+        defer { dialogue.end() }
+        var daemon = try Connection.open(options.socket)
+        let challenge = try Login.freshChallenge()
+        try daemon.send(.authenticate(request(challenge, options)))
+        switch registration {
+        case .switchedOff:
+            _ = try dialogue.assertion(from: &daemon)
+            throw .refused("a proof came, but no key is registered")
+        case .key(let registered):
+            // Got ready while the finger is awaited.
+            guard let verifier = Verifier.open(registered.key) else {
+                throw .unavailable("libcrypto.so.3 or the key cannot be used", shown: Prompt.silent)
+            }
+            let assertion = try dialogue.assertion(from: &daemon)
+            try check(assertion, challenge, registered, verifier)
+        }
+    }
+
+    private static func freshChallenge() throws(Ending) -> Bytes {
+        var challenge = Bytes(repeating: 0, count: Limit.challenge)
+        let count = unsafe challenge.withUnsafeMutableBytes { bytes in
+            unsafe getrandom(bytes.baseAddress, bytes.count, UInt32(GRND_NONBLOCK))
+        }
+        guard count == challenge.count else {
+            throw .unavailable("there are no random numbers yet", shown: Prompt.silent)
+        }
+        return challenge
+    }
+
+    private func request(_ challenge: Bytes, _ options: ModuleOptions) -> AuthenticateRequest {
+        AuthenticateRequest(
+            account: account, challenge: challenge, service: service, terminal: terminal,
+            requester: requester, purpose: purpose,
+            timeoutMilliseconds: options.timeoutSeconds * 1_000,
+            maximumTries: options.maximumTries)
+    }
+
+    /// Succeeds only for a statement of this very login, signed by the registered key.
+    private func check(
+        _ assertion: Assertion, _ challenge: Bytes, _ registered: RegisteredKey,
+        _ verifier: borrowing Verifier
+    ) throws(Ending) {
+        guard let statement = try? Statement(parsing: assertion.statement) else {
+            throw .refused("the statement is malformed")
+        }
+        let expected = Expectation(
+            audience: Audience.local, account: account, uid: uid, challenge: challenge,
+            service: service, terminal: terminal, purpose: purpose,
+            credential: registered.credential)
+        guard expected.mismatch(with: statement) == nil else {
+            throw .refused("the statement is not about this login")
+        }
+        guard let signature = try? SSHSignature(blob: assertion.signature) else {
+            throw .refused("the signature is malformed")
+        }
+        guard signature.publicKey == registered.key else {
+            throw .refused("the signature is by another key")
+        }
+        guard signature.namespace == SignatureNamespace.login.bytes else {
+            throw .refused("the signature is for another use")
+        }
+        guard verifier.verifies(signature, of: assertion.statement) else {
+            throw .refused("the signature does not verify")
+        }
+    }
+}

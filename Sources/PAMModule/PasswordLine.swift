@@ -1,0 +1,132 @@
+import CPAMModule
+
+/// The line on the terminal where a password may be typed while a finger is awaited.
+///
+/// While it is open, nothing is echoed, and the signals that would end or stop the process are
+/// held back, so that the terminal is restored before any of them is delivered.
+final class PasswordLine {
+    private let terminal: Terminal
+    private let signals: Descriptor
+    private let saved: termios
+    private var mask: sigset_t
+    private var isOpen = true
+    private var isAsking = false
+
+    /// What happened on the line.
+    enum Event {
+        /// Nothing; look at the socket and the clock.
+        case none
+        /// A line was typed: take it.
+        case typed
+        /// The process is asked to stop.
+        case suspended
+        /// The process is asked to end, or the terminal is gone.
+        case interrupted
+    }
+
+    private init(
+        _ terminal: Terminal, signals: consuming Descriptor, saved: termios, mask: sigset_t
+    ) {
+        self.terminal = terminal
+        self.signals = signals
+        self.saved = saved
+        self.mask = mask
+    }
+
+    deinit { end() }
+
+    /// Opens a line on a terminal, or gives nil and leaves everything as it was.
+    static func open(on terminal: Terminal) -> PasswordLine? {
+        guard let saved = terminal.settings() else { return nil }
+        var held = PasswordLine.heldSignals
+        guard
+            let signals = unsafe Descriptor(
+                adopting: signalfd(-1, &held, Int32(SFD_CLOEXEC | SFD_NONBLOCK)))
+        else { return nil }
+        // With SIGTTOU held, restoring the terminal can never stop the process half-way.
+        unsafe sigaddset(&held, SIGTTOU)
+        var mask = sigset_t()
+        guard unsafe pthread_sigmask(SIG_BLOCK, &held, &mask) == 0 else { return nil }
+        let line = PasswordLine(terminal, signals: signals, saved: saved, mask: mask)
+        var silent = saved
+        silent.c_lflag |= tcflag_t(ICANON | ISIG)
+        silent.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+        silent.c_iflag |= tcflag_t(ICRNL)
+        guard terminal.isForeground, terminal.set(silent) else {
+            line.end()
+            return nil
+        }
+        return line
+    }
+
+    private static var heldSignals: sigset_t {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP] {
+            unsafe sigaddset(&set, signal)
+        }
+        return set
+    }
+
+    /// Restores the terminal, discards what is half typed, then lets held signals through.
+    ///
+    /// A process in the background leaves the terminal alone: its settings are another's.
+    func end() {
+        guard isOpen else { return }
+        isOpen = false
+        if terminal.isForeground {
+            _ = terminal.set(saved)
+            if isAsking { terminal.write([UInt8(ascii: "\n")]) }
+        }
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
+    }
+
+    /// Ends the visible line, so that a message can be shown.
+    func makeRoom() {
+        guard isAsking else { return }
+        isAsking = false
+        terminal.write([UInt8(ascii: "\n")])
+    }
+
+    /// Waits for the line, a signal, the socket, or so many milliseconds.
+    func wait(for socket: Int32, milliseconds: Int32) -> Event {
+        if !isAsking {
+            isAsking = true
+            terminal.write(Prompt.orPassword.bytes)
+        }
+        let input = Int16(POLLIN)
+        var watched: InlineArray<3, pollfd> = [
+            pollfd(fd: terminal.descriptor, events: input, revents: 0),
+            pollfd(fd: signals.number, events: input, revents: 0),
+            pollfd(fd: socket, events: input, revents: 0),
+        ]
+        let ready = unsafe withUnsafeMutableBytes(of: &watched) { watched in
+            unsafe poll(watched.baseAddress?.assumingMemoryBound(to: pollfd.self), 3, milliseconds)
+        }
+        guard ready > 0 else { return .none }
+        if watched[1].revents != 0 { return takeSignal() }
+        if watched[0].revents & input != 0 { return .typed }
+        return watched[0].revents != 0 ? .interrupted : .none
+    }
+
+    /// What was typed: a line, or nil if it cannot be a password.
+    func take() -> SecretLine? {
+        var line = SecretLine()
+        _ = line.read(from: terminal.descriptor)
+        guard line.isPassword else { return nil }
+        return line
+    }
+
+    /// Leaves the signals pending, for `end()` to deliver; swallows one that nobody would notice.
+    private func takeSignal() -> Event {
+        var pending = sigset_t()
+        guard unsafe sigpending(&pending) == 0 else { return .interrupted }
+        for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP]
+        where unsafe sigismember(&pending, signal) == 1 && is_ignored(signal) == 0 {
+            return signal == SIGTSTP ? .suspended : .interrupted
+        }
+        var information = signalfd_siginfo()
+        _ = unsafe read(signals.number, &information, MemoryLayout<signalfd_siginfo>.size)
+        return .none
+    }
+}

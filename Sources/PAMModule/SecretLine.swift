@@ -1,0 +1,43 @@
+import CPAMModule
+
+/// A line that was typed and nobody may see; its memory is wiped when nobody has it any more.
+// SAFETY: the memory is allocated by init, freed by deinit, and never leaves the value.
+@safe struct SecretLine: ~Copyable {
+    private let bytes: UnsafeMutableRawBufferPointer
+    private var count = 0
+
+    /// Room for the longest password and the ending of the line.
+    init() {
+        unsafe bytes = .allocate(byteCount: Limit.password + 1, alignment: 1)
+    }
+
+    deinit {
+        guard let start = unsafe bytes.baseAddress else { return }
+        unsafe explicit_bzero(start, bytes.count)
+        unsafe bytes.deallocate()
+    }
+
+    /// Reads a line from a terminal, without its LF. Gives what read(2) gave.
+    mutating func read(from terminal: Int32) -> Int {
+        let length = unsafe CPAMModule.read(terminal, bytes.baseAddress, bytes.count)
+        count = max(0, length)
+        if count > 0, unsafe bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+        return length
+    }
+
+    /// Whether it can be a password: something, not too long, and without NUL.
+    var isPassword: Bool {
+        guard count > 0, unsafe count < bytes.count, let start = unsafe bytes.baseAddress else {
+            return false
+        }
+        return unsafe memchr(start, 0, count) == nil
+    }
+
+    /// Calls with the line as a C string.
+    // SAFETY: the pointer holds for the call; what the body does with it is marked there.
+    @safe mutating func withCString(_ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+        guard isPassword, let start = unsafe bytes.baseAddress else { return PAM_BUF_ERR }
+        unsafe bytes[count] = 0
+        return unsafe body(start.assumingMemoryBound(to: CChar.self))
+    }
+}

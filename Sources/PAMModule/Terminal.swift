@@ -1,0 +1,58 @@
+import CPAMModule
+
+/// The terminal that the application named, where it is the one that controls this process.
+///
+/// PAM_TTY alone is not trusted: it must be the device behind /dev/tty.
+final class Terminal {
+    private let file: Descriptor
+
+    private init(file: consuming Descriptor) {
+        self.file = file
+    }
+
+    /// The terminal, or nil where there is none or it is another.
+    static func open(named name: Bytes) -> Terminal? {
+        guard !name.isEmpty else { return nil }
+        let isPath = name.first == UInt8(ascii: "/")
+        let path = isPath ? name : StaticString("/dev/").bytes + name
+        var status = stat()
+        let found = path.withCString { unsafe stat($0, &status) }
+        guard found == 0, status.isOf(S_IFCHR) else { return nil }
+        let opened = StaticString("/dev/tty").bytes.withCString { path in
+            // A description of its own, so that O_NONBLOCK concerns nobody else.
+            unsafe open_at(AT_FDCWD, path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        }
+        guard let file = Descriptor(adopting: opened) else { return nil }
+        var device: UInt32 = 0
+        guard unsafe terminal_device(file.number, &device) == 0,
+            UInt64(device) == status.st_rdev
+        else { return nil }
+        return Terminal(file: file)
+    }
+
+    /// The descriptor to poll.
+    var descriptor: Int32 { file.number }
+
+    /// Whether this process may use the terminal now.
+    var isForeground: Bool { tcgetpgrp(file.number) == getpgrp() }
+
+    /// Writes a text as it is.
+    func write(_ text: Bytes) {
+        _ = unsafe text.withUnsafeBytes { bytes in
+            unsafe CPAMModule.write(file.number, bytes.baseAddress, bytes.count)
+        }
+    }
+
+    /// How the terminal is set now.
+    func settings() -> termios? {
+        var settings = termios()
+        return unsafe tcgetattr(file.number, &settings) == 0 ? settings : nil
+    }
+
+    /// Sets the terminal, and discards what was typed and not yet read.
+    func set(_ settings: termios) -> Bool {
+        unsafe withUnsafePointer(to: settings) { settings in
+            unsafe tcsetattr(file.number, TCSAFLUSH, settings) == 0
+        }
+    }
+}

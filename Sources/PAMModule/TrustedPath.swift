@@ -1,0 +1,130 @@
+import CPAMModule
+
+/// Finds files that only root can have put where they are.
+///
+/// Every directory on the way must belong to root, must not be writable by others, and must be
+/// a directory, not a symbolic link to one.
+enum TrustedPath {
+    /// Why a path was refused.
+    enum Fault: Error {
+        /// There is nothing of that name; every directory before it was sound.
+        case absent
+        /// It is there, and it is not to be trusted.
+        case untrusted
+        /// It could not be looked at.
+        case failed
+    }
+
+    /// The directory at an absolute path, as O_PATH.
+    static func directory(_ path: Bytes) throws(Fault) -> Descriptor {
+        var directory = try open("/", below: AT_FDCWD)
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            directory = try open([UInt8](name), below: directory.number)
+        }
+        return directory
+    }
+
+    /// Succeeds where an absolute path leads to root's own socket.
+    ///
+    /// Its mode does not matter: to write to a socket is to connect, which everybody may.
+    static func checkSocket(_ path: Bytes) throws(Fault) {
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { throw .untrusted }
+        let parent = try directory(Bytes(path[..<slash]))
+        var status = stat()
+        let code = Bytes(path[(slash + 1)...]).withCString { name in
+            unsafe fstatat(parent.number, name, &status, AT_SYMLINK_NOFOLLOW)
+        }
+        guard code == 0 else { throw fault() }
+        guard status.isOf(S_IFSOCK), status.st_uid == 0 else { throw .untrusted }
+    }
+
+    /// The contents of root's own regular file in a directory, if it is no longer than `cap`.
+    ///
+    /// It must have one link and not be writable by others.
+    static func contents(
+        of name: Bytes, in directory: borrowing Descriptor, cap: Int
+    ) throws(Fault) -> Bytes {
+        let number = directory.number
+        let opened = name.withCString { name in
+            // O_NONBLOCK: a FIFO must not hold the login up.
+            unsafe open_at(number, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        }
+        guard let file = Descriptor(adopting: opened) else { throw fault() }
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0 else { throw .failed }
+        guard status.isOf(S_IFREG), isRootsOwn(status), status.st_nlink == 1 else {
+            throw .untrusted
+        }
+        guard let contents = file.contents(cap: cap) else { throw .untrusted }
+        return contents
+    }
+
+    /// Whether a directory has an entry of this name, whatever it is.
+    static func isPresent(_ name: Bytes, in directory: borrowing Descriptor) -> Bool {
+        let number = directory.number
+        return name.withCString { name in
+            var status = stat()
+            return unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        }
+    }
+
+    private static func open(_ name: StaticString, below parent: Int32) throws(Fault) -> Descriptor
+    {
+        try open(name.bytes, below: parent)
+    }
+
+    private static func open(_ name: Bytes, below parent: Int32) throws(Fault) -> Descriptor {
+        let opened = name.withCString { name in
+            unsafe open_at(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        }
+        guard let directory = Descriptor(adopting: opened) else { throw fault() }
+        var status = stat()
+        guard unsafe fstat(directory.number, &status) == 0 else { throw .failed }
+        guard isRootsOwn(status) else { throw .untrusted }
+        return directory
+    }
+
+    private static func isRootsOwn(_ status: stat) -> Bool {
+        status.st_uid == 0 && status.st_mode & 0o022 == 0
+    }
+
+    /// What errno says after a failed look-up. ELOOP and ENOTDIR: a symbolic link.
+    private static func fault() -> Fault {
+        switch current_errno() {
+        case ENOENT: .absent
+        case ELOOP, ENOTDIR: .untrusted
+        default: .failed
+        }
+    }
+}
+
+extension stat {
+    /// Whether it is a file of a type: S_IFREG, S_IFSOCK, …
+    func isOf(_ type: Int32) -> Bool {
+        st_mode & mode_t(S_IFMT) == mode_t(type)
+    }
+}
+
+extension Descriptor {
+    /// What can be read from here to the end, or nil if that fails or is longer than `cap`.
+    borrowing func contents(cap: Int) -> Bytes? {
+        let contents = beginning(cap: cap + 1)
+        return contents.count <= cap ? contents : nil
+    }
+
+    /// What can be read from here, at most `cap` bytes.
+    borrowing func beginning(cap: Int) -> Bytes {
+        var contents = Bytes(repeating: 0, count: cap)
+        var length = 0
+        while length < cap {
+            let (file, start) = (number, length)
+            let count = unsafe contents.withUnsafeMutableBytes { bytes in
+                unsafe read(file, bytes.baseAddress?.advanced(by: start), bytes.count - start)
+            }
+            if count < 0, current_errno() == EINTR { continue }
+            if count <= 0 { break }
+            length += count
+        }
+        return Bytes(contents.prefix(length))
+    }
+}

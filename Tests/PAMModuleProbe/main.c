@@ -1,0 +1,182 @@
+// A small PAM application for the tests. What it is to do stands in PROBE_… variables, so that its
+// arguments are free to look like sudo's. What happens is told line by line on descriptor 3.
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <security/pam_appl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { RESULT = 3, CONTROL = 4 };
+
+static void tell(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vdprintf(RESULT, format, list);
+    va_end(list);
+}
+
+static int fail(const char *what) {
+    tell("failed %s: %s\n", what, strerror(errno));
+    return 100;
+}
+
+static int converse(
+    int count, const struct pam_message **messages, struct pam_response **answers, void *data) {
+    (void)data;
+    struct pam_response *made = calloc((size_t)count, sizeof *made);
+    if (!made) return PAM_BUF_ERR;
+    for (int i = 0; i < count; i++) {
+        const char *password = getenv("PROBE_PASSWORD");
+        switch (messages[i]->msg_style) {
+        case PAM_TEXT_INFO: tell("info %s\n", messages[i]->msg); break;
+        case PAM_ERROR_MSG: tell("error %s\n", messages[i]->msg); break;
+        default:
+            tell("prompt %s\n", messages[i]->msg);
+            made[i].resp = strdup(password ? password : "");
+        }
+    }
+    *answers = made;
+    return PAM_SUCCESS;
+}
+
+static int entries(const char *directory) {
+    DIR *open = opendir(directory);
+    int count = 0;
+    if (!open) return -1;
+    while (readdir(open)) count++;
+    closedir(open);
+    return count;
+}
+
+static int is_mapped(const char *name) {
+    char line[4096];
+    int found = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, name) != NULL;
+    if (maps) fclose(maps);
+    return found;
+}
+
+static void cover(const char *variable, const char *path) {
+    const char *source = getenv(variable);
+    if (source && mount(source, path, NULL, MS_BIND, NULL) != 0) exit(fail(path));
+}
+
+static void enter_stage(void) {
+    if (unshare(CLONE_NEWNS) != 0) exit(fail("unshare"));
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) exit(fail("private"));
+    if (mount("none", "/var/lib", "tmpfs", 0, "mode=755") != 0) exit(fail("tmpfs"));
+    if (mkdir("/var/lib/signet", 0755) != 0) exit(fail("mkdir"));
+    cover("PROBE_STATE", "/var/lib/signet");
+    cover("PROBE_SHADOW", "/etc/shadow");
+}
+
+static void carry_out(pam_handle_t *handle, const char *step, int flags) {
+    const char *rest = strchr(step, ':');
+    rest = rest ? rest + 1 : "";
+    if (!strcmp(step, "auth")) tell("auth %d\n", pam_authenticate(handle, flags));
+    else if (!strcmp(step, "establish"))
+        tell("establish %d\n", pam_setcred(handle, flags | PAM_ESTABLISH_CRED));
+    else if (!strcmp(step, "reinitialize"))
+        tell("reinitialize %d\n", pam_setcred(handle, flags | PAM_REINITIALIZE_CRED));
+    else if (!strcmp(step, "delete"))
+        tell("delete %d\n", pam_setcred(handle, flags | PAM_DELETE_CRED));
+    else if (!strcmp(step, "acct")) tell("acct %d\n", pam_acct_mgmt(handle, flags));
+    else if (!strcmp(step, "open")) tell("open %d\n", pam_open_session(handle, flags));
+    else if (!strcmp(step, "close")) tell("close %d\n", pam_close_session(handle, flags));
+    else if (!strcmp(step, "chauthtok")) tell("chauthtok %d\n", pam_chauthtok(handle, flags));
+    else if (!strncmp(step, "user:", 5)) pam_set_item(handle, PAM_USER, rest);
+    else if (!strcmp(step, "user?")) {
+        const void *user = NULL;
+        pam_get_item(handle, PAM_USER, &user);
+        tell("user %s\n", user ? (const char *)user : "");
+    } else if (!strncmp(step, "euid:", 5)) {
+        if (seteuid((uid_t)atoi(rest)) != 0) fail("seteuid");
+    } else if (!strncmp(step, "files:", 6)) {
+        struct rlimit limit = {(rlim_t)atoi(rest), (rlim_t)atoi(rest)};
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) fail("setrlimit");
+    } else tell("unknown step %s\n", step);
+}
+
+static int run(void) {
+    const struct pam_conv conversation = {converse, NULL};
+    pam_handle_t *handle = NULL;
+    const char *item;
+    int files = entries("/proc/self/fd");
+    int flags = getenv("PROBE_SILENT") ? PAM_SILENT : 0;
+    if (getenv("PROBE_IGNORES_INT")) signal(SIGINT, SIG_IGN);
+    int code = pam_start_confdir(
+        getenv("PROBE_SERVICE"), getenv("PROBE_USER"), &conversation, getenv("PROBE_CONF"), &handle);
+    if (code != PAM_SUCCESS) return tell("start %d\n", code), 101;
+    if ((item = getenv("PROBE_TTY"))) pam_set_item(handle, PAM_TTY, item);
+    if ((item = getenv("PROBE_RHOST"))) pam_set_item(handle, PAM_RHOST, item);
+    char *steps = strdup(getenv("PROBE_STEPS"));
+    for (char *step = strtok(steps, ","); step; step = strtok(NULL, ","))
+        carry_out(handle, step, flags);
+    pam_end(handle, PAM_SUCCESS);
+    free(steps);
+    tell("left mapped=%d threads=%d files=%d\n", is_mapped("pam_signet"),
+        entries("/proc/self/task") - 2, entries("/proc/self/fd") - files);
+    return 0;
+}
+
+static void tell_terminal(const char *what, int number) {
+    struct termios settings;
+    int waiting = -1;
+    tcgetattr(STDIN_FILENO, &settings);
+    ioctl(STDIN_FILENO, FIONREAD, &waiting);
+    tell("%s %d echo=%d canonical=%d waiting=%d\n", what, number,
+        (settings.c_lflag & ECHO) != 0, (settings.c_lflag & ICANON) != 0, waiting);
+}
+
+// What a shell does with a job: its own process group in the foreground, stopped and continued.
+static int run_as_job(void) {
+    int go[2];
+    char letter;
+    if (pipe2(go, O_CLOEXEC) != 0) return fail("pipe");
+    signal(SIGTTOU, SIG_IGN);
+    pid_t job = fork();
+    if (job == 0) {
+        signal(SIGTTOU, SIG_DFL);
+        setpgid(0, 0);
+        if (read(go[0], &letter, 1) != 1) _exit(102);
+        close(go[0]);
+        close(go[1]);
+        _exit(run());
+    }
+    setpgid(job, job);
+    if (!getenv("PROBE_BACKGROUND")) tcsetpgrp(STDIN_FILENO, job);
+    if (write(go[1], "g", 1) != 1) return fail("start");
+    while (1) {
+        int status = 0;
+        if (waitpid(job, &status, WUNTRACED) < 0) return fail("waitpid");
+        tcsetpgrp(STDIN_FILENO, getpgrp());
+        if (!WIFSTOPPED(status)) {
+            if (WIFSIGNALED(status)) tell_terminal("killed", WTERMSIG(status));
+            else tell_terminal("exited", WEXITSTATUS(status));
+            return 0;
+        }
+        tell_terminal("stopped", WSTOPSIG(status));
+        if (read(CONTROL, &letter, 1) != 1) return kill(job, SIGKILL), 103;
+        if (letter == 'f') tcsetpgrp(STDIN_FILENO, job);
+        kill(-job, SIGCONT);
+    }
+}
+
+int main(void) {
+    enter_stage();
+    return getenv("PROBE_JOB") ? run_as_job() : run();
+}
