@@ -35,7 +35,7 @@ struct BenchDaemon {
 
     private mutating func take(_ option: String, _ value: String) {
         if let variable = Self.readers[option] {
-            setenv(variable, value, 1)
+            unsafe setenv(variable, value, 1)
             return
         }
         switch option {
