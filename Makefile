@@ -18,8 +18,8 @@ TESTBENCH = build/testbench
 BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libpam0g-dev libssl-dev \
 	libsystemd-dev make pkg-config
 TEST_DEBS = libpam-modules libpam-runtime login openssh-client openssl pamtester passwd strace sudo \
-	systemd util-linux
-BENCH_DEBS = dbus fprintd libpam-fprintd python3-dbusmock valgrind
+	systemd util-linux valgrind
+BENCH_DEBS = dbus fprintd libpam-fprintd python3-dbusmock
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs demo test check format-check graph-check bench fuzz \
@@ -29,7 +29,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
 
 deps: ## install what is needed from Debian; does nothing where all is there
-	@checks/packages $(BUILD_DEBS) $(TEST_DEBS) $(BENCH_DEBS)
+	@checks/packages $(BUILD_DEBS) $(TEST_DEBS)
 
 build: deps module programs ## build what is installed, into build/
 
@@ -71,7 +71,8 @@ graph-check:
 	checks/imports
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 
-bench: build ## measure, side by side with pam_fprintd and fprintd
+bench: build ## measure, side by side with pam_fprintd and fprintd (which it installs)
+	@checks/packages $(BENCH_DEBS)
 	$(AS_ROOT) Benchmarks/run
 
 fuzz: deps ## feed the decoders with garbage until stopped
