@@ -1,0 +1,103 @@
+import Glibc
+import Loop
+import Reader
+import Synchronization
+import TestSupport
+import Testing
+
+/// The tests with real virtual readers, one after the other: a process has one environment.
+@Suite("readers", .serialized, .timeLimit(.minutes(5)))
+enum ReaderTests {}
+
+/// The virtual readers' sockets, in a directory of this process that goes with it.
+enum Bench {
+    static let storage = VirtualReader(path: directory + "/storage")
+    static let plain = VirtualReader(path: directory + "/plain")
+    static let image = VirtualImageReader(path: directory + "/image")
+
+    static let storageID = "virtual_device_storage:0"
+    static let plainID = "virtual_device:0"
+    static let imageID = "virtual_image:0"
+
+    /// Starts the loops, and finds the readers; they are closed when `body` is done.
+    static func withReaders<Value>(_ body: (Readers) async throws -> Value) async throws -> Value {
+        _ = directory
+        MainLoop.runInBackground()
+        let readers = await Readers()
+        do {
+            let value = try await body(readers)
+            await readers.close()
+            return value
+        } catch {
+            await readers.close()
+            throw error
+        }
+    }
+
+    /// Enrols by scanning `id` as often as is needed.
+    static func enrol(
+        _ finger: Finger = .rightIndex, as id: String, with readers: Readers,
+        on reader: String = storageID, at person: VirtualReader = storage
+    ) async throws -> Template {
+        let template = Task {
+            try await readers.enroll(finger, account: "alice", on: reader)
+        }
+        try await person.act(.scan(id), times: 5)
+        return try await template.value
+    }
+
+    private static let directory: String = {
+        var name = Array("/tmp/readers-XXXXXX".utf8CString)
+        let made = unsafe name.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map {
+                unsafe String(cString: $0)
+            } ?? "/nonexistent"
+        }
+        for (variable, file) in [
+            ("FP_VIRTUAL_DEVICE_STORAGE", "storage"), ("FP_VIRTUAL_DEVICE", "plain"),
+            ("FP_VIRTUAL_IMAGE", "image"),
+        ] {
+            unsafe setenv(variable, made + "/" + file, 1)
+        }
+        atexit {
+            for file in ["storage", "plain", "image"] {
+                unsafe unlink(Bench.directory + "/" + file)
+            }
+            unsafe rmdir(Bench.directory)
+        }
+        return made
+    }()
+}
+
+/// The events of an operation, kept and passed on to whoever waits for one.
+final class EventLog: Sendable {
+    private let kept = Mutex<[ReaderEvent.Kind]>([])
+    private let stream: AsyncStream<ReaderEvent.Kind>
+    private let feed: AsyncStream<ReaderEvent.Kind>.Continuation
+
+    init() {
+        (stream, feed) = AsyncStream.makeStream()
+    }
+
+    var kinds: [ReaderEvent.Kind] { kept.withLock { $0 } }
+
+    var observer: ReaderEvent.Observer {
+        { [self] event in
+            kept.withLock { $0.append(event.kind) }
+            feed.yield(event.kind)
+        }
+    }
+
+    /// Waits for an event that is not passed yet; passes all before it.
+    func wait(for kind: ReaderEvent.Kind) async {
+        for await event in stream where event == kind { return }
+    }
+}
+
+extension VirtualReader {
+    /// Sends the command from a thread that may be blocked: a test may go on where it awaited.
+    @concurrent
+    func act(_ command: Command, times: Int = 1) async throws {
+        for _ in 0..<times { try send(command) }
+    }
+}
