@@ -39,25 +39,31 @@ enum Bench {
         _ finger: Finger = .rightIndex, as id: String, with readers: Readers,
         on reader: String = storageID, at person: VirtualReader = storage
     ) async throws -> Template {
-        async let template = readers.enroll(finger, account: "alice", on: reader)
-        for _ in 0..<5 { try person.send(.scan(id)) }
-        return try await template
+        let template = Task {
+            try await readers.enroll(finger, account: "alice", on: reader)
+        }
+        try await person.act(.scan(id), times: 5)
+        return try await template.value
     }
 
     private static let directory: String = {
         var name = Array("/tmp/readers-XXXXXX".utf8CString)
         let made = unsafe name.withUnsafeMutableBufferPointer { buffer in
-            unsafe mkdtemp(buffer.baseAddress).map { unsafe String(cString: $0) } ?? "/nonexistent"
+            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map {
+                unsafe String(cString: $0)
+            } ?? "/nonexistent"
         }
         for (variable, file) in [
             ("FP_VIRTUAL_DEVICE_STORAGE", "storage"), ("FP_VIRTUAL_DEVICE", "plain"),
             ("FP_VIRTUAL_IMAGE", "image"),
         ] {
-            setenv(variable, made + "/" + file, 1)
+            unsafe setenv(variable, made + "/" + file, 1)
         }
         atexit {
-            for file in ["storage", "plain", "image"] { unlink(Bench.directory + "/" + file) }
-            rmdir(Bench.directory)
+            for file in ["storage", "plain", "image"] {
+                unsafe unlink(Bench.directory + "/" + file)
+            }
+            unsafe rmdir(Bench.directory)
         }
         return made
     }()
@@ -85,5 +91,13 @@ final class EventLog: Sendable {
     /// Waits for an event that is not passed yet; passes all before it.
     func wait(for kind: ReaderEvent.Kind) async {
         for await event in stream where event == kind { return }
+    }
+}
+
+extension VirtualReader {
+    /// Sends the command from a thread that may be blocked: a test may go on where it awaited.
+    @concurrent
+    func act(_ command: Command, times: Int = 1) async throws {
+        for _ in 0..<times { try send(command) }
     }
 }

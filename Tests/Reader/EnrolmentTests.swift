@@ -45,10 +45,12 @@ extension ReaderTests {
         func stages(finger: Finger) async throws {
             try await Bench.withReaders { readers in
                 let log = EventLog()
-                async let enrolled = readers.enroll(
-                    finger, account: "alice", on: Bench.storageID, observer: log.observer)
-                for _ in 0..<5 { try Bench.storage.send(.scan("print")) }
-                let template = try await enrolled
+                let enrolled = Task {
+                    try await readers.enroll(
+                        finger, account: "alice", on: Bench.storageID, observer: log.observer)
+                }
+                try await Bench.storage.act(.scan("print"), times: 5)
+                let template = try await enrolled.value
                 #expect(template.finger == finger)
                 #expect(template.driver == "virtual_device_storage")
                 #expect(template.account == "alice")
@@ -66,15 +68,18 @@ extension ReaderTests {
         func retries(code: Int, reason: RetryReason) async throws {
             try await Bench.withReaders { readers in
                 let log = EventLog()
-                async let enrolled = readers.enroll(
-                    .leftIndex, account: "alice", on: Bench.plainID, observer: log.observer)
-                try Bench.plain.send(.scan("print"))
-                try Bench.plain.send(.retry(code))
-                for _ in 0..<4 { try Bench.plain.send(.scan("print")) }
-                _ = try await enrolled
+                let enrolled = Task {
+                    try await readers.enroll(
+                        .leftIndex, account: "alice", on: Bench.plainID, observer: log.observer)
+                }
+                try await Bench.plain.act(.scan("print"))
+                try await Bench.plain.act(.retry(code))
+                try await Bench.plain.act(.scan("print"), times: 4)
+                _ = try await enrolled.value
                 #expect(log.kinds.contains(.retry(reason)))
-                #expect(log.kinds.last { if case .stage = $0 { true } else { false } }
-                    == .stage(done: 5, total: 5))
+                #expect(
+                    log.kinds.last { if case .stage = $0 { true } else { false } }
+                        == .stage(done: 5, total: 5))
             }
         }
 
@@ -82,17 +87,19 @@ extension ReaderTests {
         func settings() async throws {
             try await Bench.withReaders { readers in
                 let hold = try await readers.hold(Bench.plainID)
-                try Bench.plain.send(.stages(2))
-                try Bench.plain.send(.scanType("press"))
+                try await Bench.plain.act(.stages(2))
+                try await Bench.plain.act(.scanType("press"))
                 let log = EventLog()
-                async let enrolled = readers.enroll(
-                    .leftIndex, account: "alice", on: Bench.plainID, observer: log.observer)
-                for _ in 0..<2 { try Bench.plain.send(.scan("print")) }
-                _ = try await enrolled
+                let enrolled = Task {
+                    try await readers.enroll(
+                        .leftIndex, account: "alice", on: Bench.plainID, observer: log.observer)
+                }
+                try await Bench.plain.act(.scan("print"), times: 2)
+                _ = try await enrolled.value
                 #expect(log.kinds.contains(.stage(done: 2, total: 2)))
                 let described = await readers.descriptions.first { $0.id == Bench.plainID }
                 #expect(described?.scanType == .press)
-                try Bench.plain.send(.scanType("swipe"))
+                try await Bench.plain.act(.scanType("swipe"))
                 withExtendedLifetime(hold) {}
             }
         }
@@ -105,21 +112,25 @@ extension ReaderTests {
             ])
         func faults(code: Int, fault: ReaderFault) async throws {
             try await Bench.withReaders { readers in
-                async let enrolled = readers.enroll(
-                    .leftIndex, account: "alice", on: Bench.storageID)
-                try Bench.storage.send(.error(code))
-                await #expect(throws: fault) { _ = try await enrolled }
+                let enrolled = Task {
+                    try await readers.enroll(
+                        .leftIndex, account: "alice", on: Bench.storageID)
+                }
+                try await Bench.storage.act(.error(code))
+                await #expect(throws: fault) { _ = try await enrolled.value }
             }
         }
 
         @Test("a general fault keeps the library's words")
         func general() async throws {
             try await Bench.withReaders { readers in
-                async let enrolled = readers.enroll(
-                    .leftIndex, account: "alice", on: Bench.storageID)
-                try Bench.storage.send(.error(0))
+                let enrolled = Task {
+                    try await readers.enroll(
+                        .leftIndex, account: "alice", on: Bench.storageID)
+                }
+                try await Bench.storage.act(.error(0))
                 do {
-                    _ = try await enrolled
+                    _ = try await enrolled.value
                     Issue.record("the enrolment went through")
                 } catch ReaderFault.general(let words) {
                     #expect(!words.isEmpty)
@@ -131,14 +142,16 @@ extension ReaderTests {
         func busy() async throws {
             try await Bench.withReaders { readers in
                 let log = EventLog()
-                async let enrolled = readers.enroll(
-                    .leftIndex, account: "alice", on: Bench.storageID, observer: log.observer)
+                let enrolled = Task {
+                    try await readers.enroll(
+                        .leftIndex, account: "alice", on: Bench.storageID, observer: log.observer)
+                }
                 await log.wait(for: .fingerNeeded)
                 await #expect(throws: ReaderFault.busy) {
                     _ = try await readers.list(on: Bench.storageID)
                 }
-                for _ in 0..<5 { try Bench.storage.send(.scan("print")) }
-                _ = try await enrolled
+                try await Bench.storage.act(.scan("print"), times: 5)
+                _ = try await enrolled.value
             }
         }
     }

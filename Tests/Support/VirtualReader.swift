@@ -124,12 +124,12 @@ private func sendWhenOpen(
     let directory = Layout.directory(of: path)
     let watch = Descriptor(owning: inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK)))
     let created = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)
-    guard inotify_add_watch(watch.number, directory, created) >= 0 else {
+    guard unsafe inotify_add_watch(watch.number, directory, created) >= 0 else {
         throw .system(call: "inotify_add_watch", subject: directory, code: errno)
     }
     while true {
         let result = unsafe connect_stream(path)
-        if result >= 0 { return try Descriptor(owning: result).write(bytes) }
+        if result >= 0 { return try exchange(bytes, over: Descriptor(owning: result), deadline) }
         guard result == -ENOENT || result == -ECONNREFUSED || result == -EAGAIN else {
             throw .system(call: "connect", subject: path, code: -result)
         }
@@ -140,4 +140,18 @@ private func sendWhenOpen(
         var events = [UInt8](repeating: 0, count: 4096)
         _ = unsafe read(watch.number, &events, events.count)
     }
+}
+
+/// Writes, and waits until the reader has read it all and closed: a connection that comes while
+/// another is being read makes it lose the first one's command.
+private func exchange(
+    _ bytes: [UInt8], over stream: consuming Descriptor, _ deadline: ContinuousClock.Instant
+) throws(TestFault) {
+    try stream.write(bytes)
+    shutdown(stream.number, Int32(SHUT_WR))
+    var answer = [UInt8](repeating: 0, count: 4096)
+    while stream.isReady(within: deadline - ContinuousClock.now) {
+        if unsafe read(stream.number, &answer, answer.count) <= 0 { return }
+    }
+    throw .deadline(awaited: "the reader to take a command", transcript: "")
 }
