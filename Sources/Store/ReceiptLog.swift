@@ -13,6 +13,13 @@ package struct Reservation: Equatable, Sendable {
     /// Whether the log's end was as it was left. If not, somebody cut or changed it, and the
     /// verification of the chain will show that for ever.
     package let isIntact: Bool
+
+    /// A place by its values, as a test makes it.
+    package init(counter: UInt64, previous: [UInt8], isIntact: Bool) {
+        self.counter = counter
+        self.previous = previous
+        self.isIntact = isIntact
+    }
 }
 
 /// The newest receipt that was flushed.

@@ -1,0 +1,234 @@
+import Crypto
+import Glibc
+import Posix
+import Statement
+import Store
+import Testing
+import Vault
+import Wire
+
+@Suite("the credential on disk")
+struct CredentialStoreTests {
+    let bench: Bench
+
+    init() throws {
+        bench = try Bench()
+        try bench.add(1, .rightIndex)
+        try bench.add(2, .leftIndex)
+    }
+
+    @Test("before anything was issued there is none")
+    func none() throws {
+        #expect(try store.state() == .none)
+        #expect(try store.signers() == [])
+    }
+
+    @Test("what was issued opens for the same prints and signs under the published key")
+    func issues() throws {
+        let issued = try bench.issue()
+        #expect(try store.state() == .issued(issued))
+        let enrolment = try bench.account.prints.enrolment()
+        #expect(store.fits(issued, enrolment))
+        let signature = try store.open(issued, enrolment, vault: bench.vault).sign([1, 2])
+        let line = try SSHPublicKey.parse(line: try bench.contents(bench.publicKey))
+        #expect(line.key == issued.publicKey)
+        #expect(line.comment == Array("signet:alice:\(hexadecimal(issued.identifier))".utf8))
+        #expect(
+            try P256PublicKey(point: line.key.point).verifies(signature, message: [1, 2]))
+    }
+
+    @Test("after any change of the prints it does not open, and the cause is told")
+    func invalidated() throws {
+        let changes: [(InvalidationCause, (Enrolment) throws -> Void)] = [
+            (.fingerAdded, { _ in try bench.add(3, .leftThumb) }),
+            (.fingerRemoved, { try bench.account.prints.remove($0.prints[0].identifier) }),
+            (
+                .fingerReplaced,
+                {
+                    var template: [UInt8] = [9]
+                    try bench.account.prints.update($0.prints[0].identifier, template: &template)
+                }
+            ),
+            (
+                .fingerReplaced,
+                {
+                    try bench.account.prints.remove($0.prints[0].identifier)
+                    try bench.add(4, .leftRing)
+                }
+            ),
+            (
+                .printDamaged,
+                {
+                    let name = hexadecimal($0.prints[0].identifier)
+                    try bench.overwrite(bench.file("prints/" + name), [])
+                }
+            ),
+        ]
+        for (cause, change) in changes {
+            let issued = try bench.issue()
+            try change(try bench.account.prints.enrolment())
+            try doesNotOpen(issued, because: cause)
+        }
+    }
+
+    @Test("adding a finger and removing it again does not bring the old credential back")
+    func thereAndBack() throws {
+        let issued = try bench.issue()
+        let id = try bench.add(3, .leftThumb)
+        try bench.account.prints.remove(id)
+        try doesNotOpen(issued, because: .fingerReplaced)
+    }
+
+    @Test("with another host secret it does not open, and that is told")
+    func hostChanged() throws {
+        let issued = try bench.issue()
+        try bench.overwrite(
+            bench.scratch.at("private/host-secret"), [UInt8](repeating: 7, count: 32))
+        let state = try StateDirectory.open(bench.scratch.path)
+        let account = try #require(try state.account(Bench.alice, uid: Bench.uid))
+        let enrolment = try account.prints.enrolment()
+        #expect(enrolment.isEmpty)
+        #expect(enrolment.damaged.count == 2)
+        #expect(throws: StoreFault.vault(.doesNotOpen)) {
+            try account.credential.open(issued, enrolment, vault: FileVault(host: state.host))
+        }
+        #expect(try account.credential.explain(issued, enrolment) == .hostSecretChanged)
+    }
+
+    @Test("sealed bytes put in by hand do not open, and are told as damaged")
+    func swappedSeal() throws {
+        try bench.issue()
+        let old = String(decoding: try bench.contents(bench.file("credential")), as: UTF8.self)
+        try bench.issue()
+        let new = String(decoding: try bench.contents(bench.file("credential")), as: UTF8.self)
+        let lines = new.split(separator: "\n").dropLast() + [old.split(separator: "\n").last ?? ""]
+        let forged = lines.map { $0 + "\n" }.joined()
+        try bench.overwrite(bench.file("credential"), Array(forged.utf8))
+        guard case .issued(let found) = try store.state() else {
+            Issue.record("not read")
+            return
+        }
+        try doesNotOpen(found, because: .credentialDamaged)
+    }
+
+    @Test("a record that is cut, extended or altered is damaged")
+    func damaged() throws {
+        try bench.issue()
+        let good = try bench.contents(bench.file("credential"))
+        for bad in [
+            [], Array(good.dropLast()), good + good, good + [10], Array(good.dropFirst()),
+            [UInt8](repeating: 65, count: 20_000),
+        ] {
+            try bench.overwrite(bench.file("credential"), bad)
+            #expect(try store.state() == .damaged)
+        }
+        #expect(unsafe chmod(bench.file("credential"), 0o644) == 0)
+        #expect(try store.state() == .damaged)
+    }
+
+    @Test("without its public key, or with another's, a credential counts as none")
+    func unpublished() throws {
+        let old = try bench.issue()
+        let oldKey = try bench.contents(bench.publicKey)
+        try bench.issue()
+        try bench.overwrite(bench.publicKey, oldKey)
+        #expect(try store.state() == .none)
+        #expect(unsafe unlink(bench.publicKey) == 0)
+        #expect(try store.state() == .none)
+        #expect(try store.state() != .issued(old))
+    }
+
+    @Test("disabled and destroyed are remembered, with the public and the private key gone")
+    func tombstones() throws {
+        try bench.issue()
+        try store.disable(now: Bench.now)
+        #expect(try store.state() == .disabled(since: Bench.now))
+        #expect(!bench.exists(bench.publicKey))
+        for cause in InvalidationCause.allCases {
+            try bench.issue()
+            try store.destroy(cause, now: Bench.now)
+            #expect(try store.state() == .destroyed(cause, since: Bench.now))
+            #expect(!bench.exists(bench.publicKey))
+            let text = String(decoding: try bench.contents(bench.file("credential")), as: UTF8.self)
+            #expect(!text.contains("sealed"))
+        }
+    }
+
+    @Test("all keys ever registered stay good for checking old receipts")
+    func signers() throws {
+        let one = try bench.issue()
+        try store.destroy(.fingerAdded, now: Bench.now)
+        let two = try bench.issue()
+        let signers = try #require(
+            RegisteredSigner.parse(file: try store.signers(), account: Bench.alice))
+        #expect(
+            signers == [
+                RegisteredSigner(key: one.publicKey, credential: one.identifier),
+                RegisteredSigner(key: two.publicKey, credential: two.identifier),
+            ])
+        #expect(RegisteredSigner.parse(file: try store.signers(), account: [65]) == nil)
+        #expect(
+            RegisteredSigner.parse(
+                file: Array(try store.signers().dropLast()), account: Bench.alice)
+                == nil)
+    }
+
+    @Test("issuing that fails anywhere leaves the old credential, whole, or none")
+    func interruptedIssue() throws {
+        for step in 0..<60 {
+            let old = try bench.issue()
+            let plan = FaultPlan()
+            let account = try bench.account(failing: plan)
+            let enrolment = try account.prints.enrolment()
+            plan.arm(after: step)
+            let new = try? account.credential.issue(enrolment, vault: bench.vault, now: Bench.now)
+            plan.disarm()
+            switch try store.state() {
+            case .none:
+                #expect(new == nil)
+            case .issued(let found):
+                #expect(found == old || found != old && isPublished(found))
+                _ = try store.open(found, enrolment, vault: bench.vault)
+            case .disabled, .destroyed, .damaged:
+                Issue.record("step \(step)")
+            }
+            if new != nil { return }
+        }
+        Issue.record("it never came to an end")
+    }
+
+    @Test("destroying that fails anywhere leaves no published key once the first step is done")
+    func interruptedDestruction() throws {
+        for step in 0..<60 {
+            try bench.issue()
+            let plan = FaultPlan()
+            let account = try bench.account(failing: plan)
+            plan.arm(after: step)
+            let done: Void? = try? account.credential.destroy(.fingerAdded, now: Bench.now)
+            plan.disarm()
+            if step > 0 {
+                #expect(!bench.exists(bench.publicKey))
+                if case .issued = try store.state() { Issue.record("step \(step)") }
+            }
+            if done != nil { return }
+        }
+        Issue.record("it never came to an end")
+    }
+
+    private var store: CredentialStore { bench.account.credential }
+
+    private func isPublished(_ credential: FoundCredential) -> Bool {
+        let line = (try? bench.contents(bench.publicKey)) ?? []
+        return (try? SSHPublicKey.parse(line: line).key) == credential.publicKey
+    }
+
+    private func doesNotOpen(
+        _ credential: FoundCredential, because cause: InvalidationCause
+    ) throws {
+        let enrolment = try bench.account.prints.enrolment()
+        #expect(throws: StoreFault.vault(.doesNotOpen)) {
+            try store.open(credential, enrolment, vault: bench.vault)
+        }
+        #expect(try store.explain(credential, enrolment) == cause)
+    }
+}
