@@ -52,7 +52,9 @@ package struct Session: Equatable, Sendable {
     private init(_ lookup: Lookup, owner: OwnerLookup) {
         switch unsafe Self.text(lookup) {
         case .success(let name): self.init(named: name)
-        case .failure(let fault) where fault.code == ENODATA: unsafe self.init(primaryOf: owner)
+        // For peers, libsystemd 252 passes on ENXIO where for processes it says ENODATA.
+        case .failure(let fault) where fault.code == ENODATA || fault.code == ENXIO:
+            unsafe self.init(primaryOf: owner)
         case .failure: self.init(place: .unknown, seat: nil)
         }
     }
