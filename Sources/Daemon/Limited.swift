@@ -7,17 +7,28 @@ import Loop
 func limited<Value: Sendable>(
     to limit: Duration, _ body: @escaping @ServiceActor () async -> Value
 ) async -> (value: Value, expired: Bool) {
-    var expired = false
-    let task = Task { await body() }
-    let timer = Timer(after: limit) {
-        expired = true
-        task.cancel()
-    }
+    let run = LimitedRun()
+    let timer = Timer(after: limit) { run.expire() }
     defer { timer.cancel() }
     let value = await withTaskCancellationHandler {
-        await task.value
+        // Not by the task's value: whoever waits for that is resumed on a pool of threads.
+        await withCheckedContinuation { continuation in
+            run.task = Task { continuation.resume(returning: await body()) }
+            if Task.isCancelled { run.task?.cancel() }
+        }
     } onCancel: {
-        task.cancel()
+        Task { @ServiceActor in run.task?.cancel() }
     }
-    return (value, expired)
+    return (value, run.isExpired)
+}
+
+@ServiceActor
+private final class LimitedRun {
+    var task: Task<Void, Never>?
+    private(set) var isExpired = false
+
+    func expire() {
+        isExpired = true
+        task?.cancel()
+    }
 }

@@ -31,16 +31,15 @@ package final class Program {
     package nonisolated static func run(
         places: Places, foreground: Bool, clock: Clock = .system
     ) -> Int32 {
-        let task = Task { @ServiceActor in
-            let program = Program(places: places, foreground: foreground, clock: clock)
-            return await program.start() ? program : nil
-        }
         let status = ExitStatus()
         Task { @ServiceActor in
-            if await task.value == nil {
+            let program = Program(places: places, foreground: foreground, clock: clock)
+            guard await program.start() else {
                 status.value = 1
                 MainLoop.quit()
+                return
             }
+            status.program = program
         }
         MainLoop.run()
         return status.value
@@ -50,6 +49,7 @@ package final class Program {
     // SAFETY: MainLoop.run joins the service's thread before it returns.
     private final class ExitStatus: @unchecked Sendable {
         var value: Int32 = 0
+        var program: Program?
     }
 
     /// Takes the steps in which a fault ends the program; false if one did.
