@@ -230,7 +230,7 @@ extension ReaderTests {
                 }
                 await log.wait(for: .fingerNeeded)
                 try await Task { @concurrent in
-                    try Bench.image.send([.retry(1)])
+                    try Bench.image.send([.automaticFinger(false), .finger(true), .retry(1)])
                 }.value
                 await log.wait(for: .retry(.tooShort))
                 try await Task { @concurrent in
