@@ -14,11 +14,16 @@ final class Device {
     private var users = 0
     private var isOpen = false
     private var moving: Task<Result<Void, ReaderFault>, Never>?
-    private var running: Running?
+    private var running: Task<Void, Never>?
+    private var unplugging: SignalConnection?
 
     init(_ handle: DeviceHandle, id: String) {
         self.handle = handle
         self.id = id
+        // The context tells of it only after the reader was closed.
+        unplugging = unsafe SignalConnection(handle.pointer, "notify::removed") { [weak self] _ in
+            Task { @ReaderActor in self?.unplugged() }
+        }
     }
 
     var description: ReaderDescription { handle.description(id: id) }
@@ -39,22 +44,22 @@ final class Device {
     /// Lets the reader be closed when nobody else uses it; does not wait for that.
     func leave() {
         users -= 1
-        if users == 0, isOpen, moving == nil { startClosing() }
+        settle()
     }
 
     /// Marks the reader as unplugged: whatever runs on it ends with `removed`.
     func unplugged() {
         isGone = true
-        running?.task.cancel()
-        if isOpen, moving == nil { startClosing() }
+        running?.cancel()
+        settle()
     }
 
     /// Ends what runs, and closes the reader; returns when both are done.
     func shut() async {
         isGone = true
         if let running {
-            running.task.cancel()
-            await running.task.value
+            running.cancel()
+            await running.value
         }
         while let moving { _ = await moving.value }
         if isOpen { startClosing() }
@@ -70,7 +75,7 @@ final class Device {
             do throws(ReaderFault) {
                 try await handle.open()
                 isOpen = true
-                if users == 0 || isGone { Task { @ReaderActor in settle() } }
+                Task { @ReaderActor in settle() }
                 return .success(())
             } catch {
                 return .failure(error)
@@ -80,9 +85,9 @@ final class Device {
         try await opening.value.get()
     }
 
-    /// Closes after an opening that nobody waits for any more.
+    /// Closes a reader that is unplugged or that nobody uses, once nothing runs on it.
     private func settle() {
-        if users == 0 || isGone, isOpen, moving == nil { startClosing() }
+        if users == 0 || isGone, isOpen, moving == nil, running == nil { startClosing() }
     }
 
     private func startClosing() {
@@ -103,15 +108,16 @@ final class Device {
         limit: Duration, _ body: @escaping @ReaderActor () async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
         while let running {
-            guard running.task.isCancelled else { throw .busy }
-            await running.task.value
+            guard running.isCancelled else { throw .busy }
+            await running.value
         }
         let outcome = Outcome<Value>()
         let task = Task { @ReaderActor in
             outcome.settle(await attempt(body))
             running = nil
+            settle()
         }
-        running = Running(task: task)
+        running = task
         let deadline = Timer(onReaderAfter: limit) {
             task.cancel()
             outcome.giveUp(.timedOut, after: Self.patience)
@@ -132,13 +138,9 @@ final class Device {
             if Task.isCancelled { throw .cancelled }
             return .success(try await body())
         } catch {
-            if error == .removed { unplugged() }
+            if error == .removed { isGone = true }
             return .failure(isGone ? .removed : error)
         }
-    }
-
-    private struct Running {
-        let task: Task<Void, Never>
     }
 }
 

@@ -87,26 +87,33 @@ package final class Readers {
         throw fault
     }
 
-    /// The prints that the reader keeps itself. Throws `notSupported` where it keeps or lists none.
-    package func list(on reader: String) async throws(ReaderFault) -> [Template] {
+    /// The prints that the reader keeps itself, whoever enrolled them. Throws `notSupported` where
+    /// it keeps or lists none.
+    package func list(on reader: String) async throws(ReaderFault) -> [StoredPrint] {
         let device = try device(reader)
+        guard device.description.features.contains(.list) else { throw .notSupported }
         return try await device.run(limit: Self.limit) {
-            () async throws(ReaderFault) -> [Template] in
-            var templates: [Template] = []
-            // Prints of other systems may lack what ours have; they are not ours to manage.
-            for print in try await device.handle.listPrints() {
-                if let template = try? print.template() { templates.append(template) }
-            }
-            return templates
+            () async throws(ReaderFault) -> [StoredPrint] in
+            try await device.handle.listPrints().map { StoredPrint($0) }
         }
     }
 
     /// Deletes the print from the reader's own storage. Throws `notFound` where it is not there,
     /// `notSupported` where the reader keeps none.
     package func delete(_ template: Template, on reader: String) async throws(ReaderFault) {
+        try await delete(try Print(template), on: reader)
+    }
+
+    /// Deletes what `list(on:)` showed from the reader's own storage; throws as for a template.
+    package func delete(_ stored: StoredPrint, on reader: String) async throws(ReaderFault) {
+        try await delete(stored.print, on: reader)
+    }
+
+    private func delete(_ print: Print, on reader: String) async throws(ReaderFault) {
         let device = try device(reader)
+        guard device.description.features.contains(.delete) else { throw .notSupported }
         try await device.run(limit: Self.limit) { () async throws(ReaderFault) in
-            try await device.handle.delete(try Print(template))
+            try await device.handle.delete(print)
         }
     }
 

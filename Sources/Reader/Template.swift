@@ -74,3 +74,11 @@ package struct Template: Equatable, Sendable {
         return try Template(bytes: bytes)
     }
 }
+
+extension Template {
+    /// Whether libfprint itself reads the bytes (`fp_print_deserialize`).
+    @ReaderActor
+    package var isReadable: Bool {
+        (try? Print(self)) != nil
+    }
+}

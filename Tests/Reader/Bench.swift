@@ -39,9 +39,12 @@ enum Bench {
         _ finger: Finger = .rightIndex, as id: String, with readers: Readers,
         on reader: String = storageID, at person: VirtualReader = storage
     ) async throws -> Template {
+        let log = EventLog()
         let template = Task {
-            try await readers.enroll(finger, account: "alice", on: reader)
+            try await readers.enroll(
+                finger, account: "alice", on: reader, observer: log.observer)
         }
+        await log.wait(for: .fingerNeeded)
         try await person.act(.scan(id), times: 5)
         return try await template.value
     }

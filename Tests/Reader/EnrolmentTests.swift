@@ -49,6 +49,7 @@ extension ReaderTests {
                     try await readers.enroll(
                         finger, account: "alice", on: Bench.storageID, observer: log.observer)
                 }
+                await log.wait(for: .fingerNeeded)
                 try await Bench.storage.act(.scan("print"), times: 5)
                 let template = try await enrolled.value
                 #expect(template.finger == finger)
@@ -72,6 +73,7 @@ extension ReaderTests {
                     try await readers.enroll(
                         .leftIndex, account: "alice", on: Bench.plainID, observer: log.observer)
                 }
+                await log.wait(for: .fingerNeeded)
                 try await Bench.plain.act(.scan("print"))
                 try await Bench.plain.act(.retry(code))
                 try await Bench.plain.act(.scan("print"), times: 4)
@@ -94,6 +96,7 @@ extension ReaderTests {
                     try await readers.enroll(
                         .leftIndex, account: "alice", on: Bench.plainID, observer: log.observer)
                 }
+                await log.wait(for: .fingerNeeded)
                 try await Bench.plain.act(.scan("print"), times: 2)
                 _ = try await enrolled.value
                 #expect(log.kinds.contains(.stage(done: 2, total: 2)))
@@ -112,10 +115,12 @@ extension ReaderTests {
             ])
         func faults(code: Int, fault: ReaderFault) async throws {
             try await Bench.withReaders { readers in
+                let log = EventLog()
                 let enrolled = Task {
                     try await readers.enroll(
-                        .leftIndex, account: "alice", on: Bench.storageID)
+                        .leftIndex, account: "alice", on: Bench.storageID, observer: log.observer)
                 }
+                await log.wait(for: .fingerNeeded)
                 try await Bench.storage.act(.error(code))
                 await #expect(throws: fault) { _ = try await enrolled.value }
             }
@@ -124,10 +129,12 @@ extension ReaderTests {
         @Test("a general fault keeps the library's words")
         func general() async throws {
             try await Bench.withReaders { readers in
+                let log = EventLog()
                 let enrolled = Task {
                     try await readers.enroll(
-                        .leftIndex, account: "alice", on: Bench.storageID)
+                        .leftIndex, account: "alice", on: Bench.storageID, observer: log.observer)
                 }
+                await log.wait(for: .fingerNeeded)
                 try await Bench.storage.act(.error(0))
                 do {
                     _ = try await enrolled.value

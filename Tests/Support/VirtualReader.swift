@@ -56,6 +56,7 @@ package struct VirtualReader: Sendable {
     }
 
     /// Sends the command as soon as the reader is open; throws when it is not within `limit`.
+    /// A reader that is being closed forgets what it was sent: first wait until it wants a finger.
     package func send(_ command: Command, within limit: Duration = .seconds(20)) throws(TestFault) {
         try sendWhenOpen(Array(command.text.utf8), to: path, within: limit)
     }
@@ -129,8 +130,8 @@ private func sendWhenOpen(
     }
     while true {
         let result = unsafe connect_stream(path)
-        if result >= 0 { return try exchange(bytes, over: Descriptor(owning: result), deadline) }
-        guard result == -ENOENT || result == -ECONNREFUSED || result == -EAGAIN else {
+        if result >= 0, try exchange(bytes, over: Descriptor(owning: result), deadline) { return }
+        guard result >= 0 || result == -ENOENT || result == -ECONNREFUSED || result == -EAGAIN else {
             throw .system(call: "connect", subject: path, code: -result)
         }
         let left = deadline - ContinuousClock.now
@@ -143,15 +144,16 @@ private func sendWhenOpen(
 }
 
 /// Writes, and waits until the reader has read it all and closed: a connection that comes while
-/// another is being read makes it lose the first one's command.
+/// another is being read makes it lose the first one's command. False when it was closed unread.
 private func exchange(
     _ bytes: [UInt8], over stream: consuming Descriptor, _ deadline: ContinuousClock.Instant
-) throws(TestFault) {
+) throws(TestFault) -> Bool {
     try stream.write(bytes)
     shutdown(stream.number, Int32(SHUT_WR))
     var answer = [UInt8](repeating: 0, count: 4096)
     while stream.isReady(within: deadline - ContinuousClock.now) {
-        if unsafe read(stream.number, &answer, answer.count) <= 0 { return }
+        let count = unsafe read(stream.number, &answer, answer.count)
+        if count <= 0 { return count == 0 }
     }
     throw .deadline(awaited: "the reader to take a command", transcript: "")
 }
