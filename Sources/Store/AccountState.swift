@@ -84,7 +84,7 @@ package struct AccountState: Sendable {
 }
 
 /// The record `account`.
-struct AccountRecord: Record {
+struct AccountRecord: LineRecord {
     static let cap = 1_024
 
     let name: [UInt8]

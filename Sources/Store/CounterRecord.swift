@@ -6,7 +6,7 @@ extension ChainHead {
 }
 
 /// The record `counter`: the last counter that was reserved, and the receipt it was to follow.
-struct CounterRecord: Record, Equatable {
+struct CounterRecord: LineRecord, Equatable {
     static let cap = 512
 
     let counter: UInt64

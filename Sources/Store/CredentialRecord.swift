@@ -37,7 +37,7 @@ struct SealedCredential: Equatable, Sendable {
 }
 
 /// The record `credential`: a credential, or why there is none any more.
-enum CredentialRecord: Record, Equatable {
+enum CredentialRecord: LineRecord, Equatable {
     case sealed(SealedCredential)
     case disabled(since: Instant)
     case destroyed(InvalidationCause, since: Instant)

@@ -27,14 +27,19 @@ package struct DamagedPrint: Equatable, Sendable {
     package let finger: Finger?
 }
 
-/// The record of a print: what is said about it, and the sealed template.
+/// The record of a print: five lines that describe it, then the sealed template as it is.
+///
+/// Not in base64 as other records have their bytes: templates are long, and are read at each login.
 struct PrintRecord: Record {
-    static let cap = (TemplateSeal.templateLimit + 64) / 3 * 4 + 2_048
+    static let cap = sealedLimit + 2_048
 
     let finger: Finger
     let reader: [UInt8]
     let added: Instant
     let sealed: [UInt8]
+
+    private static let sealedLimit = TemplateSeal.templateLimit + AESGCM.overhead
+    private static let lineCount = 5
 
     init(finger: Finger, reader: [UInt8], added: Instant, sealed: [UInt8]) {
         self.finger = finger
@@ -49,16 +54,28 @@ struct PrintRecord: Record {
         lines.put("finger", finger.name.bytes)
         lines.put("reader", reader)
         lines.put("added", added.text)
-        lines.put("template", Base64.encode(sealed, .url))
-        return lines.text
+        lines.put("template", number: UInt64(sealed.count))
+        return lines.text + sealed
     }
 
-    init(parsing lines: inout LineReader) throws(LineFault) {
+    init(contents: [UInt8]) throws(LineFault) {
+        var start = 0
+        for _ in 0..<PrintRecord.lineCount {
+            let newline = UInt8(ascii: "\n")
+            guard let end = contents[start...].firstIndex(of: newline) else { throw .truncated }
+            start = end + 1
+        }
+        var lines = LineReader(Array(contents[..<start]))
         try lines.version("signet-print")
         finger = try lines.finger("finger")
         reader = try lines.value("reader", cap: 256)
         added = try lines.instant("added")
-        sealed = try lines.bytes("template", cap: TemplateSeal.templateLimit + AESGCM.overhead)
+        let count = try lines.number("template")
+        try lines.end()
+        guard count <= PrintRecord.sealedLimit else { throw .tooLong }
+        guard contents.count - start >= count else { throw .truncated }
+        guard contents.count - start == count else { throw .trailing }
+        sealed = Array(contents[start...])
     }
 }
 

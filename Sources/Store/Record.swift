@@ -1,14 +1,28 @@
 import Posix
 import Statement
 
-/// A small text of lines that is kept in one file: strict, canonical, written durably as a whole.
+/// What is kept in one file: strict, canonical, written durably as a whole.
 protocol Record: Sendable {
     /// The most bytes that the file can have.
     static var cap: Int { get }
-    /// The canonical text.
+    /// The canonical form.
     func encoded() -> [UInt8]
     /// Reads exactly what `encoded` writes.
+    init(contents: [UInt8]) throws(LineFault)
+}
+
+/// A record that is a text of lines and nothing else.
+protocol LineRecord: Record {
+    /// Reads the lines that `encoded` writes; the caller checks that none follows.
     init(parsing lines: inout LineReader) throws(LineFault)
+}
+
+extension LineRecord {
+    init(contents: [UInt8]) throws(LineFault) {
+        var lines = LineReader(contents)
+        try self.init(parsing: &lines)
+        try lines.end()
+    }
 }
 
 extension Directory {
@@ -25,10 +39,7 @@ extension Directory {
         }
         guard let bytes else { return nil }
         do throws(LineFault) {
-            var lines = LineReader(bytes)
-            let value = try Value(parsing: &lines)
-            try lines.end()
-            return value
+            return try Value(contents: bytes)
         } catch { throw .damaged(path: path + "/" + name) }
     }
 
