@@ -12,15 +12,16 @@ enum Accounting {
         try value(in: "/proc/\(pid)/smaps_rollup", "Pss")
     }
 
-    /// Context switches of all threads: each is a time it woke up or was interrupted.
-    static func switches(_ pid: Int32) throws -> Int {
-        var sum = 0
+    /// Context switches of each thread until now: the times it went to sleep or was interrupted.
+    static func switches(_ pid: Int32) throws -> [String: Int] {
+        var counts: [String: Int] = [:]
         for thread in Layout.entries(of: "/proc/\(pid)/task") {
             let path = "/proc/\(pid)/task/\(thread)/status"
-            sum += try value(in: path, "voluntary_ctxt_switches")
-            sum += try value(in: path, "nonvoluntary_ctxt_switches")
+            counts[thread] =
+                try value(in: path, "voluntary_ctxt_switches")
+                + value(in: path, "nonvoluntary_ctxt_switches")
         }
-        return sum
+        return counts
     }
 
     private static func value(in path: String, _ name: String) throws -> Int {

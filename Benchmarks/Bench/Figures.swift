@@ -107,12 +107,16 @@ struct Measures {
         let probe = try probe(peer, .running)
         try probe.waitForPrompt(of: peer)
         let pids = try peer.daemons() + [probe.program.pid]
-        let before = try pids.map(Accounting.switches).reduce(0, +)
+        let before = try pids.map(Accounting.switches)
         usleep(2_000_000)
-        let after = try pids.map(Accounting.switches).reduce(0, +)
+        let after = try pids.map(Accounting.switches)
         _ = try peer.touch()
         _ = try probe.finish().returned(success: true)
-        return Double(after - before) / 2
+        // Threads that ended meanwhile are no longer accounted; new ones began at nothing.
+        let woken = zip(before, after).map { before, after in
+            after.map { $0.value - before[$0.key, default: 0] }.reduce(0, +)
+        }
+        return Double(woken.reduce(0, +)) / 2
     }
 
     /// Milliseconds to load a module into a fresh process.

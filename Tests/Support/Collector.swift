@@ -23,11 +23,13 @@ final class Collector: Sendable {
     private final class Core: Sendable {
         let sources: [Int32]
         let stop: Int32
+        let copy: Int32?
         let state = Mutex(State())
 
-        init(sources: [Int32], stop: Int32) {
+        init(sources: [Int32], stop: Int32, copy: Int32?) {
             self.sources = sources
             self.stop = stop
+            self.copy = copy
         }
 
         func close() {
@@ -57,6 +59,7 @@ final class Collector: Sendable {
             guard count > 0 else { return false }
             let chunk = Chunk(
                 bytes: Array(buffer[..<count]), sender: from.pid > 0 ? from : nil, source: index)
+            if let copy { _ = unsafe write_quietly(copy, buffer, UInt(count)) }
             change { $0.chunks.append(chunk) }
             return true
         }
@@ -76,9 +79,11 @@ final class Collector: Sendable {
     private let stopper: Mutex<Descriptor?>
     private let thread: pthread_t
 
-    /// Starts collecting from descriptors, which it closes at its end.
+    /// Starts collecting from descriptors, which it closes at its end; what comes is written to
+    /// `copy` too, which stays its owner's.
     init(
-        from source: consuming Descriptor, and second: consuming Descriptor? = nil
+        from source: consuming Descriptor, and second: consuming Descriptor? = nil,
+        copyingTo copy: Int32? = nil
     ) throws(TestFault) {
         let stop = try Pipe()
         let originals = [source.number, second?.number, stop.read.number].compactMap(\.self)
@@ -86,7 +91,7 @@ final class Collector: Sendable {
         guard copies.allSatisfy({ $0 >= 0 }), let last = copies.last else {
             throw .system(call: "dup", subject: "a collector", code: errno)
         }
-        let core = Core(sources: copies.dropLast(), stop: last)
+        let core = Core(sources: copies.dropLast(), stop: last, copy: copy)
         self.core = core
         stopper = Mutex(stop.write)
         var thread = pthread_t()

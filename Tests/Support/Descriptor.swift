@@ -57,6 +57,26 @@ struct Pipe: ~Copyable {
     }
 }
 
+/// The two sides of a pseudo-terminal, not inherited by other programs.
+struct TerminalPair: ~Copyable {
+    let path: String
+    let master: Descriptor
+    let slave: Descriptor
+
+    /// posix_openpt(3)
+    init() throws(TestFault) {
+        var sides: (Int32, Int32) = (-1, -1)
+        var name = [CChar](repeating: 0, count: 64)
+        let result = unsafe open_terminal(&sides.0, &sides.1, &name, UInt(name.count))
+        guard result == 0 else {
+            throw .system(call: "posix_openpt", subject: "a terminal", code: -result)
+        }
+        master = Descriptor(owning: sides.0)
+        slave = Descriptor(owning: sides.1)
+        path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+    }
+}
+
 /// Sends a text through a connection of its own to a Unix stream socket, and closes it.
 package func deliver(_ text: String, to path: String) throws(TestFault) {
     let stream = try Descriptor(unsafe connect_stream(path), "connect", path)

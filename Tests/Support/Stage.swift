@@ -101,11 +101,13 @@ package final class Stage: Sendable {
         try Program(command(arguments, as: account, environment: environment))
     }
 
-    /// Starts a program on a new terminal.
+    /// Starts a program on a new terminal; see Terminal's initialiser.
     package func terminal(
-        _ arguments: [String], as account: Account, environment: [String: String] = [:]
+        _ arguments: [String], as account: Account, environment: [String: String] = [:],
+        copyingTo copy: Int32? = nil
     ) throws(TestFault) -> Terminal {
-        try Terminal(command(arguments, as: account, environment: environment))
+        let command = command(arguments, as: account, environment: environment)
+        return try Terminal(command, copyingTo: copy)
     }
 
     /// Writes a file of the stage, with these permissions, owned by root.

@@ -36,27 +36,19 @@ package final class Terminal: Sendable {
     private let cursor = Mutex(0)
 
     /// Opens a terminal of 24 lines and 80 columns, owned by the command's account, and starts the
-    /// command on it.
-    package init(_ command: Command) throws(TestFault) {
-        var masterNumber: Int32 = -1
-        var slaveNumber: Int32 = -1
-        var name = [CChar](repeating: 0, count: 64)
-        let opened = unsafe open_terminal(&masterNumber, &slaveNumber, &name, UInt(name.count))
-        guard opened == 0 else {
-            throw .system(call: "posix_openpt", subject: "a terminal", code: -opened)
-        }
-        let master = Descriptor(owning: masterNumber)
-        // Held until the child has it too: without any slave open the master reads an end.
-        let slave = Descriptor(owning: slaveNumber)
-        let path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
-        _ = resize_terminal(master.number, 24, 80)
+    /// command on it. What appears is written to the descriptor `copy` too, as it comes, for a
+    /// person to see.
+    package init(_ command: Command, copyingTo copy: Int32? = nil) throws(TestFault) {
+        let pair = try TerminalPair()
+        _ = resize_terminal(pair.master.number, 24, 80)
+        path = pair.path
         child = try ChildProcess(command, terminal: path, standard: (-1, -1, -1))
-        _ = consume slave
-        let reading = try Descriptor(fcntl(master.number, F_DUPFD_CLOEXEC, 3), "dup", path)
-        collector = try Collector(from: reading)
-        self.path = path
+        // Not before the child has it too: without any slave open the master reads an end.
+        _ = consume pair.slave
+        let reading = fcntl(pair.master.number, F_DUPFD_CLOEXEC, 3)
+        collector = try Collector(from: Descriptor(reading, "dup", path), copyingTo: copy)
         self.command = command
-        self.master = Mutex(master)
+        master = Mutex(pair.master)
     }
 
     deinit { hangUp() }
@@ -74,10 +66,9 @@ package final class Terminal: Sendable {
     /// Types a line, with Return at its end.
     package func sendLine(_ line: String) throws(TestFault) { try send(line + "\r") }
 
-    /// Types bytes.
+    /// Types bytes; not more than a terminal holds unread (4095), or this may wait for ever.
     package func send(_ bytes: [UInt8]) throws(TestFault) {
         try withMaster { (descriptor) throws(TestFault) in
-            // Never more than the terminal holds unread, so this cannot block for ever.
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = unsafe rest.withUnsafeBytes { buffer in

@@ -115,6 +115,16 @@ struct StageTests {
         #expect(throws: TestFault.self) { try terminal.expect("else") }
     }
 
+    @Test("what appears on a terminal can be shown elsewhere too")
+    func copies() throws {
+        let stage = try Stage()
+        let file = unsafe open(stage.path("/tmp/shown"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        try #require(file >= 0)
+        try stage.terminal(["echo", "shown"], as: Stage.bob, copyingTo: file).expectEnd()
+        #expect(try stage.read("/tmp/shown") == Array("shown\r\n".utf8))
+    }
+
     @Test("a program that is not there is an error, not an ending")
     func missing() throws {
         let stage = try Stage()
