@@ -8,6 +8,8 @@ struct LogAnswers {
     var receipts: [Assertion] = []
     var signers: [Bytes] = []
     var head: (counter: UInt64, digest: Bytes)?
+    /// Why the receipts end where they do, if the daemon could not read on.
+    var damage: Denial?
 
     /// The signers as an allowed_signers file; ssh-keygen(1).
     var signersFile: Bytes { signers.flatMap { $0 + [10] } }
@@ -31,12 +33,11 @@ extension Invocation {
         let number = try exportNumber()
         let account = try account()
         let answers = try logAnswers(account)
-        switch chosen.first {
-        case .verify: try check(answers, account)
-        case .export: try export(answers, number, account)
-        case .signers: saySigners(answers, account)
-        default: sayReceipts(answers, account)
-        }
+        if arguments.has(.verify) { return try check(answers, account) }
+        if arguments.has(.export) { return try export(answers, number, account) }
+        if arguments.has(.signers) { return saySigners(answers, account) }
+        sayReceipts(answers, account)
+        if let damage = answers.damage { throw .denied(damage, account: account) }
     }
 
     private func exportNumber() throws(CommandFault) -> UInt64 {
@@ -49,6 +50,17 @@ extension Invocation {
 
     private func logAnswers(_ account: Bytes) throws(CommandFault) -> LogAnswers {
         var answers = LogAnswers()
+        do throws(CommandFault) {
+            try collect(&answers, account)
+        } catch .denied(let denial, _) where denial.reason == .storage && answers.head != nil {
+            answers.damage = denial
+        }
+        return answers
+    }
+
+    private func collect(
+        _ answers: inout LogAnswers, _ account: Bytes
+    ) throws(CommandFault) {
         let request = Request.log(LogRequest(account: account))
         try exchange(request).run { (answer) throws(CommandFault) in
             switch answer {
@@ -62,7 +74,6 @@ extension Invocation {
             }
             return .goOn
         }
-        return answers
     }
 
     private func sayReceipts(_ answers: LogAnswers, _ account: Bytes) {

@@ -40,6 +40,8 @@ extension Invocation {
         _ answers: LogAnswers, _ account: Bytes
     ) throws(CommandFault) -> ReceiptFault? {
         guard let head = answers.head else {
+            // An account without any state has no end either.
+            if answers.receipts.isEmpty && answers.signers.isEmpty { return nil }
             return ReceiptFault(index: nil, problem: CommandLog.noEnd)
         }
         guard let signers = RegisteredSigner.parse(file: answers.signersFile, account: account)
@@ -52,6 +54,7 @@ extension Invocation {
                 try chain.verify(
                     Receipt.text(statement: receipt.statement, signature: receipt.signature))
             }
+            if answers.damage != nil { throw .malformed(index: answers.receipts.count) }
             _ = try chain.end()
             return nil
         } catch { return try described(error, head.counter) }
