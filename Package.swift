@@ -160,8 +160,10 @@ let package = Package(
             name: "DaemonTests", dependencies: ["Daemon", "TestSupport"],
             path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
-            name: "ControlTests", dependencies: ["Control", "TestSupport"],
-            path: "Tests/Control", swiftSettings: common),
+            name: "ControlTests",
+            dependencies: [
+                "Control", "Crypto", "Posix", "Statement", "Texts", "TestSupport", "Wire", "signet",
+            ], path: "Tests/Control", swiftSettings: common),
         .testTarget(
             name: "PAMModuleTests",
             dependencies: [

@@ -1,0 +1,4 @@
+import Control
+import Glibc
+
+exit(Invocation.runOnThisMachine(Array(CommandLine.arguments.dropFirst())))

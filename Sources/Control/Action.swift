@@ -1,0 +1,86 @@
+import Texts
+
+/// What `signet` can be told to do; the raw value is the word.
+enum Action: String, CaseIterable {
+    case status, enroll, list, delete, verify, enable, disable, unlock, readers, log, config, help
+
+    /// What it takes besides `--json` and `--help`, which all take.
+    var options: [Option] {
+        switch self {
+        case .status, .list, .verify: [.account]
+        case .enroll: [.account, .reader, .passwordStdin]
+        case .delete: [.account, .all, .passwordStdin]
+        case .enable, .disable, .unlock: [.account, .passwordStdin]
+        case .log: [.account, .verify, .export, .to, .signers]
+        case .config: [.check]
+        case .readers, .help: []
+        }
+    }
+
+    /// The words it takes: what they are, and how many at the most.
+    var operands: (name: String, most: Int) {
+        switch self {
+        case .enroll: ("[FINGER]", 1)
+        case .delete: ("FINGER | --all", 1)
+        case .config: ("[--check [FILE…]]", .max)
+        case .help: ("[COMMAND]", 1)
+        case .status, .list, .verify, .enable, .disable, .unlock, .readers, .log: ("", 0)
+        }
+    }
+
+    /// What it does, in one line.
+    var purpose: Text {
+        switch self {
+        case .status: CommandHelp.status
+        case .enroll: CommandHelp.enroll
+        case .list: CommandHelp.list
+        case .delete: CommandHelp.delete
+        case .verify: CommandHelp.verify
+        case .enable: CommandHelp.enable
+        case .disable: CommandHelp.disable
+        case .unlock: CommandHelp.unlock
+        case .readers: CommandHelp.readers
+        case .log: CommandHelp.log
+        case .config: CommandHelp.config
+        case .help: CommandHelp.help
+        }
+    }
+}
+
+/// An option; the raw value is its name without the hyphens.
+enum Option: String, CaseIterable {
+    case account, json, help, reader, all
+    case passwordStdin = "password-stdin"
+    case verify, export, to, signers, check
+
+    /// As it is typed.
+    var name: String { "--\(rawValue)" }
+
+    /// What its value is called; nil if it takes none.
+    var value: String? {
+        switch self {
+        case .account: "NAME"
+        case .reader: "ID"
+        case .export: "N"
+        case .to: "DIRECTORY"
+        case .json, .help, .all, .passwordStdin, .verify, .signers, .check: nil
+        }
+    }
+
+    /// What it is for, in one line.
+    var purpose: Text {
+        switch self {
+        case .account: CommandHelp.account
+        case .json: CommandHelp.json
+        case .help: CommandHelp.optionHelp
+        case .reader: CommandHelp.reader
+        case .all: CommandHelp.all
+        case .passwordStdin: CommandHelp.passwordStdin
+        case .verify: CommandHelp.logVerify
+        case .export: CommandHelp.export
+        case .to: CommandHelp.to
+        case .signers: CommandHelp.signers
+        case .check: CommandHelp.check
+        }
+    }
+}

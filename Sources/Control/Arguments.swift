@@ -1,0 +1,81 @@
+import Texts
+
+/// A command line that was understood.
+struct Arguments {
+    let action: Action
+    private(set) var operands: [String] = []
+    private var values: [Option: String] = [:]
+
+    /// Reads the words after the program's name; throws `.usage` on anything that is not known.
+    init(_ words: [String]) throws(CommandFault) {
+        guard let first = words.first else { throw .usage(CommandText.noAction) }
+        guard let action = Arguments.action(first) else {
+            throw .usage(
+                first.hasPrefix("-")
+                    ? CommandText.unknownOption(first.bytes, action: "signet".bytes)
+                    : CommandText.unknownAction(first.bytes))
+        }
+        self.action = action
+        try read(words.dropFirst())
+        guard operands.count <= action.operands.most || has(.help) else {
+            throw .usage(
+                CommandText.unwantedWord(
+                    operands[action.operands.most].bytes, action: action.rawValue.bytes))
+        }
+    }
+
+    /// Whether an option was given.
+    func has(_ option: Option) -> Bool { values[option] != nil }
+
+    /// The value of an option that takes one.
+    func value(_ option: Option) -> String? { values[option] }
+
+    private static func action(_ word: String) -> Action? {
+        word == "--help" || word == "-h" ? .help : Action(rawValue: word)
+    }
+
+    private mutating func read(_ words: ArraySlice<String>) throws(CommandFault) {
+        var rest = words
+        while let word = rest.popFirst() {
+            if word == "--" {
+                operands += rest
+                return
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                operands.append(word)
+                continue
+            }
+            try readOption(word == "-h" ? Option.help.name : word, &rest)
+        }
+    }
+
+    private mutating func readOption(
+        _ word: String, _ rest: inout ArraySlice<String>
+    ) throws(CommandFault) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard let option = (action.options + [.json, .help]).first(where: { $0.name == name })
+        else { throw .usage(CommandText.unknownOption(name.bytes, action: action.rawValue.bytes)) }
+        guard values[option] == nil else {
+            throw .usage(CommandText.repeatedOption(option.name.bytes))
+        }
+        guard option.value != nil else {
+            guard parts.count == 1 else {
+                throw .usage(CommandText.unwantedValue(option.name.bytes))
+            }
+            values[option] = ""
+            return
+        }
+        let value = parts.count == 2 ? String(parts[1]) : rest.popFirst()
+        guard let value, !value.isEmpty else {
+            throw .usage(
+                CommandText.missingValue(option.name.bytes, action: action.rawValue.bytes))
+        }
+        values[option] = value
+    }
+}
+
+extension String {
+    /// The UTF-8 bytes.
+    var bytes: [UInt8] { Array(utf8) }
+}

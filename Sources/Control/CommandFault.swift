@@ -1,0 +1,77 @@
+import Posix
+import Texts
+import Wire
+
+/// Why a command did not do what it was told.
+enum CommandFault: Error, Equatable {
+    case usage(Text)
+    case noService(Text)
+    case fault(Text)
+    case password(Text)
+    case denied(Denial, account: Bytes)
+    /// No, by this program's own judgement.
+    case refused(Text)
+    case interrupted
+    /// No, and everything was said already.
+    case said(ExitCode)
+
+    /// What to tell the person; nil if everything was said.
+    var text: Text? {
+        switch self {
+        case .usage(let text), .noService(let text), .fault(let text), .password(let text),
+            .refused(let text):
+            text
+        case .denied(let denial, let account): denial.text(account: account)
+        case .interrupted: CommandText.interrupted
+        case .said: nil
+        }
+    }
+
+    /// How the program ends.
+    var exitCode: ExitCode {
+        switch self {
+        case .usage: .usage
+        case .noService: .noService
+        case .fault: .fault
+        case .password: .wrongPassword
+        case .denied(let denial, _): denial.exitCode
+        case .refused: .denied
+        case .interrupted: .interrupted
+        case .said(let code): code
+        }
+    }
+
+    /// A word for programs, in JSON.
+    var reason: String {
+        switch self {
+        case .usage: "usage"
+        case .noService: "no-service"
+        case .fault: "fault"
+        case .password: "no-password"
+        case .denied(let denial, _): denial.reason.word
+        case .refused, .said: "refused"
+        case .interrupted: "interrupted"
+        }
+    }
+
+    /// A system call failed.
+    static func system(_ fault: SystemFault) -> CommandFault {
+        .fault(CommandText.failed(fault.description.bytes))
+    }
+}
+
+extension Denial {
+    /// How a program ends that was told this.
+    var exitCode: ExitCode {
+        switch reason {
+        case .wrongPassword: .wrongPassword
+        case .passwordCheckFailed, .storage, .readerFailed, .badRequest: .fault
+        case .tooManyRequests, .stopping, .suspending: .noService
+        case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
+            .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
+            .cancelled, .remoteSession, .queueFull, .notPermitted, .unknownAccount, .fingerTaken,
+            .fingerKnown, .tooManyFingers, .unknownFinger:
+            .denied
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import ConfigurationFiles
+import Policy
+import Posix
+import Texts
+import Wire
+
+extension Invocation {
+    /// `signet config`, with `--check [FILE…]`
+    func config() throws(CommandFault) {
+        if arguments.has(.check) { return try checkFiles() }
+        if let word = arguments.operands.first {
+            throw .usage(CommandText.unwantedWord(word.bytes, action: "config".bytes))
+        }
+        let settings = try settings()
+        say(
+            .document("config", [("settings", .array(settings.map(\.document)))]),
+            Table.lines(
+                settings.map { ["\($0.name)", "= \($0.value)", "(\($0.origin))"] }))
+    }
+
+    private func settings() throws(CommandFault) -> [SettingAnswer] {
+        try collect(.configuration) { answer in
+            if case .setting(let setting) = answer { return setting }
+            return nil
+        }
+    }
+
+    private func checkFiles() throws(CommandFault) {
+        let configuration: Configuration
+        do throws(ConfigurationFault) {
+            configuration = try read()
+        } catch {
+            say(.check(error, differences: nil), [error.text.text])
+            throw .said(.denied)
+        }
+        let files =
+            arguments.operands.isEmpty
+            ? surroundings.configurationFile : arguments.operands.joined(separator: ", ")
+        // What the service uses is told too, but the files can be judged without it.
+        let running = try? settings()
+        let differences = running.map { Invocation.differences($0, configuration) }
+        var lines = [CommandOutcome.noMistakes(files.bytes)]
+        if let differences {
+            lines += differences.map(\.text)
+            lines.append(
+                differences.isEmpty ? CommandOutcome.sameSettings : CommandOutcome.restart)
+        } else {
+            lines.append(CommandOutcome.serviceUnknown)
+        }
+        say(.check(nil, differences: differences), lines)
+    }
+
+    private func read() throws(ConfigurationFault) -> Configuration {
+        guard !arguments.operands.isEmpty else {
+            return try ConfigurationFiles.load(surroundings.configurationFile)
+        }
+        var files: [(name: String, text: Bytes)] = []
+        for path in arguments.operands {
+            do throws(SystemFault) {
+                files.append((path, try readFile(path, cap: Configuration.maximumFileLength)))
+            } catch {
+                throw ConfigurationFault(file: path, line: 0, problem: error.description)
+            }
+        }
+        return try Configuration(files: files)
+    }
+
+    private static func differences(
+        _ running: [SettingAnswer], _ configuration: Configuration
+    ) -> [SettingDifference] {
+        Settings.all.compactMap { setting in
+            let files = configuration.value(setting).text.bytes
+            guard let used = running.first(where: { $0.name == setting.name.bytes }),
+                used.value != files
+            else { return nil }
+            return SettingDifference(used: used, files: files)
+        }
+    }
+}
+
+/// A setting that the running daemon uses with another value than the files have.
+private struct SettingDifference {
+    let used: SettingAnswer
+    let files: Bytes
+
+    var text: Text {
+        CommandOutcome.otherSetting(
+            used.name, service: used.value, origin: used.origin, files: files)
+    }
+}
+
+extension JSON {
+    fileprivate static func check(
+        _ fault: ConfigurationFault?, differences: [SettingDifference]?
+    ) -> JSON {
+        .document(
+            "config-check",
+            [
+                ("good", .bool(fault == nil)),
+                (
+                    "fault",
+                    .optional(fault) { fault in
+                        .object([
+                            ("file", .string(fault.file)), ("line", .number(UInt64(fault.line))),
+                            ("problem", .string(fault.problem)),
+                        ])
+                    }
+                ),
+                (
+                    "differences",
+                    .optional(differences) { differences in
+                        .array(
+                            differences.map {
+                                .object([
+                                    ("name", .bytes($0.used.name)),
+                                    ("service", .bytes($0.used.value)), ("files", .bytes($0.files)),
+                                ])
+                            })
+                    }
+                ),
+            ])
+    }
+}
+
+extension SettingAnswer {
+    fileprivate var document: JSON {
+        .object([("name", .bytes(name)), ("value", .bytes(value)), ("origin", .bytes(origin))])
+    }
+}

@@ -1,0 +1,145 @@
+import Statement
+import Texts
+import Wire
+
+extension Invocation {
+    /// The order in which fingers are offered for enrolment.
+    private static let preference: [Finger] = [
+        .rightIndex, .leftIndex, .rightThumb, .leftThumb, .rightMiddle, .leftMiddle, .rightRing,
+        .leftRing, .rightLittle, .leftLittle,
+    ]
+
+    /// `signet enroll [FINGER] [--reader ID]`
+    func enroll() throws(CommandFault) {
+        let account = try account()
+        let finger: Finger
+        if let named = try namedFinger() {
+            finger = named
+        } else {
+            finger = try freeFinger(account)
+        }
+        let done = try follow(
+            .enroll(
+                account: account, finger: finger,
+                readerID: arguments.value(.reader)?.bytes))
+        let name = (done.finger ?? finger).word
+        let lines = [
+            CommandOutcome.enrolled(name.bytes, account: account, prints: done.prints ?? 0)
+        ]
+        sayChange("enrolled", account, finger: name, done, lines)
+    }
+
+    /// `signet delete FINGER | --all`
+    func delete() throws(CommandFault) {
+        let finger = try namedFinger()
+        guard (finger == nil) == arguments.has(.all) else {
+            throw .usage(
+                CommandText.choose("FINGER".bytes, Option.all.name.bytes, action: "delete".bytes))
+        }
+        let account = try account()
+        let done = try follow(.delete(account: account, finger: finger))
+        let lines = [
+            CommandOutcome.deleted(
+                finger?.word.bytes, account: account, prints: done.prints ?? 0)
+        ]
+        sayChange("deleted", account, finger: finger?.word, done, lines)
+    }
+
+    /// `signet list`
+    func list() throws(CommandFault) {
+        let account = try account()
+        let prints = try prints(account)
+        let document = JSON.document(
+            "fingers",
+            [("account", .bytes(account)), ("fingers", .array(prints.map(\.document)))])
+        guard !prints.isEmpty else { return say(document, [CommandOutcome.noFingers(account)]) }
+        say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)))
+    }
+
+    /// `signet verify`
+    func verify() throws(CommandFault) {
+        let account = try account()
+        let done = try follow(.verify(account: account, timeoutMilliseconds: 30_000))
+        let finger = done.finger?.word
+        say(
+            .document(
+                "verified",
+                [("account", .bytes(account)), ("finger", .optional(finger) { .string($0) })]),
+            [CommandOutcome.matched(finger?.bytes)])
+    }
+
+    /// `signet enable`, `disable` and `unlock`
+    func toggle(
+        _ request: (Bytes) -> Request, kind: String, _ outcome: (Bytes) -> Text
+    ) throws(CommandFault) {
+        let account = try account()
+        let done = try follow(request(account))
+        say(
+            .document(
+                kind,
+                [
+                    ("account", .bytes(account)),
+                    ("login", .optional(done.state) { .string($0.word) }),
+                ]),
+            [outcome(account)])
+    }
+
+    private func namedFinger() throws(CommandFault) -> Finger? {
+        guard let word = arguments.operands.first else { return nil }
+        guard let finger = Finger(word: word) else {
+            let names = Finger.allCases.map(\.word).joined(separator: ", ")
+            throw .usage(CommandText.unknownFinger(word.bytes, names: names.text))
+        }
+        return finger
+    }
+
+    private func freeFinger(_ account: Bytes) throws(CommandFault) -> Finger {
+        let taken = try prints(account).compactMap(\.finger)
+        guard let free = Invocation.preference.first(where: { !taken.contains($0) }) else {
+            throw .denied(Denial(.tooManyFingers), account: account)
+        }
+        return free
+    }
+
+    private func prints(_ account: Bytes) throws(CommandFault) -> [PrintAnswer] {
+        try collect(.list(account: account)) { answer in
+            if case .print(let print) = answer { return print }
+            return nil
+        }
+    }
+
+    private func sayChange(
+        _ kind: String, _ account: Bytes, finger: String?, _ done: DoneAnswer, _ lines: [Text]
+    ) {
+        let login: [Text] = done.state.map { [CommandOutcome.login($0, account: account)] } ?? []
+        say(
+            .document(
+                kind,
+                [
+                    ("account", .bytes(account)), ("finger", .optional(finger) { .string($0) }),
+                    ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
+                    ("login", .optional(done.state) { .string($0.word) }),
+                ]),
+            lines + login)
+    }
+}
+
+extension PrintAnswer {
+    fileprivate static let heading = CommandTable.fingers
+
+    fileprivate var row: [Text] {
+        [
+            finger.map { $0.word.text } ?? CommandTable.unknown,
+            since.map { Text.date($0) } ?? CommandTable.unknown, "\(readerID)",
+            intact ? CommandTable.intact : CommandTable.damaged,
+        ]
+    }
+
+    fileprivate var document: JSON {
+        .object([
+            ("finger", .optional(finger) { .string($0.word) }),
+            ("id", .bytes(Hexadecimal.encode(printID))), ("reader", .bytes(readerID)),
+            ("since", .optional(since, JSON.instant)), ("intact", .bool(intact)),
+        ])
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import Posix
+import Synchronization
+
+/// Signals that end the program, as a descriptor that becomes readable.
+///
+/// So that the terminal is restored and the daemon told before the program goes. Once a process.
+struct Interrupts: ~Copyable {
+    /// Readable from the first signal on.
+    let descriptor: Descriptor
+
+    private static let writeEnd = Atomic<Int32>(-1)
+
+    /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT over; pipe2(2), sigaction(2).
+    static func take() throws(SystemFault) -> Interrupts {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw SystemFault.current("pipe") }
+        for end in ends {
+            guard fcntl(end, F_SETFD, FD_CLOEXEC) == 0, fcntl(end, F_SETFL, O_NONBLOCK) == 0
+            else { throw SystemFault.current("fcntl") }
+        }
+        writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            var action = sigaction()
+            unsafe action.__sigaction_handler.sa_handler = { _ in Interrupts.note() }
+            action.sa_flags = SA_RESTART
+            guard unsafe sigaction(signal, &action, nil) == 0 else {
+                throw SystemFault.current("sigaction")
+            }
+        }
+        return Interrupts(descriptor: Descriptor(adopting: ends[0]))
+    }
+
+    /// Async-signal-safe: one atomic load and one write(2).
+    private static func note() {
+        let saved = errno
+        var byte: UInt8 = 1
+        _ = unsafe write(writeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
+        errno = saved
+    }
+}
+
+/// Takes what the signals wrote, so that the next one is seen as a new one.
+func drain(_ interrupts: Int32) {
+    var byte: UInt8 = 0
+    while unsafe read(interrupts, &byte, 1) == 1 {}
+}

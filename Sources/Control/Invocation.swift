@@ -1,0 +1,137 @@
+import Posix
+import Texts
+import Wire
+
+/// One run of the command `signet`.
+package struct Invocation {
+    /// The version that `--version` tells.
+    package static let version = "0.1.0"
+
+    let surroundings: Surroundings
+    let arguments: Arguments
+
+    /// Does what the words after the program's name say, and tells how the program must end.
+    package static func run(_ words: [String], in surroundings: Surroundings) -> ExitCode {
+        if words == ["--version"] {
+            surroundings.say("signet \(version.bytes)")
+            return .done
+        }
+        do throws(CommandFault) {
+            let invocation = Invocation(
+                surroundings: surroundings, arguments: try Arguments(words))
+            try invocation.perform()
+            return .done
+        } catch {
+            report(error, isJSON: words.contains(Option.json.name), to: surroundings)
+            return error.exitCode
+        }
+    }
+
+    /// The same for the installed program, signals included; gives the status for exit(3).
+    package static func runOnThisMachine(_ words: [String]) -> Int32 {
+        var surroundings = Surroundings()
+        guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
+        surroundings.interrupts = interrupts.descriptor.number
+        return run(words, in: surroundings).rawValue
+    }
+
+    private func perform() throws(CommandFault) {
+        if arguments.has(.help) { return help(for: arguments.action) }
+        switch arguments.action {
+        case .status: try status()
+        case .enroll: try enroll()
+        case .list: try list()
+        case .delete: try delete()
+        case .verify: try verify()
+        case .enable: try toggle(Request.enable, kind: "enabled", CommandOutcome.enabled)
+        case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
+        case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
+        case .readers: try readers()
+        case .log: try log()
+        case .config: try config()
+        case .help: try help()
+        }
+    }
+
+    private static func report(
+        _ fault: CommandFault, isJSON: Bool, to surroundings: Surroundings
+    ) {
+        guard let text = fault.text else { return }
+        if isJSON {
+            surroundings.say(
+                .document(
+                    "error",
+                    [
+                        ("reason", .string(fault.reason)),
+                        ("exitCode", .number(UInt64(fault.exitCode.rawValue))),
+                        ("text", .bytes(text.bytes)),
+                    ]))
+        } else {
+            surroundings.complain("\(CommandText.program)\(text)")
+        }
+    }
+}
+
+extension Invocation {
+    /// Whether the answer is wanted in JSON.
+    var isJSON: Bool { arguments.has(.json) }
+
+    /// Whom it is about: the account named, or the caller's own. Root has to name one.
+    func account() throws(CommandFault) -> Bytes {
+        if let name = arguments.value(.account) { return name.bytes }
+        guard surroundings.uid != 0 else { throw .usage(CommandText.nameAccount) }
+        do throws(SystemFault) {
+            if let account = try Account.with(uid: surroundings.uid) { return account.name.bytes }
+        } catch { throw .system(error) }
+        throw .usage(CommandText.noAccount(uid: surroundings.uid))
+    }
+
+    /// A request of this run.
+    func exchange(_ request: Request, awaitsTouch: Bool = false) -> Exchange {
+        Exchange(
+            surroundings: surroundings, request: request,
+            password: arguments.has(.passwordStdin) ? .standardInput : .terminal,
+            awaitsTouch: awaitsTouch)
+    }
+
+    /// A request that is answered by any number of one kind of answer, then by `done`.
+    func collect<Item>(
+        _ request: Request, _ item: (Answer) -> Item?
+    ) throws(CommandFault) -> [Item] {
+        var items: [Item] = []
+        try exchange(request).run { (answer) throws(CommandFault) in
+            if case .done = answer { return .finished }
+            guard let item = item(answer) else { throw .fault(CommandText.unexpected) }
+            items.append(item)
+            return .goOn
+        }
+        return items
+    }
+
+    /// A request that shows how it goes on and ends with `done`.
+    func follow(_ request: Request) throws(CommandFault) -> DoneAnswer {
+        var progress = Progress(surroundings, isJSON: isJSON)
+        defer { progress.end() }
+        var result = DoneAnswer()
+        try exchange(request, awaitsTouch: true).run { (answer) throws(CommandFault) in
+            switch answer {
+            case .notice(let notice):
+                progress.show(notice)
+                return .goOn
+            case .done(let done):
+                result = done
+                return .finished
+            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
+                .signer, .setting, .chainHead:
+                throw .fault(CommandText.unexpected)
+            }
+        }
+        return result
+    }
+
+    /// Says a result: a document, or lines.
+    func say(_ document: @autoclosure () -> JSON, _ lines: @autoclosure () -> [Text]) {
+        if isJSON { return surroundings.say(document()) }
+        for line in lines() { surroundings.say(line) }
+    }
+}

@@ -1,0 +1,169 @@
+import Posix
+import Statement
+import Texts
+import Wire
+
+/// All that the daemon answers to `log`.
+struct LogAnswers {
+    var receipts: [Assertion] = []
+    var signers: [Bytes] = []
+    var head: (counter: UInt64, digest: Bytes)?
+    /// Why the receipts end where they do, if the daemon could not read on.
+    var damage: Denial?
+
+    /// The signers as an allowed_signers file; ssh-keygen(1).
+    var signersFile: Bytes { signers.flatMap { $0 + [10] } }
+}
+
+extension Invocation {
+    /// `signet log`, with `--verify`, `--export N --to DIRECTORY` or `--signers`
+    func log() throws(CommandFault) {
+        let chosen = [Option.verify, .export, .signers].filter { arguments.has($0) }
+        guard chosen.count <= 1 else {
+            throw .usage(
+                CommandText.choose(
+                    chosen[0].name.bytes, chosen[1].name.bytes, action: "log".bytes))
+        }
+        guard arguments.has(.export) == arguments.has(.to) else {
+            throw .usage(
+                arguments.has(.to)
+                    ? CommandText.needs(Option.to.name.bytes, Option.export.name.bytes)
+                    : CommandText.needs(Option.export.name.bytes, Option.to.name.bytes))
+        }
+        let number = try exportNumber()
+        let account = try account()
+        let answers = try logAnswers(account)
+        if arguments.has(.verify) { return try check(answers, account) }
+        if arguments.has(.export) { return try export(answers, number, account) }
+        if arguments.has(.signers) { return saySigners(answers, account) }
+        sayReceipts(answers, account)
+        if let damage = answers.damage { throw .denied(damage, account: account) }
+    }
+
+    private func exportNumber() throws(CommandFault) -> UInt64 {
+        guard let word = arguments.value(.export) else { return 0 }
+        guard let number = Decimal.decode(word.bytes) else {
+            throw .usage(CommandText.notNumber(word.bytes, option: Option.export.name.bytes))
+        }
+        return number
+    }
+
+    private func logAnswers(_ account: Bytes) throws(CommandFault) -> LogAnswers {
+        var answers = LogAnswers()
+        do throws(CommandFault) {
+            try collect(&answers, account)
+        } catch .denied(let denial, _) where denial.reason == .storage && answers.head != nil {
+            answers.damage = denial
+        }
+        return answers
+    }
+
+    private func collect(
+        _ answers: inout LogAnswers, _ account: Bytes
+    ) throws(CommandFault) {
+        let request = Request.log(LogRequest(account: account))
+        try exchange(request).run { (answer) throws(CommandFault) in
+            switch answer {
+            case .receipt(let receipt): answers.receipts.append(receipt)
+            case .signer(let line): answers.signers.append(line.withoutLineEnd)
+            case .chainHead(let counter, let digest): answers.head = (counter, digest)
+            case .done: return .finished
+            case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
+                .setting:
+                throw .fault(CommandText.unexpected)
+            }
+            return .goOn
+        }
+    }
+
+    private func sayReceipts(_ answers: LogAnswers, _ account: Bytes) {
+        let document = JSON.document(
+            "log",
+            [
+                ("account", .bytes(account)),
+                ("receipts", .array(answers.receipts.map(\.document))),
+            ])
+        guard !answers.receipts.isEmpty else {
+            return say(document, [CommandOutcome.noReceipts(account)])
+        }
+        say(
+            document,
+            answers.receipts.enumerated().map { index, receipt in
+                guard let statement = try? Statement(parsing: receipt.statement) else {
+                    return CommandLog.unreadable(position: UInt64(index + 1))
+                }
+                return CommandLog.line(statement)
+            })
+    }
+
+    private func saySigners(_ answers: LogAnswers, _ account: Bytes) {
+        let lines = answers.signers.map { Text(escaping: $0) }
+        say(
+            .document(
+                "signers",
+                [
+                    ("account", .bytes(account)),
+                    ("signers", .array(lines.map { .bytes($0.bytes) })),
+                ]),
+            lines)
+    }
+
+    private func export(
+        _ answers: LogAnswers, _ number: UInt64, _ account: Bytes
+    ) throws(CommandFault) {
+        let found = answers.receipts.first { receipt in
+            (try? Statement(parsing: receipt.statement))?.counter == number
+        }
+        guard let receipt = found else {
+            throw .refused(CommandOutcome.noReceipt(number, account: account))
+        }
+        let directory = arguments.value(.to) ?? "."
+        let files: [(String, Bytes)] = [
+            ("\(directory)/statement", receipt.statement),
+            ("\(directory)/statement.sig", Armour.wrap(receipt.signature)),
+            ("\(directory)/signers", answers.signersFile),
+        ]
+        for (path, _) in files where exists(path) {
+            throw .refused(CommandOutcome.exists(path.bytes))
+        }
+        do throws(SystemFault) {
+            try makeDirectory(directory)
+            for (path, bytes) in files { try createFile(path, bytes) }
+        } catch { throw .system(error) }
+        say(
+            .document(
+                "exported",
+                [
+                    ("account", .bytes(account)), ("counter", .number(number)),
+                    ("files", .array(files.map { .string($0.0) })),
+                ]),
+            [
+                CommandOutcome.exported(number, directory: directory.bytes),
+                CommandOutcome.checkCommand(account),
+            ])
+    }
+}
+
+extension Assertion {
+    /// A receipt as programs read it: the statement's values, and the signed text itself.
+    fileprivate var document: JSON {
+        guard let statement = try? Statement(parsing: self.statement) else {
+            return .object([("readable", .bool(false))])
+        }
+        return .object([
+            ("readable", .bool(true)), ("counter", .number(statement.counter)),
+            ("issued", .bytes(statement.issued.text)), ("audience", .bytes(statement.audience)),
+            ("account", .bytes(statement.account)), ("uid", .number(UInt64(statement.uid))),
+            ("service", .bytes(statement.service)), ("terminal", .bytes(statement.terminal)),
+            ("purpose", .bytes(statement.purpose)), ("factor", .bytes(statement.factor)),
+            ("enrolment", .number(statement.enrolment)),
+            ("credential", .bytes(Hexadecimal.encode(statement.credential))),
+            ("statement", .bytes(self.statement)),
+            ("signature", .bytes(Armour.wrap(signature))),
+        ])
+    }
+}
+
+extension Bytes {
+    fileprivate var withoutLineEnd: Bytes { last == 10 ? dropLast() : self }
+}

@@ -1,0 +1,96 @@
+import Crypto
+import Posix
+import Statement
+import Texts
+import Wire
+
+/// What is wrong with the receipts, and from which one on.
+private struct ReceiptFault {
+    /// Its place from the beginning, from 0; nil if no single one is meant.
+    let index: Int?
+    let problem: Text
+}
+
+extension Invocation {
+    /// `signet log --verify`: signatures, registered keys, numbers, the chain and its end.
+    func check(_ answers: LogAnswers, _ account: Bytes) throws(CommandFault) {
+        let fault = try firstFault(answers, account)
+        let count = UInt64(answers.receipts.count)
+        let counter = fault?.index.flatMap { answers.counter(at: $0) }
+        let text = fault.map { fault in
+            guard let index = fault.index else { return fault.problem }
+            return CommandLog.receipt(
+                position: UInt64(index + 1), counter: counter, fault.problem)
+        }
+        let position = fault?.index.map { JSON.number(UInt64($0 + 1)) } ?? .null
+        say(
+            .document(
+                "log-check",
+                [
+                    ("account", .bytes(account)), ("receipts", .number(count)),
+                    ("intact", .bool(fault == nil)), ("position", position),
+                    ("counter", .optional(counter) { .number($0) }),
+                    ("problem", .optional(text) { .bytes($0.bytes) }),
+                ]),
+            text.map { [$0, CommandLog.notIntact] } ?? [CommandLog.intact(count)])
+        guard fault == nil else { throw .said(.denied) }
+    }
+
+    private func firstFault(
+        _ answers: LogAnswers, _ account: Bytes
+    ) throws(CommandFault) -> ReceiptFault? {
+        guard let head = answers.head else {
+            // An account without any state has no end either.
+            if answers.receipts.isEmpty && answers.signers.isEmpty { return nil }
+            return ReceiptFault(index: nil, problem: CommandLog.noEnd)
+        }
+        guard let signers = RegisteredSigner.parse(file: answers.signersFile, account: account)
+        else { return ReceiptFault(index: nil, problem: CommandLog.badSigners) }
+        var chain = ReceiptChain(
+            account: account, uid: try uid(of: account), signers: signers,
+            headCounter: head.counter, headDigest: head.digest)
+        do throws(ChainFault) {
+            for receipt in answers.receipts {
+                try chain.verify(
+                    Receipt.text(statement: receipt.statement, signature: receipt.signature))
+            }
+            if answers.damage != nil { throw .malformed(index: answers.receipts.count) }
+            _ = try chain.end()
+            return nil
+        } catch { return try described(error, head.counter) }
+    }
+
+    private func described(
+        _ fault: ChainFault, _ headCounter: UInt64
+    ) throws(CommandFault) -> ReceiptFault {
+        switch fault {
+        case .malformed(let index): ReceiptFault(index: index, problem: CommandLog.malformed)
+        case .anotherAccount(let index):
+            ReceiptFault(index: index, problem: CommandLog.anotherAccount)
+        case .unknownSigner(let index):
+            ReceiptFault(index: index, problem: CommandLog.unknownSigner)
+        case .badSignature(let index): ReceiptFault(index: index, problem: CommandLog.badSignature)
+        case .broken(let index): ReceiptFault(index: index, problem: CommandLog.broken)
+        case .counterNotGreater(let index):
+            ReceiptFault(index: index, problem: CommandLog.counterNotGreater)
+        case .tailMissing:
+            ReceiptFault(index: nil, problem: CommandLog.tailMissing(headCounter))
+        case .crypto(let fault): throw .fault(CommandText.failed("\(fault)".bytes))
+        }
+    }
+
+    private func uid(of account: Bytes) throws(CommandFault) -> UInt32 {
+        do throws(SystemFault) {
+            let name = String(validating: account, as: UTF8.self) ?? ""
+            if let found = try Account.named(name) { return found.uid }
+        } catch { throw .system(error) }
+        throw .denied(Denial(.unknownAccount), account: account)
+    }
+}
+
+extension LogAnswers {
+    fileprivate func counter(at index: Int) -> UInt64? {
+        guard receipts.indices.contains(index) else { return nil }
+        return (try? Statement(parsing: receipts[index].statement))?.counter
+    }
+}

@@ -1,0 +1,81 @@
+import Texts
+import Wire
+
+/// Shows how a touch goes on: one line redrawn on a terminal, a line each elsewhere, or JSON.
+struct Progress {
+    private let surroundings: Surroundings
+    private let isJSON: Bool
+    private let columns: Int?
+    private var done: UInt8 = 0
+    private var total: UInt8 = 0
+    private var invitation: Text = ""
+    private var message: Text = ""
+    private var isDrawn = false
+
+    /// Nothing is shown until the first notice.
+    init(_ surroundings: Surroundings, isJSON: Bool) {
+        self.surroundings = surroundings
+        self.isJSON = isJSON
+        columns = isJSON ? nil : surroundings.columns()
+    }
+
+    /// Shows a notice.
+    mutating func show(_ notice: Notice) {
+        if isJSON { return surroundings.say(Progress.document(notice)) }
+        if let done = notice.done { self.done = done }
+        if let total = notice.total { self.total = total }
+        switch notice.kind {
+        case .touch:
+            invitation = notice.text ?? ""
+            message = invitation
+        case .waiting, .retry, .noMatch: message = notice.text ?? ""
+        case .stage, .fingerGone: message = invitation
+        case .fingerPresent: break
+        }
+        if columns != nil { return draw() }
+        if let text = notice.text { surroundings.say(text) }
+    }
+
+    /// Leaves the line, so that what follows begins on one of its own.
+    mutating func end() {
+        if isDrawn { surroundings.output([10]) }
+        isDrawn = false
+    }
+
+    private mutating func draw() {
+        // The width is asked for anew: the window may have changed.
+        let columns = surroundings.columns() ?? columns ?? 80
+        var line = Progress.bar(done: done, total: total, columns: columns).bytes
+        if !line.isEmpty { line += "  ".utf8 }
+        line += message.bytes
+        surroundings.output([13] + fitting(line, columns) + Bytes("\u{1B}[K".utf8))
+        isDrawn = true
+    }
+
+    /// As much of a line as the terminal shows without wrapping, the cursor's place left out.
+    private func fitting(_ line: Bytes, _ columns: Int) -> Bytes {
+        Bytes(String(decoding: line, as: UTF8.self).prefix(max(1, columns - 1)).utf8)
+    }
+
+    /// `[#####.....] 5 of 10`; empty where the stages are not known.
+    static func bar(done: UInt8, total: UInt8, columns: Int) -> Text {
+        guard total > 0 else { return "" }
+        let width = max(3, min(Int(total), 20, columns / 3))
+        let filled = min(width, Int(done) * width / Int(total))
+        let marks = String(repeating: "#", count: filled)
+        let dots = String(repeating: ".", count: width - filled)
+        return "[\((marks + dots).bytes)] \(number: done) of \(number: total)"
+    }
+
+    private static func document(_ notice: Notice) -> JSON {
+        var members: [(name: String, value: JSON)] = [("event", .string(notice.kind.word))]
+        if let scan = notice.scan { members.append(("scan", .string(scan.word))) }
+        if let retry = notice.retry { members.append(("retry", .string(retry.word))) }
+        if let done = notice.done { members.append(("done", .number(UInt64(done)))) }
+        if let total = notice.total { members.append(("total", .number(UInt64(total)))) }
+        if let left = notice.triesLeft { members.append(("triesLeft", .number(UInt64(left)))) }
+        if let subject = notice.subject { members.append(("subject", .bytes(subject))) }
+        if let text = notice.text { members.append(("text", .bytes(text.bytes))) }
+        return .document("progress", members)
+    }
+}

@@ -1,0 +1,143 @@
+import Statement
+import Texts
+import Wire
+
+/// What keeps fingerprint login from working; the raw value is for programs.
+enum Obstacle: String {
+    case noFinger = "no-finger"
+    case off
+    case invalidated
+    case locked
+    case noReader = "no-reader"
+    case unused
+}
+
+/// How things stand for an account, from all that is asked.
+struct Standing {
+    let status: StatusAnswer
+    let readers: [ReaderAnswer]
+    let services: [String]
+
+    /// What keeps login from working, the first to be mended first.
+    var obstacles: [Obstacle] {
+        var obstacles: [Obstacle] = []
+        if readers.isEmpty { obstacles.append(.noReader) }
+        if status.prints == 0 { obstacles.append(.noFinger) }
+        switch status.state {
+        case .valid: break
+        case .invalidated: obstacles.append(.invalidated)
+        case .none, .disabled: obstacles.append(.off)
+        }
+        if status.lock != .open { obstacles.append(.locked) }
+        if services.isEmpty { obstacles.append(.unused) }
+        return obstacles
+    }
+}
+
+extension Invocation {
+    /// `signet status`
+    func status() throws(CommandFault) {
+        let account = try account()
+        let standing = Standing(
+            status: try ask(account), readers: try knownReaders(),
+            services: PAMServices(directory: surroundings.pamDirectory).using("pam_signet.so"))
+        say(standing.document, standing.lines)
+        guard standing.obstacles.isEmpty else { throw .said(.denied) }
+    }
+
+    private func ask(_ account: Bytes) throws(CommandFault) -> StatusAnswer {
+        var status: StatusAnswer?
+        try exchange(.status(account: account)).run { (answer) throws(CommandFault) in
+            switch answer {
+            case .status(let answer):
+                status = answer
+                return .finished
+            case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
+                .signer, .setting, .chainHead:
+                throw .fault(CommandText.unexpected)
+            }
+        }
+        guard let status, status.account == account else {
+            throw .fault(CommandText.unexpected)
+        }
+        return status
+    }
+
+    /// The readers, none where the daemon denies because there is none.
+    private func knownReaders() throws(CommandFault) -> [ReaderAnswer] {
+        do throws(CommandFault) {
+            return try readerAnswers()
+        } catch .denied(let denial, _) where denial.reason == .noReader {
+            return []
+        }
+    }
+}
+
+extension Standing {
+    fileprivate var lines: [Text] {
+        var rows: [[Text]] = [
+            [CommandStatus.account, "\(status.account)"],
+            [CommandStatus.login, CommandStatus.login(status)],
+        ]
+        if let way = CommandStatus.wayOn(status) { rows.append(["", way]) }
+        rows.append([CommandStatus.fingers, CommandStatus.fingers(status)])
+        let names = readers.map { CommandStatus.reader(name: $0.name, readerID: $0.readerID) }
+        rows += continued(CommandStatus.readers, names.isEmpty ? [CommandStatus.noReader] : names)
+        rows.append([CommandStatus.lock, CommandStatus.lock(status)])
+        let users = services.joined(separator: ", ").text
+        rows += [
+            [CommandStatus.usedBy, services.isEmpty ? CommandStatus.unused : users],
+            [CommandStatus.service, CommandStatus.service(status.program)],
+            [CommandStatus.vault, "\(status.vault)"],
+            [CommandStatus.device, "\(Hexadecimal.encode(status.device))"],
+        ]
+        if let fault = status.configurationFault {
+            rows += continued(
+                CommandStatus.configuration,
+                [CommandStatus.refused(fault), CommandStatus.checkHint])
+        }
+        let verdict = CommandStatus.verdict(works: obstacles.isEmpty, account: status.account)
+        return Table.lines(rows) + ["", verdict]
+    }
+
+    private func continued(_ label: Text, _ lines: [Text]) -> [[Text]] {
+        lines.enumerated().map { [$0.offset == 0 ? label : "", $0.element] }
+    }
+
+    fileprivate var document: JSON {
+        .document(
+            "status",
+            [
+                ("account", .bytes(status.account)), ("works", .bool(obstacles.isEmpty)),
+                ("obstacles", .array(obstacles.map { .string($0.rawValue) })),
+                (
+                    "login",
+                    .object([
+                        ("state", .string(status.state.word)),
+                        ("cause", .optional(status.cause) { .string($0.word) }),
+                        ("since", .optional(status.since, JSON.instant)),
+                    ])
+                ),
+                (
+                    "fingers",
+                    .object([
+                        ("enrolled", .number(UInt64(status.prints))),
+                        ("damaged", .number(UInt64(status.damaged))),
+                        ("generation", .number(status.generation)),
+                    ])
+                ),
+                ("readers", .array(readers.map(\.document))),
+                (
+                    "lock",
+                    .object([
+                        ("state", .string(status.lock.word)),
+                        ("seconds", .optional(status.seconds) { .number(UInt64($0)) }),
+                    ])
+                ),
+                ("services", .array(services.map { .string($0) })),
+                ("program", .bytes(status.program)), ("vault", .bytes(status.vault)),
+                ("device", .bytes(Hexadecimal.encode(status.device))),
+                ("configurationFault", .optional(status.configurationFault, JSON.bytes)),
+            ])
+    }
+}

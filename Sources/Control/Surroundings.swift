@@ -1,0 +1,44 @@
+import Glibc
+import Texts
+import Wire
+
+/// All that the command meets outside itself. What is installed uses the defaults: no option and
+/// no variable of the environment changes any of them.
+package struct Surroundings: Sendable {
+    /// Where the daemon listens.
+    package var socketPath = "/run/signet/signetd.sock"
+    /// Whose the other end must be.
+    package var daemonUID: UInt32 = 0
+    /// The caller, as the daemon sees it.
+    package var uid = geteuid()
+    /// The daemon's configuration; its drop-ins lie beside it.
+    package var configurationFile = "/etc/signet/signet.conf"
+    /// Where PAM's services are named.
+    package var pamDirectory = "/etc/pam.d"
+    /// The terminal that a password is typed at.
+    package var terminal = "/dev/tty"
+    /// Where `--password-stdin` reads.
+    package var input: Int32 = 0
+    /// Takes what was asked for; standard output.
+    package var output: @Sendable (Bytes) -> Void = { writeAll($0, to: 1) }
+    /// Takes what went wrong; standard error.
+    package var errors: @Sendable (Bytes) -> Void = { writeAll($0, to: 2) }
+    /// The columns of the terminal that output goes to; nil if it goes elsewhere.
+    package var columns: @Sendable () -> Int? = { terminalColumns(1) }
+    /// Becomes readable when a signal asks the program to end; -1 if none can.
+    package var interrupts: Int32 = -1
+    /// How long the daemon may take for its first answer, and for one after another.
+    package var answerLimit = Duration.seconds(5)
+
+    /// The machine itself; a test then changes what it must.
+    package init() {}
+}
+
+extension Surroundings {
+    /// Says a line.
+    func say(_ text: Text) { output(text.bytes + [10]) }
+    /// Says a JSON document.
+    func say(_ document: JSON) { output(document.text + [10]) }
+    /// Says a line about what went wrong.
+    func complain(_ text: Text) { errors(text.bytes + [10]) }
+}

@@ -1,0 +1,105 @@
+import Testing
+import Texts
+import Wire
+
+@Suite("A command line")
+struct ArgumentTests {
+    @Test(
+        "that is not understood ends with 2, says why, and asks nobody",
+        arguments: [
+            ("", "what should be done?"), ("frobnicate", "there is no command frobnicate"),
+            ("--frob", "signet has no option --frob"), ("--json", "signet has no option --json"),
+            ("status --frob", "status has no option --frob"),
+            ("status -a", "status has no option -a"),
+            ("status --account", "--account wants a value"),
+            ("status --account=", "--account wants a value"),
+            ("status --account a --account b", "--account was given twice"),
+            ("status --json=1 --account a", "--json takes no value"),
+            ("status alice", "status does not take alice"),
+            ("status -- --json", "status does not take --json"),
+            ("status", "root has to say whose"), ("list", "root has to say whose"),
+            ("log", "root has to say whose"), ("enroll", "root has to say whose"),
+            ("delete --all", "root has to say whose"), ("unlock", "root has to say whose"),
+            ("enable", "root has to say whose"), ("disable", "root has to say whose"),
+            ("verify", "root has to say whose"),
+            ("enroll toe --account a", "toe is no finger. There are: left-thumb, "),
+            ("enroll left-thumb left-ring", "enroll does not take left-ring"),
+            ("delete --account a", "delete wants either FINGER or --all"),
+            ("delete left-thumb --all --account a", "delete wants either FINGER or --all"),
+            ("readers --account a", "readers has no option --account"),
+            ("config signet.conf", "config does not take signet.conf"),
+            ("log --export 1 --account a", "--export wants --to too"),
+            ("log --to x --account a", "--to wants --export too"),
+            ("log --export one --to x --account a", "--export wants the number of a receipt"),
+            ("log --verify --signers --account a", "log wants either --verify or --signers"),
+            ("status --account a/b", "a/b cannot be an account's name"),
+            ("status --account a:b", "a:b cannot be an account's name"),
+            ("help frob", "there is no command frob"),
+        ])
+    func refused(line: String, text: String) throws {
+        let run = try signet(line.split(separator: " ").map(String.init))
+        // A name is checked when the request is made, after the connection.
+        let isAboutName = text.contains("cannot be")
+        #expect(isAboutName || run.code == .usage, "\(run.errors)")
+        #expect(isAboutName || run.errors.hasPrefix("signet: \(text)"), "\(run.errors)")
+        #expect(run.output == "")
+    }
+
+    @Test("hostile bytes in it are shown as what they are")
+    func hostile() throws {
+        let run = try signet(["\u{1B}[2J\n"])
+        #expect(run.code == .usage)
+        #expect(run.errors.contains("\\x1b[2J\\x0a"))
+    }
+
+    @Test("with --json is answered in JSON also when it is not understood")
+    func json() throws {
+        let run = try signet(["status", "--frob", "--json"])
+        let document = try run.document("error")
+        #expect(document["reason"] as? String == "usage")
+        #expect(document["exitCode"] as? Int == 2)
+        #expect(run.errors == "")
+    }
+
+    @Test("--version, help and --help need no daemon")
+    func help() throws {
+        #expect(try signet(["--version"]).output.hasPrefix("signet "))
+        for words in [["help"], ["--help"], ["-h"]] {
+            let run = try signet(words)
+            #expect(run.code == .done)
+            for code in ExitCode.allCases { #expect(run.output.contains("\(code.rawValue)  ")) }
+        }
+        let actions = [
+            "status", "enroll", "list", "delete", "verify", "enable", "disable", "unlock",
+            "readers", "log", "config", "help",
+        ]
+        for action in actions {
+            let long = try signet([action, "--help"])
+            #expect(long.code == .done)
+            #expect(try signet(["help"]).output.contains("\n  \(action) "))
+            #expect(try signet(["help", action]).output == long.output)
+            let document = try signet([action, "--help", "--json"]).document("help")
+            #expect(document["command"] as? String == action)
+        }
+    }
+
+    @Test("takes an option's value in both forms, and words after --")
+    func forms() throws {
+        let script: [Step] = [.receive, .send(.done(DoneAnswer()))]
+        for words in [["list", "--account", "al"], ["list", "--account=al"]] {
+            #expect(try signet(words, [script]).requests == [.list(account: Bytes("al".utf8))])
+        }
+        let run = try signet(["delete", "--account=al", "--", "left-thumb"], [script])
+        #expect(run.requests == [.delete(account: Bytes("al".utf8), finger: .leftThumb)])
+    }
+
+    @Test("of a user other than root is about that user, if nobody is named")
+    func ownAccount() throws {
+        let script: [Step] = [.receive, .send(.done(DoneAnswer()))]
+        let run = try signet(["list"], [script]) { $0.uid = 1 }
+        #expect(run.requests == [.list(account: Bytes("daemon".utf8))])
+        let nobody = try signet(["list"]) { $0.uid = 4_000_000_000 }
+        #expect(nobody.code == .usage)
+        #expect(nobody.errors.contains("this user (uid 4000000000) has no account here"))
+    }
+}

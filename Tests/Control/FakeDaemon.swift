@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+import Posix
+import Synchronization
+import Wire
+
+/// What the fake daemon does on one connection, in order.
+enum Step: Sendable {
+    /// Takes a packet and keeps it.
+    case receive
+    /// Sends an answer.
+    case send(Answer)
+    /// Sends bytes as they are.
+    case sendRaw(Bytes)
+    /// Says and takes nothing until the other end closes.
+    case hang
+}
+
+/// A listener of this process that plays the daemon: one script a connection, then it is gone.
+final class FakeDaemon: Sendable {
+    private let listener: PacketListener
+    private let packets = Mutex<[Bytes]>([])
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(at path: String, mode: UInt32 = 0o666, _ scripts: [[Step]]) throws {
+        listener = try PacketListener.listen(at: path, mode: mode)
+        Thread.detachNewThread { [self] in
+            for script in scripts { play(script) }
+            ended.signal()
+        }
+    }
+
+    /// All requests, when every script was played or its client was gone.
+    func requests() throws -> [Request] {
+        guard ended.wait(timeout: .now() + 20) == .success else { throw Silent() }
+        return try packets.withLock { $0 }.map { try Request(decoding: $0) }
+    }
+
+    /// Not every script was played in time.
+    struct Silent: Error {}
+
+    private func play(_ script: [Step]) {
+        guard ready(listener.descriptor.number), let socket = try? listener.accept() else { return }
+        for step in script {
+            switch step {
+            case .receive:
+                guard ready(socket.descriptor.number),
+                    case .packet(let packet)? = try? socket.receive(limit: Frame.maximumLength)
+                else { return }
+                packets.withLock { $0.append(packet) }
+            case .send(let answer):
+                guard let packet = try? answer.encoded() else { return }
+                _ = try? socket.send(packet)
+            case .sendRaw(let packet): _ = try? socket.send(packet)
+            case .hang: _ = ready(socket.descriptor.number)
+            }
+        }
+    }
+
+    private func ready(_ number: Int32) -> Bool {
+        var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 15_000) == 1
+    }
+}

@@ -1,0 +1,191 @@
+import Testing
+import Texts
+import Wire
+
+private let alice = Bytes("alice".utf8)
+
+@Suite("Fingers on the command line")
+struct FingerTests {
+    @Test("list shows a table, and says where nothing is")
+    func list() throws {
+        let damaged = PrintAnswer(
+            finger: nil, printID: Bytes(0..<16), readerID: [0x1B], since: nil, intact: false)
+        let script = answering(.print(samplePrint), .print(damaged), .done(DoneAnswer()))
+        let run = try signet(["list", "--account", "alice"], [script])
+        #expect(run.code == .done)
+        #expect(
+            run.output == """
+                finger       enrolled     reader  state
+                right-index  20 Nov 2026  usb-1   good
+                unknown      unknown      \\x1b    damaged
+
+                """)
+        let json = try signet(["list", "--account", "alice", "--json"], [script])
+        let fingers = try json.document("fingers")["fingers"] as? [[String: Any]]
+        #expect(fingers?.map { $0["finger"] as? String } == ["right-index", nil])
+        #expect(fingers?.first?["since"] as? String == "2026-11-20T17:24:00Z")
+        #expect(fingers?.first?["id"] as? String == "000102030405060708090a0b0c0d0e0f")
+        let none = try signet(["list", "--account", "alice"], [answering(.done(DoneAnswer()))])
+        #expect(none.output.contains("no finger is enrolled for alice. Run 'signet enroll'"))
+    }
+
+    @Test("enroll shows each stage as a line where there is no terminal")
+    func enroll() throws {
+        let run = try signet(
+            ["enroll", "left-thumb", "--account", "alice", "--reader", "usb-1"],
+            [
+                answering(
+                    .notice(Notice(.touch, scan: .press)),
+                    .notice(Notice(.stage, done: 1, total: 2)),
+                    .notice(Notice(.retry, retry: .offCentre)), .notice(Notice(.fingerPresent)),
+                    .notice(Notice(.stage, done: 2, total: 2)),
+                    .done(DoneAnswer(finger: .leftThumb, prints: 1, state: .valid)))
+            ])
+        #expect(run.code == .done)
+        #expect(
+            run.output == """
+                touch the reader
+                stage 1 of 2
+                the finger was off centre: try again
+                stage 2 of 2
+                left-thumb is enrolled for alice: 1 finger in all
+                fingerprint login is on for alice
+
+                """)
+        let asked = Request.enroll(
+            account: alice, finger: .leftThumb, readerID: Bytes("usb-1".utf8))
+        #expect(run.requests == [asked])
+    }
+
+    @Test("enroll redraws one line on a terminal, never wider than it")
+    func bar() throws {
+        let script = answering(
+            .notice(Notice(.touch)), .notice(Notice(.stage, done: 5, total: 10)),
+            .done(DoneAnswer(finger: .leftThumb, prints: 1, state: CredentialState.none)))
+        let words = ["enroll", "left-thumb", "--account", "alice"]
+        let run = try signet(words, [script]) { $0.columns = { 80 } }
+        #expect(run.output.contains("\r[#####.....] 5 of 10  touch the reader\u{1B}[K\n"))
+        #expect(run.output.contains("login is off for alice. Run 'signet enable' to turn it on\n"))
+        for columns in [1, 2, 10, 20, 40] {
+            let narrow = try signet(words, [script]) { $0.columns = { columns } }
+            for line in narrow.output.split(separator: "\r").dropFirst(0)
+            where line.contains("\u{1B}[K") {
+                let shown = line.split(separator: "\u{1B}")[0]
+                #expect(shown.count <= max(1, columns - 1), "\(columns): \(shown)")
+            }
+        }
+    }
+
+    @Test("a stage count that makes no sense does not break the bar")
+    func oddStages() throws {
+        let script = answering(
+            .notice(Notice(.stage, done: 255, total: 1)),
+            .notice(Notice(.stage, done: 3, total: 0)), .notice(Notice(.stage)),
+            .done(DoneAnswer()))
+        let run = try signet(["enroll", "left-thumb", "--account", "alice"], [script]) {
+            $0.columns = { 80 }
+        }
+        #expect(run.code == .done)
+    }
+
+    @Test("enroll in JSON gives a line for each notice and one for the end")
+    func enrollJSON() throws {
+        let script = answering(
+            .notice(Notice(.touch, scan: .swipe)), .notice(Notice(.stage, done: 1, total: 2)),
+            .notice(Notice(.retry, retry: .tooShort)),
+            .done(DoneAnswer(finger: .leftThumb, prints: 3, state: .disabled)))
+        let run = try signet(["enroll", "left-thumb", "--account", "alice", "--json"], [script])
+        let documents = try run.documents()
+        #expect(documents.map { $0["event"] as? String } == ["touch", "stage", "retry", nil])
+        #expect(documents[1]["total"] as? Int == 2)
+        #expect(documents[2]["retry"] as? String == "too-short")
+        #expect(documents[3]["kind"] as? String == "enrolled")
+        #expect(documents[3]["login"] as? String == "disabled")
+        #expect(documents[3]["fingers"] as? Int == 3)
+    }
+
+    @Test("without a finger the next free one is enrolled")
+    func freeFinger() throws {
+        let done = answering(.done(DoneAnswer(prints: 1)))
+        let words = ["enroll", "--account", "alice"]
+        let first = try signet(words, [answering(.done(DoneAnswer())), done])
+        #expect(first.requests.last == .enroll(account: alice, finger: .rightIndex, readerID: nil))
+        let second = try signet(words, [answering(.print(samplePrint), .done(DoneAnswer())), done])
+        #expect(second.requests.last == .enroll(account: alice, finger: .leftIndex, readerID: nil))
+        let all: [Step] =
+            [.receive]
+            + Finger.allCases.map { finger in
+                var print = samplePrint
+                print.finger = finger
+                return .send(.print(print))
+            } + [.send(.done(DoneAnswer()))]
+        let full = try signet(words, [all])
+        #expect(full.code == .denied)
+        #expect(full.errors.contains("no more fingers can be added"))
+    }
+
+    @Test("delete names one finger or all")
+    func delete() throws {
+        let script = answering(.done(DoneAnswer(prints: 1, state: .valid)))
+        let one = try signet(["delete", "left-ring", "--account", "alice"], [script])
+        #expect(one.requests == [.delete(account: alice, finger: .leftRing)])
+        #expect(one.output.hasPrefix("left-ring is deleted for alice: 1 finger left\n"))
+        let gone = answering(.done(DoneAnswer(prints: 0)))
+        let all = try signet(["delete", "--all", "--account", "alice", "--json"], [gone])
+        #expect(all.requests == [.delete(account: alice, finger: nil)])
+        let document = try all.document("deleted")
+        #expect(document["fingers"] as? Int == 0)
+    }
+
+    @Test("verify tells which finger matched, or that none did")
+    func verify() throws {
+        let words = ["verify", "--account", "alice"]
+        let touch = Answer.notice(Notice(.touch))
+        let good = try signet(
+            words, [answering(touch, .done(DoneAnswer(finger: .rightIndex)))])
+        #expect(good.output == "touch the reader\nthe finger matched: right-index\n")
+        let bad = try signet(
+            words,
+            [
+                answering(
+                    touch, .notice(Notice(.noMatch, triesLeft: 1)), .denial(Denial(.noMatch)))
+            ])
+        #expect(bad.code == .denied)
+        #expect(bad.output.contains("the finger did not match: one more try\n"))
+        #expect(bad.errors == "signet: the finger did not match\n")
+        let json = try signet(words + ["--json"], [answering(touch, .done(DoneAnswer()))])
+        #expect(try json.document("verified")["account"] as? String == "alice")
+    }
+
+    @Test("enable, disable and unlock ask and tell")
+    func toggles() throws {
+        let cases: [(String, Request, String, String)] = [
+            ("enable", .enable(account: alice), "fingerprint login is on for alice", "enabled"),
+            ("disable", .disable(account: alice), "fingerprint login is off for alice", "disabled"),
+            ("unlock", .unlock(account: alice), "the finger is let in again", "unlocked"),
+        ]
+        for (action, request, text, kind) in cases {
+            let script = answering(.done(DoneAnswer(state: .valid)))
+            let run = try signet([action, "--account", "alice"], [script])
+            #expect(run.code == .done)
+            #expect(run.requests == [request])
+            #expect(run.output.hasPrefix(text))
+            let json = try signet([action, "--account", "alice", "--json"], [script])
+            #expect(try json.document(kind)["login"] as? String == "valid")
+        }
+    }
+
+    @Test("readers shows a table, and says where nothing is")
+    func readers() throws {
+        let script = answering(.reader(sampleReader), .done(DoneAnswer()))
+        let run = try signet(["readers"], [script])
+        #expect(run.code == .done)
+        #expect(run.output.contains("usb-1  Quick\\x1b[2J  quick   press  5       identify, host-matching"))
+        let json = try signet(["readers", "--json"], [script]).document("readers")
+        let readers = json["readers"] as? [[String: Any]]
+        #expect(readers?.first?["features"] as? [String] == ["identify", "host-matching"])
+        #expect(readers?.first?["name"] as? String == "Quick\u{1B}[2J")
+        let none = try signet(["readers"], [answering(.done(DoneAnswer()))])
+        #expect(none.output.contains("no fingerprint reader was found"))
+    }
+}

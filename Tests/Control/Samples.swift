@@ -1,0 +1,20 @@
+import Wire
+
+/// Everything as it should be.
+let sampleStatus = StatusAnswer(
+    account: Bytes("alice".utf8), since: 1_795_195_440, prints: 2, damaged: 0, state: .valid,
+    generation: 7, lock: .open, program: Bytes("0.1.0".utf8), vault: Bytes("file".utf8),
+    device: Bytes(0..<16))
+
+let sampleReader = ReaderAnswer(
+    readerID: Bytes("usb-1".utf8), scan: .press, total: 5, name: Bytes("Quick\u{1B}[2J".utf8),
+    driver: Bytes("quick".utf8), features: [.identify, .hostMatching])
+
+let samplePrint = PrintAnswer(
+    finger: .rightIndex, printID: Bytes(0..<16), readerID: Bytes("usb-1".utf8),
+    since: 1_795_195_440, intact: true)
+
+/// One connection that answers one request with these answers.
+func answering(_ answers: Answer...) -> [Step] {
+    [.receive] + answers.map { .send($0) }
+}
