@@ -42,7 +42,7 @@ extension Service {
 
     /// Deletes one finger, or all, damaged prints included.
     func delete(_ account: Account, _ finger: Wire.Finger?) async -> Answer {
-        var gone: [StoredPrint] = []
+        var gone: [Store.StoredPrint] = []
         let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
             guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
             let before = try kept.prints.enrolment()
@@ -141,7 +141,7 @@ extension Service {
         _ template: Template, _ finger: Wire.Finger, _ reader: ReaderDescription,
         for account: Account
     ) async -> Ruling<Answer> {
-        var replaced: [StoredPrint] = []
+        var replaced: [Store.StoredPrint] = []
         let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
             let name = Bytes(account.name.utf8)
             let kept = try state.makeAccount(name, uid: account.uid, now: instant)

@@ -16,7 +16,7 @@ struct TouchWish {
 
 /// A finger that matched, and what remains to be done about it.
 struct MatchedFinger {
-    let print: StoredPrint
+    let print: Store.StoredPrint
     /// The template to keep in its place, where the reader improved it.
     let updated: Template?
 }
@@ -112,10 +112,10 @@ extension Service {
 struct Gallery {
     /// The templates, in order.
     let templates: [Template]
-    private let prints: [StoredPrint]
+    private let prints: [Store.StoredPrint]
 
     /// All prints whose template is in libfprint's form.
-    init(_ prints: [StoredPrint]) {
+    init(_ prints: [Store.StoredPrint]) {
         let pairs = prints.compactMap { print in
             (try? Template(bytes: print.template)).map { (print, $0) }
         }
@@ -124,7 +124,7 @@ struct Gallery {
     }
 
     /// The print that a template was made of.
-    func print(at index: Int) -> StoredPrint? {
+    func print(at index: Int) -> Store.StoredPrint? {
         prints.indices.contains(index) ? prints[index] : nil
     }
 }

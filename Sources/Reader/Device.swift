@@ -13,8 +13,8 @@ final class Device {
 
     private var users = 0
     private var isOpen = false
-    private var moving: Task<Result<Void, ReaderFault>, Never>?
-    private var running: Task<Void, Never>?
+    private var moving: Pending<Result<Void, ReaderFault>>?
+    private var running: Operation?
     private var unplugging: SignalConnection?
 
     init(_ handle: DeviceHandle, id: String) {
@@ -27,6 +27,13 @@ final class Device {
     }
 
     var description: ReaderDescription { handle.description(id: id) }
+
+    /// What runs on the reader, and how to wait for its end.
+    @ReaderActor
+    private final class Operation {
+        let end = Pending<Void>()
+        var task: Task<Void, Never>?
+    }
 
     // MARK: Opening and closing
 
@@ -50,7 +57,7 @@ final class Device {
     /// Marks the reader as unplugged: whatever runs on it ends with `removed`.
     func unplugged() {
         isGone = true
-        running?.cancel()
+        running?.task?.cancel()
         settle()
     }
 
@@ -58,31 +65,38 @@ final class Device {
     func shut() async {
         isGone = true
         if let running {
-            running.cancel()
-            await running.value
+            running.task?.cancel()
+            await running.end.wait()
         }
-        while let moving { _ = await moving.value }
+        while let moving { _ = await moving.wait() }
         if isOpen { startClosing() }
-        while let moving { _ = await moving.value }
+        while let moving { _ = await moving.wait() }
     }
 
     private func open() async throws(ReaderFault) {
-        while let moving { _ = await moving.value }
+        while let moving { _ = await moving.wait() }
         if isGone { throw .removed }
         if isOpen { return }
-        let opening = Task { @ReaderActor () -> Result<Void, ReaderFault> in
-            defer { moving = nil }
+        let opening = Pending<Result<Void, ReaderFault>>()
+        moving = opening
+        // In a task of its own: the caller may be cancelled, opening may not.
+        Task { @ReaderActor in
             do throws(ReaderFault) {
                 try await handle.open()
                 isOpen = true
-                Task { @ReaderActor in settle() }
-                return .success(())
+                finishMoving(.success(()))
             } catch {
-                return .failure(error)
+                finishMoving(.failure(error))
             }
         }
-        moving = opening
-        try await opening.value.get()
+        try await opening.wait().get()
+    }
+
+    private func finishMoving(_ result: Result<Void, ReaderFault>) {
+        let moved = moving
+        moving = nil
+        moved?.settle(result)
+        Task { @ReaderActor in settle() }
     }
 
     /// Closes a reader that is unplugged or that nobody uses, once nothing runs on it.
@@ -91,12 +105,12 @@ final class Device {
     }
 
     private func startClosing() {
-        moving = Task { @ReaderActor () -> Result<Void, ReaderFault> in
-            defer { moving = nil }
-            isOpen = false
+        moving = Pending()
+        isOpen = false
+        Task { @ReaderActor in
             // A reader that was unplugged reports that once more; it is closed all the same.
             try? await handle.close()
-            return .success(())
+            finishMoving(.success(()))
         }
     }
 
@@ -108,16 +122,19 @@ final class Device {
         limit: Duration, _ body: @escaping @ReaderActor () async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
         while let running {
-            guard running.isCancelled else { throw .busy }
-            await running.value
+            guard running.task?.isCancelled == true else { throw .busy }
+            await running.end.wait()
         }
         let outcome = Outcome<Value>()
+        let operation = Operation()
+        running = operation
         let task = Task { @ReaderActor in
             outcome.settle(await attempt(body))
             running = nil
+            operation.end.settle(())
             settle()
         }
-        running = task
+        operation.task = task
         let deadline = Timer(onReaderAfter: limit) {
             task.cancel()
             outcome.giveUp(.timedOut, after: Self.patience)
