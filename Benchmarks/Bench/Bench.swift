@@ -27,7 +27,7 @@ struct Bench {
         measures = Measures(stage: stage)
         fprintd = try FprintdPeer(on: stage, directory: directory, mocksPolkit: mocksPolkit)
         floor = try Floor(on: stage, directory: directory, runs: 30)
-        signet = try SignetPeer.make(on: stage)
+        signet = try SignetPeer(on: stage)
     }
 
     /// Runs everything (some minutes) and prints the table.

@@ -1,10 +1,104 @@
+import Glibc
 import TestSupport
 
-/// pam_signet and signetd.
-///
-/// Not written yet: it needs the built module and the test bench's daemon. Until then the table
-/// says `not measured`.
-enum SignetPeer {
-    /// Sets it up on the stage and enrols alice; nil while there is nothing to set up.
-    static func make(on stage: Stage) throws -> (any Peer)? { nil }
+/// pam_signet and signetd as `make build` made them, the daemon on a virtual reader.
+final class SignetPeer: Peer {
+    let name = "signet"
+    let service = "bench-signet"
+    let module: String
+
+    private static let finger = "alice-right-index"
+    private static let socket = "/run/signet/signetd.sock"
+    private let stage: Stage
+    private let reader: String
+    private let built = "\(Layout.package)/build"
+    private var daemon: Program?
+    private var isStorageLost = false
+
+    /// Sets it up on the stage and enrols alice.
+    init(on stage: Stage) throws {
+        self.stage = stage
+        reader = stage.path("/run/bench/signet-reader")
+        module = "\(stage.moduleDirectory)/pam_signet.so"
+        try stage.installModule("\(built)/pam_signet.so")
+        try stage.run(["sh", "-c", "mkdir -p /run/bench && chmod 755 /var/lib/signet"])
+        try stage.writeService(
+            service,
+            """
+            auth required pam_signet.so timeout=10
+            account required pam_permit.so
+
+            """)
+        try start()
+        try enrol()
+    }
+
+    func arrange(_ situation: Situation) throws -> [String: String] {
+        switch situation {
+        case .running:
+            if try daemons().isEmpty { try start() }
+        case .startedByCall:
+            try kill()
+            try listen()
+        case .absent:
+            try kill()
+        }
+        return [:]
+    }
+
+    func daemons() throws -> [Int32] { stage.processes(named: "testbench") }
+
+    func prompted() throws {
+        if isStorageLost { try deliver("INSERT \(Self.finger)", to: reader) }
+        isStorageLost = false
+    }
+
+    func touch() throws -> Int64 {
+        let time = monotonicNow()
+        try deliver("SCAN \(Self.finger)", to: reader)
+        return time
+    }
+
+    func kill() throws {
+        for pid in try daemons() + stage.processes(named: "systemd-socket-") {
+            _ = Glibc.kill(pid, SIGKILL)
+        }
+        _ = try daemon?.expectEnd()
+        daemon = nil
+        isStorageLost = true
+        try stage.run(["rm", "-f", Self.socket])
+    }
+
+    private var command: [String] {
+        ["\(built)/testbench", "daemon", "--storage", "/run/bench/signet-reader"]
+    }
+
+    private func start() throws {
+        daemon = try stage.start(command)
+        while unsafe access(stage.path(Self.socket), F_OK) != 0 { usleep(1_000) }
+    }
+
+    /// Has the daemon started by the first who connects, as systemd does it.
+    private func listen() throws {
+        let shim = ["systemd-socket-activate", "--seqpacket", "--listen=\(Self.socket)"]
+        try stage.run(["mkdir", "-p", "/run/signet"])
+        daemon = try stage.start(shim + command)
+        try daemon?.expect("Listening on")
+    }
+
+    private func enrol() throws {
+        let program = try stage.start(["\(built)/signet", "enroll", "--account", "alice"])
+        var stages = 0
+        while program.ended == nil {
+            usleep(20_000)
+            // Refused at the end, when the reader has been closed.
+            try? deliver("SCAN \(Self.finger)", to: reader)
+            stages += 1
+            guard stages < 100 else { throw BenchFault.unexpected("enrolment has no end") }
+        }
+        let outcome = try program.expectEnd()
+        guard outcome.succeeded else {
+            throw BenchFault.unexpected("enrolment: \(outcome.output) \(outcome.errors)")
+        }
+    }
 }
