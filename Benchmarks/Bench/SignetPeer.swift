@@ -21,7 +21,14 @@ final class SignetPeer: Peer {
         reader = stage.path("/run/bench/signet-reader")
         module = "\(stage.moduleDirectory)/pam_signet.so"
         try stage.installModule("\(built)/pam_signet.so")
-        try stage.run(["sh", "-c", "mkdir -p /run/bench && chmod 755 /var/lib/signet"])
+        try stage.run([
+            "sh", "-c",
+            // logind's sessions are told by control groups.
+            """
+            mkdir -p /run/bench && chmod 755 /var/lib/signet
+            mount -t cgroup2 cgroup2 /sys/fs/cgroup
+            """,
+        ])
         try stage.writeService(
             service,
             """

@@ -50,6 +50,10 @@ package struct Session: Equatable, Sendable {
     private typealias OwnerLookup = (UnsafeMutablePointer<uid_t>) -> Int32
 
     private init(_ lookup: Lookup, owner: OwnerLookup) {
+        guard Self.isLogindThere else {
+            self.init(place: .none, seat: nil)
+            return
+        }
         switch unsafe Self.text(lookup) {
         case .success(let name): self.init(named: name)
         // For peers, libsystemd 252 passes on ENXIO where for processes it says ENODATA.
@@ -58,6 +62,9 @@ package struct Session: Equatable, Sendable {
         case .failure: self.init(place: .unknown, seat: nil)
         }
     }
+
+    /// Without logind nobody is in a session; libsystemd asks for this directory as well.
+    private static var isLogindThere: Bool { unsafe access("/run/systemd/seats", F_OK) == 0 }
 
     private init(primaryOf owner: OwnerLookup) {
         var uid = uid_t.max
