@@ -29,11 +29,11 @@ struct SealedCredential: Equatable, Sendable {
     let identifier: [UInt8]
     let created: Instant
     let publicKey: SSHPublicKey
-    let sealed: [UInt8]
+    var sealed: [UInt8]
     /// The enrolment state it was made for, and the machine's secret then, by its name.
-    let enrolment: EnrolmentState
+    var enrolment: EnrolmentState
     let host: [UInt8]
-    let manifest: PrintManifest
+    var manifest: PrintManifest
 }
 
 /// The record `credential`: a credential, or why there is none any more.

@@ -100,6 +100,31 @@ package struct CredentialStore: Sendable {
         }
     }
 
+    /// Keeps a template that the reader improved at a match, and seals the same key to the prints
+    /// as they are then: the finger is the same, so login goes on.
+    ///
+    /// Throws `.vault(.doesNotOpen)`, with nothing changed, unless the credential opens for the
+    /// prints as they are. A fault or crash halfway leaves a credential that does not open.
+    package func improve(
+        _ print: [UInt8], template: inout [UInt8], _ credential: FoundCredential,
+        vault: some Vault
+    ) throws(StoreFault) {
+        let old = try context(
+            credential.identifier, try account.prints.enrolment().state)
+        let bytes = credential.record.sealed
+        _ = try sealed { () throws(VaultError) in try vault.open(bytes, old) }
+        try account.prints.update(print, template: &template)
+        let enrolment = try account.prints.enrolment()
+        let new = try context(credential.identifier, enrolment.state)
+        var record = credential.record
+        record.sealed = try sealed { () throws(VaultError) in
+            try vault.reseal(bytes, from: old, to: new)
+        }
+        record.enrolment = enrolment.state
+        record.manifest = PrintManifest(enrolment)
+        try account.directory.keep(CredentialRecord.sealed(record), as: Self.name)
+    }
+
     /// Says why a credential does not fit the prints as they are now.
     ///
     /// Only for people: the records that it compares are not what decides.

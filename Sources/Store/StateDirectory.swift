@@ -4,8 +4,8 @@ import Vault
 
 /// The root of all that is kept on disk; one daemon owns it.
 ///
-/// `version`, `device-id`, `keys/` for everybody to read, and `private/` with the host secret and
-/// a directory for each account. docs name each file.
+/// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`;
+/// `private/accounts/<uid>/` with account, prints/, credential, signers, lockout, counter, receipts.
 package struct StateDirectory: Sendable {
     /// Where it is on an installed system.
     package static let standardPath = "/var/lib/signet"

@@ -25,9 +25,8 @@ package struct FileVault: Vault {
     package func create(_ context: SealingContext) throws(VaultError) -> NewCredential {
         try crypto { () throws(CryptoFault) in
             let key = try P256PrivateKey.generate()
-            let sealed = try AESGCM.seal(
-                try key.pkcs8(), key: try sealingKey(context), additional: additional(context))
-            return NewCredential(publicPoint: key.publicPoint, sealed: Self.header + sealed)
+            return NewCredential(
+                publicPoint: key.publicPoint, sealed: try seal(try key.pkcs8(), context))
         }
     }
 
@@ -38,11 +37,33 @@ package struct FileVault: Vault {
             throw .malformed
         }
         return try crypto { () throws(CryptoFault) in
-            let encoded = try AESGCM.open(
-                Array(sealed.dropFirst(Self.header.count)), key: try sealingKey(context),
-                additional: additional(context))
-            return FileKey(key: try P256PrivateKey(pkcs8: encoded))
+            FileKey(key: try P256PrivateKey(pkcs8: try unseal(sealed, context)))
         }
+    }
+
+    package func reseal(
+        _ sealed: [UInt8], from old: SealingContext, to new: SealingContext
+    ) throws(VaultError) -> [UInt8] {
+        guard sealed.count <= Self.sealedLimit, sealed.starts(with: Self.header) else {
+            throw .malformed
+        }
+        return try crypto { () throws(CryptoFault) in try seal(try unseal(sealed, old), new) }
+    }
+
+    private func seal(
+        _ encoded: SecretBytes, _ context: SealingContext
+    ) throws(CryptoFault) -> [UInt8] {
+        try Self.header
+            + AESGCM.seal(
+                encoded, key: try sealingKey(context), additional: additional(context))
+    }
+
+    private func unseal(
+        _ sealed: [UInt8], _ context: SealingContext
+    ) throws(CryptoFault) -> SecretBytes {
+        try AESGCM.open(
+            Array(sealed.dropFirst(Self.header.count)), key: try sealingKey(context),
+            additional: additional(context))
     }
 
     private func sealingKey(_ context: SealingContext) throws(CryptoFault) -> SecretBytes {

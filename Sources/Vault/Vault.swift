@@ -42,6 +42,10 @@ package protocol Vault: Sendable {
     func open(
         _ sealed: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> any SigningKey
+    /// Seals the same key to another context; `.doesNotOpen` unless it opens with the old one.
+    func reseal(
+        _ sealed: [UInt8], from old: SealingContext, to new: SealingContext
+    ) throws(VaultError) -> [UInt8]
 }
 
 extension VaultError: CustomStringConvertible {

@@ -132,6 +132,24 @@ struct P256Tests {
         #expect(directory.run("\(verify) wrong") != 0)
     }
 
+    @Test("no configuration file is opened, whatever the environment says")
+    func configuration() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            try directory.write("openssl.cnf", Array("openssl_conf = none\n".utf8))
+            let path = directory.path + "/openssl.cnf"
+            _ = unsafe setenv("OPENSSL_CONF", path, 1)
+            let watch = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
+            #expect(unsafe inotify_add_watch(watch, path, UInt32(IN_OPEN)) >= 0)
+            _ = try P256PrivateKey.generate().sign([1])
+            var event = [UInt8](repeating: 0, count: 512)
+            #expect(unsafe read(watch, &event, event.count) == -1 && errno == EAGAIN)
+            // The watch does tell of an opening.
+            #expect(try directory.read("openssl.cnf").count == 20)
+            #expect(unsafe read(watch, &event, event.count) > 0)
+        }
+    }
+
     @Test("a key made by stock openssl loads and signs")
     func opensslKey() throws {
         let directory = try TemporaryDirectory()

@@ -3,7 +3,7 @@ import Posix
 
 /// A directory for a program that a test runs, removed with it.
 final class TemporaryDirectory {
-    private let path: String
+    let path: String
 
     init() throws {
         var template = Array("/tmp/signet-crypto.XXXXXX".utf8CString)

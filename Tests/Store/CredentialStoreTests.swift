@@ -79,6 +79,63 @@ struct CredentialStoreTests {
         try doesNotOpen(issued, because: .fingerReplaced)
     }
 
+    @Test("a template that the reader improved keeps the key, and a change beside it does not")
+    func improved() throws {
+        let issued = try bench.issue()
+        let key = try bench.contents(bench.publicKey)
+        let finger = try bench.account.prints.enrolment().prints[0].identifier
+        var template = [UInt8](repeating: 9, count: 700)
+        try store.improve(finger, template: &template, issued, vault: bench.vault)
+        #expect(template.isEmpty)
+        let enrolment = try bench.account.prints.enrolment()
+        #expect(enrolment.prints.contains { $0.template.count == 700 })
+        guard case .issued(let found) = try store.state() else {
+            Issue.record("gone")
+            return
+        }
+        #expect(store.fits(found, enrolment))
+        let signature = try store.open(found, enrolment, vault: bench.vault).sign([1])
+        #expect(
+            try P256PublicKey(point: issued.publicKey.point).verifies(signature, message: [1]))
+        #expect(try bench.contents(bench.publicKey) == key)
+        try doesNotOpen(issued, because: .fingerReplaced)
+        // Somebody else's change since then is not carried along.
+        try bench.add(5, .leftLittle)
+        let before = try bench.account.prints.enrolment().state
+        var other: [UInt8] = [1]
+        #expect(throws: StoreFault.vault(.doesNotOpen)) {
+            try store.improve(finger, template: &other, found, vault: bench.vault)
+        }
+        #expect(try bench.account.prints.enrolment().state == before)
+    }
+
+    @Test("improving a template that fails anywhere leaves a key that opens, or none")
+    func interruptedImprovement() throws {
+        for step in 0..<60 {
+            let issued = try bench.issue()
+            let plan = FaultPlan()
+            let account = try bench.account(failing: plan)
+            let finger = try account.prints.enrolment().prints[0].identifier
+            var template = [UInt8](repeating: UInt8(step), count: 50)
+            plan.arm(after: step)
+            let done: Void? = try? account.credential.improve(
+                finger, template: &template, issued, vault: bench.vault)
+            plan.disarm()
+            guard case .issued(let found) = try store.state() else {
+                Issue.record("step \(step)")
+                return
+            }
+            let enrolment = try bench.account.prints.enrolment()
+            let opens = (try? store.open(found, enrolment, vault: bench.vault)) != nil
+            #expect(opens == store.fits(found, enrolment))
+            if done != nil {
+                #expect(opens)
+                return
+            }
+        }
+        Issue.record("it never came to an end")
+    }
+
     @Test("with another host secret it does not open, and that is told")
     func hostChanged() throws {
         let issued = try bench.issue()

@@ -5,6 +5,7 @@ import Statement
 import Store
 import Testing
 import Vault
+import Wire
 
 @Suite("the state directory")
 struct StateDirectoryTests {
@@ -103,6 +104,35 @@ struct StateDirectoryTests {
         #expect(try fresh.prints.enrolment().isEmpty)
         #expect(try fresh.credential.state() == .none)
         #expect(try bench.state.account(bob, uid: Bench.uid) != nil)
+    }
+
+    @Test("removing an account that fails anywhere leaves no public key, and is completed later")
+    func interruptedRemoval() throws {
+        for step in 0..<80 {
+            let account = try bench.state.makeAccount(
+                Bench.alice, uid: Bench.uid, now: Bench.now)
+            var template: [UInt8] = [1]
+            _ = try account.prints.add(
+                &template, finger: .rightIndex, reader: Bench.reader, now: Bench.now)
+            _ = try account.credential.issue(
+                try account.prints.enrolment(), vault: bench.vault, now: Bench.now)
+            let plan = FaultPlan()
+            let state = try StateDirectory.open(bench.scratch.path, faults: plan.faults)
+            plan.arm(after: step)
+            let done: Void? = try? state.removeAccount(uid: Bench.uid)
+            plan.disarm()
+            #expect(step == 0 || !bench.exists(bench.publicKey))
+            if let left = try state.account(Bench.alice, uid: Bench.uid) {
+                if case .issued = try left.credential.state(), step > 0 {
+                    Issue.record("step \(step)")
+                }
+            }
+            try state.removeAccount(uid: Bench.uid)
+            #expect(!bench.exists(bench.file("")))
+            #expect(try state.accounts().isEmpty)
+            if done != nil { return }
+        }
+        Issue.record("it never came to an end")
     }
 
     @Test("a record moved to another uid is damaged")

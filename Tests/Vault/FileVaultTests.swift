@@ -41,6 +41,23 @@ struct FileVaultTests {
         for other in others { refused(made.sealed, try context(enrolment: other)) }
     }
 
+    @Test("a key sealed to other fingers is the same key, opens for them and not by the old bytes")
+    func resealed() throws {
+        let made = try vault.create(try context())
+        let later = try context(enrolment: try EnrolmentState(generation: 8, prints: [print(1)]))
+        let again = try vault.reseal(made.sealed, from: try context(), to: later)
+        let signature = try vault.open(again, later).sign([1])
+        #expect(try P256PublicKey(point: made.publicPoint).verifies(signature, message: [1]))
+        refused(again, try context())
+        refused(made.sealed, later)
+        #expect(throws: VaultError.doesNotOpen) {
+            try vault.reseal(made.sealed, from: later, to: later)
+        }
+        #expect(throws: VaultError.malformed) {
+            try vault.reseal([1], from: try context(), to: later)
+        }
+    }
+
     @Test("a key does not open for another account, credential or relying party")
     func otherOwner() throws {
         let made = try vault.create(try context())
