@@ -285,4 +285,12 @@ struct SignalTests {
         #expect(got == signal)
         #expect(held != nil)
     }
+
+    @Test("signals may be given up on any thread")
+    func release() async {
+        var held: Signals? = await Task { @ServiceActor in Signals([.hangUp]) { _ in } }.value
+        await Task { @ReaderActor [given = held] in withExtendedLifetime(given) {} }.value
+        held = nil
+        #expect(held == nil)
+    }
 }
