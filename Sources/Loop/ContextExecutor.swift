@@ -3,11 +3,14 @@ import Synchronization
 
 /// Runs Swift jobs on the thread that iterates one GLib main context, in the order they came.
 ///
+/// As a task's preference it also takes what the runtime resumes on no actor: after each wait, which
+/// would else start threads of a pool.
+///
 /// Between jobs it costs nothing: its source has no ready time until a job is queued.
 ///
 /// SAFETY: `context` is a reference held for the process's life and is only handed to GLib calls
 /// that lock it; every other property is immutable or behind the mutex.
-@safe package final class ContextExecutor: SerialExecutor, @unchecked Sendable {
+@safe package final class ContextExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// The default main context, which libfprint itself iterates.
     package static let reader = unsafe ContextExecutor(g_main_context_default())
 

@@ -14,14 +14,14 @@ package enum MainLoop {
     package static func run() {
         let thread = unsafe startService()
         unsafe g_main_loop_run(reader)
-        Task { @ServiceActor in unsafe g_main_loop_quit(service) }
+        onService { unsafe g_main_loop_quit(service) }
         unsafe g_thread_join(thread)
     }
 
     /// Makes `run()` return once the jobs queued before this call have had their turn.
     /// May be called from any thread, also before `run()`.
     package static func quit() {
-        Task { @ReaderActor in unsafe g_main_loop_quit(reader) }
+        onReader { unsafe g_main_loop_quit(reader) }
     }
 
     /// Runs `run()` on a thread of its own, for processes whose main thread is not ours. The first

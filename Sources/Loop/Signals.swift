@@ -14,7 +14,7 @@ import Glibc
         case terminate = 15
     }
 
-    private final class Action {
+    private final class Action: Sendable {
         let signal: Signal
         let body: @ServiceActor (Signal) -> Void
 
@@ -22,6 +22,19 @@ import Glibc
             self.signal = signal
             self.body = body
         }
+    }
+
+    // Closures written inside an isolated function would be isolated too, and `release` trap when
+    // the signals are given up on another thread.
+    private nonisolated static let callback: GSourceFunc = { data in
+        guard let data = unsafe data else { return 0 }
+        let action = unsafe Unmanaged<Action>.fromOpaque(data).takeUnretainedValue()
+        ServiceActor.assumeIsolated { action.body(action.signal) }
+        return 1
+    }
+
+    private nonisolated static let release: GDestroyNotify = { data in
+        if let data = unsafe data { unsafe Unmanaged<Action>.fromOpaque(data).release() }
     }
 
     private let sources: [UnsafeMutablePointer<GSource>]
@@ -32,18 +45,8 @@ import Glibc
         unsafe sources = signals.compactMap { signal in
             guard let source = unsafe g_unix_signal_source_new(signal.rawValue) else { return nil }
             unsafe g_source_set_callback(
-                source,
-                { data in
-                    guard let data = unsafe data else { return 0 }
-                    let action = unsafe Unmanaged<Action>.fromOpaque(data).takeUnretainedValue()
-                    ServiceActor.assumeIsolated { action.body(action.signal) }
-                    return 1
-                },
-                Unmanaged.passRetained(Action(signal, received)).toOpaque(),
-                { data in
-                    guard let data = unsafe data else { return }
-                    unsafe Unmanaged<Action>.fromOpaque(data).release()
-                })
+                source, Self.callback, Unmanaged.passRetained(Action(signal, received)).toOpaque(),
+                Self.release)
             unsafe g_source_attach(source, ContextExecutor.service.context)
             return unsafe source
         }

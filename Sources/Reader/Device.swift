@@ -22,7 +22,7 @@ final class Device {
         self.id = id
         // The context tells of it only after the reader was closed.
         unplugging = unsafe SignalConnection(handle.pointer, "notify::removed") { [weak self] _ in
-            Task { @ReaderActor in self?.unplugged() }
+            onReader { self?.unplugged() }
         }
     }
 
@@ -80,7 +80,7 @@ final class Device {
         let opening = Pending<Result<Void, ReaderFault>>()
         moving = opening
         // In a task of its own: the caller may be cancelled, opening may not.
-        Task { @ReaderActor in
+        onReader { [self] in
             do throws(ReaderFault) {
                 try await handle.open()
                 isOpen = true
@@ -96,7 +96,7 @@ final class Device {
         let moved = moving
         moving = nil
         moved?.settle(result)
-        Task { @ReaderActor in settle() }
+        onReader { [self] in settle() }
     }
 
     /// Closes a reader that is unplugged or that nobody uses, once nothing runs on it.
@@ -107,7 +107,7 @@ final class Device {
     private func startClosing() {
         moving = Pending()
         isOpen = false
-        Task { @ReaderActor in
+        onReader { [self] in
             // A reader that was unplugged reports that once more; it is closed all the same.
             try? await handle.close()
             finishMoving(.success(()))
@@ -128,7 +128,7 @@ final class Device {
         let outcome = Outcome<Value>()
         let operation = Operation()
         running = operation
-        let task = Task { @ReaderActor in
+        let task = onReader { [self] in
             outcome.settle(await attempt(body))
             running = nil
             operation.end.settle(())
@@ -142,7 +142,7 @@ final class Device {
         defer { deadline.cancel() }
         return try await outcome.value {
             task.cancel()
-            Task { @ReaderActor in outcome.giveUp(.cancelled, after: Self.patience) }
+            onReader { outcome.giveUp(.cancelled, after: Self.patience) }
         }
     }
 

@@ -65,7 +65,7 @@ package final class Readers {
         }
         let (results, feed) = AsyncStream<Result<MatchResult, ReaderFault>>.makeStream()
         let tasks = galleries.map { gallery in
-            Task { @ReaderActor in
+            onReader { [self] in
                 do throws(ReaderFault) {
                     feed.yield(
                         .success(try await match(gallery, limit: limit, observer: observer)))
@@ -135,7 +135,7 @@ package final class Readers {
 
     deinit {
         // Devices may only be closed on their own thread, and before the context goes.
-        Task { @ReaderActor [devices, context] in
+        onReader { [devices, context] in
             for device in devices { await device.shut() }
             withExtendedLifetime(context) {}
         }
@@ -213,7 +213,7 @@ package final class Hold: Sendable {
     }
 
     deinit {
-        Task { @ReaderActor [device] in device.leave() }
+        onReader { [device] in device.leave() }
     }
 }
 

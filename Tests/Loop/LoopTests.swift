@@ -8,6 +8,13 @@ private func loop() {
     MainLoop.runInBackground()
 }
 
+/// Names the thread; `pthread_self` will not do, as the optimiser keeps its value across waits.
+private func threadLink() -> [CChar] {
+    var link = [CChar](repeating: 0, count: 64)
+    _ = unsafe readlink("/proc/thread-self", &link, link.count - 1)
+    return link
+}
+
 /// A pair of connected descriptors that close themselves.
 private final class Pipe: Sendable {
     let reading: Int32
@@ -41,8 +48,8 @@ private final class Pipe: Sendable {
 struct ExecutorTests {
     init() { loop() }
 
-    @ReaderActor private func readerThread() -> pthread_t { pthread_self() }
-    @ServiceActor private func serviceThread() -> pthread_t { pthread_self() }
+    @ReaderActor private func readerThread() -> [CChar] { threadLink() }
+    @ServiceActor private func serviceThread() -> [CChar] { threadLink() }
 
     @Test("each actor keeps to one thread, and they differ")
     func threads() async {
@@ -91,7 +98,7 @@ struct ExecutorTests {
     func independent() async {
         let gate = Pipe.Gate()
         let busy = Task { @ReaderActor in gate.wait() }
-        #expect(await serviceThread() != 0)
+        #expect(await serviceThread().first != 0)
         gate.open()
         await busy.value
     }
@@ -284,5 +291,13 @@ struct SignalTests {
         }
         #expect(got == signal)
         #expect(held != nil)
+    }
+
+    @Test("signals may be given up on any thread")
+    func release() async {
+        var held: Signals? = await Task { @ServiceActor in Signals([.hangUp]) { _ in } }.value
+        await Task { @ReaderActor [given = held] in withExtendedLifetime(given) {} }.value
+        held = nil
+        #expect(held == nil)
     }
 }

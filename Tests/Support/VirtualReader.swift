@@ -131,7 +131,8 @@ private func sendWhenOpen(
     while true {
         let result = unsafe connect_stream(path)
         if result >= 0, try exchange(bytes, over: Descriptor(owning: result), deadline) { return }
-        guard result >= 0 || result == -ENOENT || result == -ECONNREFUSED || result == -EAGAIN else {
+        guard result >= 0 || result == -ENOENT || result == -ECONNREFUSED || result == -EAGAIN
+        else {
             throw .system(call: "connect", subject: path, code: -result)
         }
         let left = deadline - ContinuousClock.now
