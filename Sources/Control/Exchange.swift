@@ -37,8 +37,9 @@ struct Exchange {
     }
 
     private func attempt(_ take: (Answer) throws(CommandFault) -> Step) throws(CommandFault) {
+        let opening = try encoded(request)
         let connection = try Connection.open(surroundings)
-        try connection.send(try encodedRequest())
+        try connection.send(opening)
         var limit = surroundings.answerLimit
         while true {
             let answer: Answer
@@ -91,8 +92,6 @@ struct Exchange {
         }
         return try password.packet(for: account, in: surroundings)
     }
-
-    private func encodedRequest() throws(CommandFault) -> Bytes { try encoded(request) }
 
     private func encoded(_ request: Request) throws(CommandFault) -> Bytes {
         do throws(WireFault) {

@@ -1,3 +1,5 @@
+import Control
+import Foundation
 import Testing
 import Texts
 import Wire
@@ -57,7 +59,9 @@ struct DaemonFaultTests {
 
     @Test("one that says nothing is left after its time")
     func silent() throws {
-        for words in [["status"], ["list"], ["enable"], ["log"], ["verify"], ["enroll", "left-ring"]] {
+        for words in [
+            ["status"], ["list"], ["enable"], ["log"], ["verify"], ["enroll", "left-ring"],
+        ] {
             let run = try signet(words + ["--account", "alice"], [[.receive, .hang]]) {
                 $0.answerLimit = .milliseconds(50)
             }

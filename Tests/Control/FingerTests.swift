@@ -1,3 +1,5 @@
+import Control
+import Foundation
 import Testing
 import Texts
 import Wire
@@ -180,7 +182,9 @@ struct FingerTests {
         let script = answering(.reader(sampleReader), .done(DoneAnswer()))
         let run = try signet(["readers"], [script])
         #expect(run.code == .done)
-        #expect(run.output.contains("usb-1  Quick\\x1b[2J  quick   press  5       identify, host-matching"))
+        #expect(
+            run.output.contains(
+                "usb-1  Quick\\x1b[2J  quick   press  5       identify, host-matching"))
         let json = try signet(["readers", "--json"], [script]).document("readers")
         let readers = json["readers"] as? [[String: Any]]
         #expect(readers?.first?["features"] as? [String] == ["identify", "host-matching"])
