@@ -1,19 +1,17 @@
+import Policy
 import Posix
 import Texts
 import Wire
 
 /// One run of the command `signet`.
 package struct Invocation {
-    /// The version that `--version` tells.
-    package static let version = "0.1.0"
-
     let surroundings: Surroundings
     let arguments: Arguments
 
     /// Does what the words after the program's name say, and tells how the program must end.
     package static func run(_ words: [String], in surroundings: Surroundings) -> ExitCode {
         if words == ["--version"] {
-            surroundings.say("signet \(version.bytes)")
+            surroundings.say("signet \(Version.text.bytes)")
             return .done
         }
         do throws(CommandFault) {
