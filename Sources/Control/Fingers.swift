@@ -111,7 +111,10 @@ extension Invocation {
     private func sayChange(
         _ kind: String, _ account: Bytes, finger: String?, _ done: DoneAnswer, _ lines: [Text]
     ) {
-        let login: [Text] = done.state.map { [CommandOutcome.login($0, account: account)] } ?? []
+        let login: [Text] =
+            done.prints == 0
+            ? [CommandOutcome.noFingers(account)]
+            : done.state.map { [CommandOutcome.login($0, account: account)] } ?? []
         say(
             .document(
                 kind,

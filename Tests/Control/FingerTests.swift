@@ -135,6 +135,13 @@ struct FingerTests {
         let gone = answering(.done(DoneAnswer(prints: 0)))
         let all = try signet(["delete", "--all", "--account", "alice", "--json"], [gone])
         #expect(all.requests == [.delete(account: alice, finger: nil)])
+        let plain = try signet(["delete", "--all", "--account", "alice"], [gone])
+        #expect(
+            plain.output == """
+                all fingers are deleted for alice: 0 fingers left
+                no finger is enrolled for alice. Run 'signet enroll' to add one
+
+                """)
         let document = try all.document("deleted")
         #expect(document["fingers"] as? Int == 0)
     }
