@@ -16,8 +16,10 @@ struct Exchange {
     /// Whether somebody has to touch the reader meanwhile.
     var awaitsTouch = false
 
-    /// The longest that a touch, an enrolment or a password check may take by configuration.
-    private static let patience = Duration.seconds(615)
+    /// A little more than the longest that an enrolment may take by configuration.
+    private static let touchLimit = Duration.seconds(615)
+    /// The same for the check of a password.
+    private static let passwordLimit = Duration.seconds(315)
     private static let tries = 3
 
     /// Asks, and hands over each answer until `take` says that it was the last.
@@ -50,11 +52,11 @@ struct Exchange {
             }
             if case .passwordWanted(let account) = answer {
                 try connection.send(try packet(for: account))
-                limit = Exchange.patience
+                limit = awaitsTouch ? Exchange.touchLimit : Exchange.passwordLimit
                 continue
             }
             if case .finished = try handle(answer, take) { return }
-            if awaitsTouch { limit = Exchange.patience }
+            limit = awaitsTouch ? Exchange.touchLimit : surroundings.answerLimit
         }
     }
 

@@ -107,11 +107,11 @@ extension Invocation {
     }
 
     /// A request that shows how it goes on and ends with `done`.
-    func follow(_ request: Request) throws(CommandFault) -> DoneAnswer {
+    func follow(_ request: Request, awaitsTouch: Bool) throws(CommandFault) -> DoneAnswer {
         var progress = Progress(surroundings, isJSON: isJSON)
         defer { progress.end() }
         var result = DoneAnswer()
-        try exchange(request, awaitsTouch: true).run { (answer) throws(CommandFault) in
+        try exchange(request, awaitsTouch: awaitsTouch).run { (answer) throws(CommandFault) in
             switch answer {
             case .notice(let notice):
                 progress.show(notice)

@@ -8,6 +8,9 @@ private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), 
 private let denying: [Step] = asking + [.send(.denial(Denial(.wrongPassword)))]
 private let touching: [Step] = [.receive, .send(.notice(Notice(.touch)))]
 
+/// Where it was built, which a stage shows too: a copy could be busy while another test forks.
+private let program = "\(Layout.products)/signet"
+
 /// The built program on a stage, with a fake daemon where the real one would listen.
 private struct Desk {
     let stage: Stage
@@ -16,12 +19,11 @@ private struct Desk {
     init(_ scripts: [[Step]]) throws {
         stage = try Stage()
         try stage.run(["mkdir", "-p", "-m", "755", "/run/signet"])
-        try stage.install("\(Layout.products)/signet", at: "/usr/local/bin/signet")
         daemon = try FakeDaemon(at: stage.path("/run/signet/signetd.sock"), scripts)
     }
 
     func terminal(_ words: String...) throws -> Terminal {
-        try stage.terminal(["/usr/local/bin/signet"] + words, as: Stage.alice)
+        try stage.terminal([program] + words, as: Stage.alice)
     }
 }
 
@@ -65,7 +67,7 @@ struct TerminalTests {
             [.receive, .send(.passwordWanted(account: alice)), .receive]
         ])
         let shell = try desk.stage.terminal(
-            ["sh", "-c", "trap : INT; /usr/local/bin/signet enable; echo ended $?; read line"],
+            ["sh", "-c", "trap : INT; \(program) enable; echo ended $?; read line"],
             as: Stage.alice)
         try shell.expect("Password of alice: ")
         try shell.send("half")
@@ -122,9 +124,8 @@ struct TerminalTests {
     @Test("no variable of the environment sends it to another socket")
     func environment() throws {
         let stage = try Stage()
-        try stage.install("\(Layout.products)/signet", at: "/usr/local/bin/signet")
         let outcome = try stage.run(
-            ["/usr/local/bin/signet", "list"], as: Stage.alice,
+            [program, "list"], as: Stage.alice,
             environment: ["SIGNET_SOCKET": "/tmp/x", "SIGNETD_SOCKET": "/tmp/x"])
         #expect(outcome.ending == .exited(3))
         #expect(outcome.errors.contains("/run/signet/signetd.sock: No such file"))
