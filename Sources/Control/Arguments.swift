@@ -12,7 +12,7 @@ struct Arguments {
         guard let action = Arguments.action(first) else {
             throw .usage(
                 first.hasPrefix("-")
-                    ? CommandText.unknownOption(first.bytes, action: "signet".bytes)
+                    ? CommandText.earlyOption(first.bytes)
                     : CommandText.unknownAction(first.bytes))
         }
         self.action = action

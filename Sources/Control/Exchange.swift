@@ -16,8 +16,10 @@ struct Exchange {
     /// Whether somebody has to touch the reader meanwhile.
     var awaitsTouch = false
 
-    /// The longest that a touch, an enrolment or a password check may take by configuration.
-    private static let patience = Duration.seconds(615)
+    /// A little more than the longest that an enrolment may take by configuration.
+    private static let touchLimit = Duration.seconds(615)
+    /// The same for the check of a password.
+    private static let passwordLimit = Duration.seconds(315)
     private static let tries = 3
 
     /// Asks, and hands over each answer until `take` says that it was the last.
@@ -37,8 +39,9 @@ struct Exchange {
     }
 
     private func attempt(_ take: (Answer) throws(CommandFault) -> Step) throws(CommandFault) {
+        let opening = try encoded(request)
         let connection = try Connection.open(surroundings)
-        try connection.send(try encodedRequest())
+        try connection.send(opening)
         var limit = surroundings.answerLimit
         while true {
             let answer: Answer
@@ -49,11 +52,11 @@ struct Exchange {
             }
             if case .passwordWanted(let account) = answer {
                 try connection.send(try packet(for: account))
-                limit = Exchange.patience
+                limit = awaitsTouch ? Exchange.touchLimit : Exchange.passwordLimit
                 continue
             }
             if case .finished = try handle(answer, take) { return }
-            if awaitsTouch { limit = Exchange.patience }
+            limit = awaitsTouch ? Exchange.touchLimit : surroundings.answerLimit
         }
     }
 
@@ -91,8 +94,6 @@ struct Exchange {
         }
         return try password.packet(for: account, in: surroundings)
     }
-
-    private func encodedRequest() throws(CommandFault) -> Bytes { try encoded(request) }
 
     private func encoded(_ request: Request) throws(CommandFault) -> Bytes {
         do throws(WireFault) {

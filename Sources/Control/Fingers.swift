@@ -21,7 +21,7 @@ extension Invocation {
         let done = try follow(
             .enroll(
                 account: account, finger: finger,
-                readerID: arguments.value(.reader)?.bytes))
+                readerID: arguments.value(.reader)?.bytes), awaitsTouch: true)
         let name = (done.finger ?? finger).word
         let lines = [
             CommandOutcome.enrolled(name.bytes, account: account, prints: done.prints ?? 0)
@@ -37,7 +37,7 @@ extension Invocation {
                 CommandText.choose("FINGER".bytes, Option.all.name.bytes, action: "delete".bytes))
         }
         let account = try account()
-        let done = try follow(.delete(account: account, finger: finger))
+        let done = try follow(.delete(account: account, finger: finger), awaitsTouch: false)
         let lines = [
             CommandOutcome.deleted(
                 finger?.word.bytes, account: account, prints: done.prints ?? 0)
@@ -59,7 +59,8 @@ extension Invocation {
     /// `signet verify`
     func verify() throws(CommandFault) {
         let account = try account()
-        let done = try follow(.verify(account: account, timeoutMilliseconds: 30_000))
+        let done = try follow(
+            .verify(account: account, timeoutMilliseconds: 30_000), awaitsTouch: true)
         let finger = done.finger?.word
         say(
             .document(
@@ -73,7 +74,7 @@ extension Invocation {
         _ request: (Bytes) -> Request, kind: String, _ outcome: (Bytes) -> Text
     ) throws(CommandFault) {
         let account = try account()
-        let done = try follow(request(account))
+        let done = try follow(request(account), awaitsTouch: false)
         say(
             .document(
                 kind,
@@ -111,7 +112,10 @@ extension Invocation {
     private func sayChange(
         _ kind: String, _ account: Bytes, finger: String?, _ done: DoneAnswer, _ lines: [Text]
     ) {
-        let login: [Text] = done.state.map { [CommandOutcome.login($0, account: account)] } ?? []
+        let login: [Text] =
+            done.prints == 0
+            ? [CommandOutcome.noFingers(account)]
+            : done.state.map { [CommandOutcome.login($0, account: account)] } ?? []
         say(
             .document(
                 kind,

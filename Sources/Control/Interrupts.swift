@@ -21,6 +21,8 @@ struct Interrupts: ~Copyable {
         }
         writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            // Who starts a program with a signal ignored, as nohup(1) does, wants that to last.
+            if try isIgnored(signal) { continue }
             var action = sigaction()
             unsafe action.__sigaction_handler.sa_handler = { _ in Interrupts.note() }
             action.sa_flags = SA_RESTART
@@ -29,6 +31,15 @@ struct Interrupts: ~Copyable {
             }
         }
         return Interrupts(descriptor: Descriptor(adopting: ends[0]))
+    }
+
+    private static func isIgnored(_ signal: Int32) throws(SystemFault) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(signal, nil, &action) == 0 else {
+            throw SystemFault.current("sigaction")
+        }
+        let handler = unsafe action.__sigaction_handler.sa_handler
+        return unsafe unsafeBitCast(handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
     }
 
     /// Async-signal-safe: one atomic load and one write(2).

@@ -1,19 +1,17 @@
+import Policy
 import Posix
 import Texts
 import Wire
 
 /// One run of the command `signet`.
 package struct Invocation {
-    /// The version that `--version` tells.
-    package static let version = "0.1.0"
-
     let surroundings: Surroundings
     let arguments: Arguments
 
     /// Does what the words after the program's name say, and tells how the program must end.
     package static func run(_ words: [String], in surroundings: Surroundings) -> ExitCode {
         if words == ["--version"] {
-            surroundings.say("signet \(version.bytes)")
+            surroundings.say("signet \(Version.text.bytes)")
             return .done
         }
         do throws(CommandFault) {
@@ -109,11 +107,11 @@ extension Invocation {
     }
 
     /// A request that shows how it goes on and ends with `done`.
-    func follow(_ request: Request) throws(CommandFault) -> DoneAnswer {
+    func follow(_ request: Request, awaitsTouch: Bool) throws(CommandFault) -> DoneAnswer {
         var progress = Progress(surroundings, isJSON: isJSON)
         defer { progress.end() }
         var result = DoneAnswer()
-        try exchange(request, awaitsTouch: true).run { (answer) throws(CommandFault) in
+        try exchange(request, awaitsTouch: awaitsTouch).run { (answer) throws(CommandFault) in
             switch answer {
             case .notice(let notice):
                 progress.show(notice)

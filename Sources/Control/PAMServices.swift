@@ -27,22 +27,16 @@ struct PAMServices {
     }
 
     /// The services that use a module, themselves or by what they include; sorted.
+    ///
+    /// Debian's `common-…` are no services: they are there to be included.
     func using(_ module: String) -> [String] {
         var users = Set(stacks.filter { $0.value.modules.contains(module) }.keys)
-        var included: Set<String> = []
-        var grew = true
-        while grew {
+        while true {
             let more = stacks.filter { !$0.value.includes.isDisjoint(with: users) }.keys
-            included.formUnion(
-                users.filter { user in
-                    stacks.values.contains { $0.includes.contains(user) }
-                })
-            grew = !users.isSuperset(of: more)
+            if users.isSuperset(of: more) { break }
             users.formUnion(more)
         }
-        // A file that is there to be included is no service.
-        let services = users.subtracting(included)
-        return (services.isEmpty ? users : services).sorted()
+        return users.filter { !$0.hasPrefix("common-") }.sorted()
     }
 
     private static func stack(_ text: String) -> Stack {

@@ -20,7 +20,10 @@
         }
         /// One that cannot be read.
         package static func unreadable(position: UInt64) -> Text {
-            "receipt \(number: position) from the beginning cannot be read: see 'signet log --verify'"
+            """
+            receipt \(number: position) from the beginning cannot be read: \
+            see 'signet log --verify'
+            """
         }
 
         /// Nothing is wrong.
@@ -58,7 +61,7 @@
             "its number is not greater than that of the receipt before it"
         /// The end was removed.
         package static func tailMissing(_ counter: UInt64) -> Text {
-            "receipt #\(number: counter), the newest that the service knows of, is missing at the end"
+            "receipt #\(number: counter), the newest that the service knows of, is missing"
         }
         /// The daemon did not tell the end.
         package static let noEnd: Text = "the service did not say where the receipts end"

@@ -79,7 +79,10 @@
         }
         /// The stock command that checks it.
         package static func checkCommand(_ account: Bytes) -> Text {
-            "ssh-keygen -Y verify -f signers -I \(account) -n login@signet -s statement.sig < statement"
+            """
+            ssh-keygen -Y verify -f signers -I \(account) -n login@signet \
+            -s statement.sig < statement
+            """
         }
         /// No such receipt.
         package static func noReceipt(_ number: UInt64, account: Bytes) -> Text {

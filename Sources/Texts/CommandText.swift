@@ -14,6 +14,10 @@
         /// Nothing was asked for.
         package static let noAction: Text =
             "what should be done? Run 'signet status', or 'signet help' to see what there is"
+        /// An option where a sub-command should stand.
+        package static func earlyOption(_ option: Bytes) -> Text {
+            "a command has to come before \(option). Run 'signet help' to see what there is"
+        }
         /// An option that the sub-command does not have.
         package static func unknownOption(_ option: Bytes, action: Bytes) -> Text {
             "\(action) has no option \(option). Run 'signet \(action) --help' to see what it takes"
@@ -80,7 +84,7 @@
             "the fingerprint service does not answer. See 'systemctl status signetd'"
         /// The connection ended before the answer.
         package static let closed: Text =
-            "the fingerprint service closed the connection. Try again, or see 'journalctl -t signetd'"
+            "the fingerprint service closed the connection. See 'journalctl -t signetd'"
         /// An answer that cannot be read.
         package static let malformed: Text =
             """

@@ -1,3 +1,5 @@
+import Control
+import Foundation
 import Testing
 import Texts
 import Wire
@@ -57,7 +59,9 @@ struct DaemonFaultTests {
 
     @Test("one that says nothing is left after its time")
     func silent() throws {
-        for words in [["status"], ["list"], ["enable"], ["log"], ["verify"], ["enroll", "left-ring"]] {
+        for words in [
+            ["status"], ["list"], ["enable"], ["log"], ["verify"], ["enroll", "left-ring"],
+        ] {
             let run = try signet(words + ["--account", "alice"], [[.receive, .hang]]) {
                 $0.answerLimit = .milliseconds(50)
             }
@@ -77,6 +81,15 @@ struct DaemonFaultTests {
         #expect(run.output == "")
     }
 
+    @Test("a notice does not let a request that needs no touch wait for longer")
+    func silentAfterNotice() throws {
+        let waiting = Step.send(.notice(Notice(.waiting, subject: Bytes("bob".utf8))))
+        let run = try signet(
+            ["enable", "--account", "alice"], [[.receive, waiting, .hang]]
+        ) { $0.answerLimit = .milliseconds(50) }
+        #expect(run.code == .noService)
+    }
+
     @Test("one that closes early is told", arguments: [[], [.receive]] as [[Step]])
     func closed(script: [Step]) throws {
         let run = try signet(["list", "--account", "alice"], [script])
@@ -88,9 +101,16 @@ struct DaemonFaultTests {
         "a frame that is malformed is a fault",
         arguments: [
             [0], [1], [1, 132, 0], [2, 132], [1, 8], [1, 200], [1, 134, 11, 0, 1, 99],
-            Bytes(repeating: 1, count: Frame.maximumLength + 1),
         ] as [Bytes])
     func malformed(packet: Bytes) throws {
+        let run = try signet(["list", "--account", "alice"], [[.receive, .sendRaw(packet)]])
+        #expect(run.code == .fault)
+        #expect(run.errors.contains("was not understood"))
+    }
+
+    @Test("a packet over the cap is a fault")
+    func overCap() throws {
+        let packet = Bytes(repeating: 1, count: Frame.maximumLength + 1)
         let run = try signet(["list", "--account", "alice"], [[.receive, .sendRaw(packet)]])
         #expect(run.code == .fault)
         #expect(run.errors.contains("was not understood"))

@@ -1,3 +1,5 @@
+import Control
+import Foundation
 import Testing
 import Texts
 import Wire
@@ -133,6 +135,13 @@ struct FingerTests {
         let gone = answering(.done(DoneAnswer(prints: 0)))
         let all = try signet(["delete", "--all", "--account", "alice", "--json"], [gone])
         #expect(all.requests == [.delete(account: alice, finger: nil)])
+        let plain = try signet(["delete", "--all", "--account", "alice"], [gone])
+        #expect(
+            plain.output == """
+                all fingers are deleted for alice: 0 fingers left
+                no finger is enrolled for alice. Run 'signet enroll' to add one
+
+                """)
         let document = try all.document("deleted")
         #expect(document["fingers"] as? Int == 0)
     }
@@ -180,7 +189,9 @@ struct FingerTests {
         let script = answering(.reader(sampleReader), .done(DoneAnswer()))
         let run = try signet(["readers"], [script])
         #expect(run.code == .done)
-        #expect(run.output.contains("usb-1  Quick\\x1b[2J  quick   press  5       identify, host-matching"))
+        #expect(
+            run.output.contains(
+                "usb-1  Quick\\x1b[2J  quick   press  5       identify, host-matching"))
         let json = try signet(["readers", "--json"], [script]).document("readers")
         let readers = json["readers"] as? [[String: Any]]
         #expect(readers?.first?["features"] as? [String] == ["identify", "host-matching"])

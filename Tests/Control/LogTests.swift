@@ -1,0 +1,246 @@
+import Crypto
+import Foundation
+import Glibc
+import Statement
+import Testing
+import Texts
+import Wire
+
+/// The log of an account that exists on every machine, as the daemon would send it.
+struct SampleLog {
+    static let account = Bytes("daemon".utf8)
+    static let credential = Bytes(16..<32)
+
+    var receipts: [Assertion] = []
+    var signers: [Bytes]
+    var head: (counter: UInt64, digest: Bytes) = (0, Bytes(repeating: 0, count: 32))
+    private let key: P256PrivateKey
+    private let publicKey: SSHPublicKey
+
+    /// A chain of receipts with the numbers 1, 3, 5 …
+    init(count: Int) throws {
+        key = try P256PrivateKey.generate()
+        publicKey = try #require(SSHPublicKey(point: key.publicPoint))
+        let comment = Bytes("signet:daemon:".utf8) + Hexadecimal.encode(SampleLog.credential)
+        let line = Bytes("daemon namespaces=\"login@signet\" ".utf8)
+        signers = [line + publicKey.line(comment: comment).dropLast()]
+        for index in 0..<count { try append(counter: UInt64(index * 2 + 1)) }
+    }
+
+    mutating func append(counter: UInt64, namespace: SignatureNamespace = .login) throws {
+        let statement = Statement(
+            audience: Audience.local, account: SampleLog.account, uid: 1,
+            device: Bytes(0..<16), credential: SampleLog.credential, challenge: Bytes(0..<32),
+            service: Bytes("sudo".utf8), terminal: Bytes("/dev/pts/3".utf8),
+            purpose: Bytes("sudo apt\nupgrade".utf8), factor: Factor.fingerprint, enrolment: 7,
+            counter: counter, previous: head.digest,
+            issued: Instant(seconds: 1_795_195_440)
+        ).encoded()
+        let data = SSHSignature.signedData(
+            namespace: namespace.bytes, messageDigest: try SHA256.digest(statement))
+        let numbers = try key.sign(data)
+        let signature = SSHSignature(
+            publicKey: publicKey, namespace: namespace, r: numbers.r, s: numbers.s)
+        receipts.append(Assertion(statement: statement, signature: signature.blob))
+        let text = Receipt.text(statement: statement, signature: signature.blob)
+        head = (counter, try SHA256.digest(text))
+    }
+
+    /// What the daemon answers.
+    var script: [Step] {
+        let end = Step.send(.chainHead(counter: head.counter, digest: head.digest))
+        return [.receive, end] + signers.map { .send(.signer($0)) }
+            + receipts.map { .send(.receipt($0)) } + [.send(.done(DoneAnswer()))]
+    }
+}
+
+private func log(_ options: String..., from log: SampleLog) throws -> Run {
+    try signet(["log", "--account", "daemon"] + options, [log.script])
+}
+
+@Suite("signet log")
+struct LogTests {
+    @Test("shows a line for each receipt")
+    func list() throws {
+        var sample = try SampleLog(count: 2)
+        sample.receipts.append(Assertion(statement: [1], signature: [2]))
+        let run = try log(from: sample)
+        #expect(run.code == .done)
+        #expect(run.requests == [.log(LogRequest(account: SampleLog.account))])
+        let line = "2026-11-20 17:24:00Z sudo pts/3 \"sudo apt\\x0aupgrade\" fingerprint\n"
+        #expect(
+            run.output == "#1 \(line)#3 \(line)receipt 3 from the beginning cannot be read: "
+                + "see 'signet log --verify'\n")
+        let document = try log("--json", from: sample).document("log")
+        let receipts = document["receipts"] as? [[String: Any]]
+        #expect(receipts?.map { $0["readable"] as? Bool } == [true, true, false])
+        #expect(receipts?.first?["purpose"] as? String == "sudo apt\nupgrade")
+        #expect(receipts?.first?["counter"] as? Int == 1)
+        let empty = try signet(
+            ["log", "--account", "daemon"], [answering(.done(DoneAnswer()))])
+        #expect(empty.output == "there are no receipts for daemon\n")
+    }
+
+    @Test("--signers shows the registered keys as they are")
+    func signers() throws {
+        let sample = try SampleLog(count: 1)
+        let run = try log("--signers", from: sample)
+        #expect(Bytes(run.output.utf8) == sample.signers[0] + [10])
+    }
+
+    @Test("--verify finds nothing wrong where nothing is")
+    func intact() throws {
+        let run = try log("--verify", from: SampleLog(count: 3))
+        #expect(run.code == .done)
+        #expect(run.output == "3 receipts: each signature is good and nothing is missing\n")
+        let json = try log("--verify", "--json", from: SampleLog(count: 1))
+        #expect(try json.document("log-check")["intact"] as? Bool == true)
+        #expect(try log("--verify", from: SampleLog(count: 0)).code == .done)
+        let nothing = try signet(
+            ["log", "--verify", "--account", "daemon"], [answering(.done(DoneAnswer()))])
+        #expect(nothing.code == .done)
+    }
+
+    private func expectFault(_ sample: SampleLog, _ text: String) throws {
+        let run = try log("--verify", from: sample)
+        #expect(run.code == .denied)
+        #expect(run.output.hasPrefix(text), "\(run.output)")
+        let document = try log("--verify", "--json", from: sample).document("log-check")
+        #expect(document["intact"] as? Bool == false)
+        #expect((document["problem"] as? String)?.hasPrefix(text) == true)
+    }
+
+    @Test("--verify finds a receipt that was altered, removed, moved, doubled or put in")
+    func altered() throws {
+        let good = try SampleLog(count: 4)
+        var sample = good
+        let altered = String(decoding: good.receipts[1].statement, as: UTF8.self)
+            .replacingOccurrences(of: "pts/3", with: "pts/4")
+        sample.receipts[1].statement = Bytes(altered.utf8)
+        try expectFault(sample, "receipt #3: its signature is not good: it was altered")
+        sample = good
+        sample.receipts.remove(at: 1)
+        try expectFault(sample, "receipt #5: it does not follow the receipt before it")
+        sample = good
+        sample.receipts.removeFirst()
+        try expectFault(sample, "receipt #3: it does not follow the receipt before it")
+        sample = good
+        sample.receipts.swapAt(1, 2)
+        try expectFault(sample, "receipt #5: it does not follow the receipt before it")
+        sample = good
+        sample.receipts.insert(good.receipts[1], at: 2)
+        try expectFault(sample, "receipt #3: it does not follow the receipt before it")
+        sample = good
+        sample.receipts[2] = Assertion(statement: [1], signature: [2])
+        try expectFault(sample, "receipt 3 from the beginning: it cannot be read")
+    }
+
+    @Test("--verify finds that the end was removed")
+    func tail() throws {
+        var sample = try SampleLog(count: 4)
+        sample.receipts.removeLast()
+        try expectFault(sample, "receipt #7, the newest that the service knows of, is missing")
+        sample.receipts.removeAll()
+        try expectFault(sample, "receipt #7, the newest that the service knows of, is missing")
+    }
+
+    @Test("--verify finds another's key, another use, a number that does not grow")
+    func strangers() throws {
+        var sample = try SampleLog(count: 2)
+        sample.signers = try SampleLog(count: 0).signers
+        try expectFault(sample, "receipt #1: it was signed by a key that was never registered")
+        sample = try SampleLog(count: 1)
+        try sample.append(counter: 9, namespace: .file)
+        try expectFault(sample, "receipt #9: its signature is not good")
+        sample = try SampleLog(count: 2)
+        try sample.append(counter: 2)
+        try expectFault(sample, "receipt #2: its number is not greater")
+        sample = try SampleLog(count: 1)
+        sample.signers = [Bytes("nonsense".utf8)]
+        try expectFault(sample, "the list of registered keys cannot be read")
+    }
+
+    @Test("tells where the daemon could not read on")
+    func damaged() throws {
+        let sample = try SampleLog(count: 2)
+        let denial = Denial(.storage, subject: Bytes("a damaged receipt".utf8))
+        let script: [Step] = sample.script.dropLast() + [.send(.denial(denial))]
+        let check = try signet(["log", "--verify", "--account", "daemon"], [script])
+        #expect(check.code == .denied)
+        #expect(check.output.hasPrefix("receipt 3 from the beginning: it cannot be read"))
+        let list = try signet(["log", "--account", "daemon"], [script])
+        #expect(list.code == .fault)
+        #expect(list.output.contains("#3 "))
+        #expect(list.errors.contains("could not be read or written: a damaged receipt"))
+    }
+
+    @Test("--verify without a head from the daemon proves nothing")
+    func headless() throws {
+        let sample = try SampleLog(count: 1)
+        let run = try signet(
+            ["log", "--verify", "--account", "daemon"],
+            [answering(.receipt(sample.receipts[0]), .done(DoneAnswer()))])
+        #expect(run.code == .denied)
+        #expect(run.output.hasPrefix("the service did not say where the receipts end"))
+    }
+}
+
+@Suite("signet log --export")
+struct ExportTests {
+    private func keygen(_ scratch: Scratch, _ signer: String, namespace: String) throws -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-keygen")
+        process.arguments = [
+            "-Y", "verify", "-f", scratch.at("out/signers"), "-I", signer, "-n", namespace, "-s",
+            scratch.at("out/statement.sig"),
+        ]
+        process.standardInput = try FileHandle(
+            forReadingFrom: URL(fileURLWithPath: scratch.at("out/statement")))
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    @Test("writes what stock ssh-keygen accepts, and refuses when anything is changed")
+    func export() throws {
+        let scratch = try Scratch()
+        let sample = try SampleLog(count: 3)
+        let words = [
+            "log", "--account", "daemon", "--export", "3", "--to", scratch.at("out"),
+        ]
+        let run = try signet(words, [sample.script])
+        #expect(run.code == .done)
+        #expect(run.output.contains("ssh-keygen -Y verify -f signers -I daemon -n login@signet"))
+        #expect(try scratch.read("out/statement") == sample.receipts[1].statement)
+        #expect(try keygen(scratch, "daemon", namespace: "login@signet"))
+        #expect(try !keygen(scratch, "daemon", namespace: "file@signet"))
+        #expect(try !keygen(scratch, "alice", namespace: "login@signet"))
+        var text = try scratch.read("out/statement")
+        text[30] ^= 1
+        try scratch.write("out/statement", String(decoding: text, as: UTF8.self))
+        #expect(try !keygen(scratch, "daemon", namespace: "login@signet"))
+    }
+
+    @Test("overwrites nothing, and says which receipts there are not")
+    func refused() throws {
+        let scratch = try Scratch()
+        try scratch.write("out/statement.sig", "mine")
+        let sample = try SampleLog(count: 1)
+        let words = ["log", "--account", "daemon", "--to", scratch.at("out"), "--export"]
+        let run = try signet(words + ["1"], [sample.script])
+        #expect(run.code == .denied)
+        #expect(run.errors.contains("out/statement.sig is there already and is not overwritten"))
+        #expect(try scratch.read("out/statement.sig") == Bytes("mine".utf8))
+        #expect(throws: (any Error).self) { try scratch.read("out/statement") }
+        let missing = try signet(words + ["2"], [sample.script])
+        #expect(missing.code == .denied)
+        #expect(missing.errors.contains("there is no receipt #2 for daemon"))
+        let nowhere = try signet(
+            ["log", "--account", "daemon", "--export", "1", "--to", scratch.at("a/b")],
+            [sample.script])
+        #expect(nowhere.code == .fault)
+        #expect(nowhere.errors.contains("mkdir"))
+    }
+}

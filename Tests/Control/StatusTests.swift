@@ -1,0 +1,244 @@
+import Foundation
+import Testing
+import Texts
+import Wire
+
+private let words = ["status", "--account", "alice"]
+
+private func run(
+    _ status: StatusAnswer, readers: [ReaderAnswer] = [sampleReader], service: String? = "sudo",
+    json: Bool = false
+) throws -> Run {
+    let scratch = try Scratch()
+    try scratch.write("pam.d/other", "auth required pam_deny.so\n")
+    if let service {
+        try scratch.write("pam.d/\(service)", "auth\tsufficient  pam_signet.so timeout=10s\n")
+    }
+    let scripts: [[Step]] = [
+        answering(.status(status)),
+        [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(DoneAnswer()))],
+    ]
+    return try signet(words + (json ? ["--json"] : []), scripts, in: scratch)
+}
+
+@Suite("signet status")
+struct StatusTests {
+    @Test("tells that all is well, line by line, and ends with 0")
+    func works() throws {
+        let run = try run(sampleStatus)
+        #expect(run.code == .done)
+        #expect(
+            run.output == """
+                account  alice
+                login    on since 20 Nov 2026
+                fingers  2 enrolled
+                readers  Quick\\x1b[2J (usb-1)
+                lock     open
+                used by  sudo
+                service  signetd 0.1.0
+                vault    file
+                device   000102030405060708090a0b0c0d0e0f
+
+                fingerprint login works for alice
+
+                """)
+        #expect(run.requests == [.status(account: Bytes("alice".utf8)), .readers])
+    }
+
+    @Test("tells what does not work, what to do, and ends with 1")
+    func obstacles() throws {
+        var off = sampleStatus
+        off.state = .none
+        off.since = nil
+        var disabled = sampleStatus
+        disabled.state = .disabled
+        var invalidated = sampleStatus
+        invalidated.state = .invalidated
+        invalidated.cause = .fingerAdded
+        var empty = off
+        empty.prints = 0
+        var paused = sampleStatus
+        paused.lock = .forNow
+        paused.seconds = 17
+        var locked = sampleStatus
+        locked.lock = .untilPassword
+        let cases: [(StatusAnswer, String, [String])] = [
+            (
+                off, "off: it was never turned on\n         run 'signet enable' to turn it on\n",
+                ["off"]
+            ),
+            (
+                disabled, "off since 20 Nov 2026: it was turned off\n         run 'signet enable'",
+                ["off"]
+            ),
+            (
+                invalidated,
+                "off since 20 Nov 2026: a finger was added\n         run 'signet enable'",
+                ["invalidated"]
+            ),
+            (
+                empty, "off: no finger is enrolled\n         run 'signet enroll'",
+                ["no-finger", "off"]
+            ),
+            (paused, "closed for 17 s: too many fingers did not match. Wait", ["locked"]),
+            (locked, "closed: too many fingers did not match. Log in with", ["locked"]),
+        ]
+        for (status, text, obstacles) in cases {
+            let plain = try run(status)
+            #expect(plain.code == .denied)
+            #expect(plain.output.contains(text), "\(plain.output)")
+            #expect(plain.output.hasSuffix("does not work for alice now: the password does\n"))
+            #expect(plain.errors == "")
+            let json = try run(status, json: true)
+            #expect(json.code == .denied)
+            let document = try json.document("status")
+            #expect(document["works"] as? Bool == false)
+            #expect(document["obstacles"] as? [String] == obstacles)
+        }
+    }
+
+    @Test("tells that there is no reader, or no service that uses the module")
+    func surroundings() throws {
+        let readers = try run(sampleStatus, readers: [])
+        #expect(readers.code == .denied)
+        #expect(readers.output.contains("readers  none found. Is one plugged in"))
+        let services = try run(sampleStatus, service: nil)
+        #expect(services.code == .denied)
+        #expect(services.output.contains("used by  no service in /etc/pam.d uses pam_signet yet"))
+        let denied = try signet(
+            words,
+            [answering(.status(sampleStatus)), answering(.denial(Denial(.noReader)))])
+        #expect(denied.code == .denied)
+        #expect(denied.output.contains("readers  none found"))
+    }
+
+    @Test("tells of a refused configuration and of damaged prints, though login works")
+    func warnings() throws {
+        var status = sampleStatus
+        status.configurationFault = Bytes("/etc/signet/signet.conf:3: unknown key\n".utf8)
+        status.damaged = 1
+        let run = try run(status)
+        #expect(run.code == .done)
+        #expect(
+            run.output.contains(
+                "settings  refused, the defaults are in force: /etc/signet/signet.conf:3: "
+                    + "unknown key\\x0a\n          run 'signet config --check'"))
+        #expect(run.output.contains("2 enrolled, 1 damaged: delete and enroll them again"))
+    }
+
+    @Test("says everything in JSON")
+    func json() throws {
+        var status = sampleStatus
+        status.state = .invalidated
+        status.cause = .hostSecretChanged
+        status.lock = .forNow
+        status.seconds = 3
+        let document = try run(status, json: true).document("status")
+        let login = document["login"] as? [String: Any]
+        #expect(login?["state"] as? String == "invalidated")
+        #expect(login?["cause"] as? String == "host-secret-changed")
+        #expect(login?["since"] as? String == "2026-11-20T17:24:00Z")
+        let lock = document["lock"] as? [String: Any]
+        #expect(lock?["state"] as? String == "for-now")
+        #expect(lock?["seconds"] as? Int == 3)
+        #expect((document["fingers"] as? [String: Any])?["generation"] as? Int == 7)
+        #expect(document["services"] as? [String] == ["sudo"])
+        #expect(document["configurationFault"] is NSNull)
+        #expect(document["device"] as? String == "000102030405060708090a0b0c0d0e0f")
+    }
+
+    @Test("finds the services that include a stack which names the module")
+    func included() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "pam.d/common-auth", "auth [success=2 default=ignore] pam_signet.so\n")
+        try scratch.write("pam.d/sudo", "@include common-auth\n")
+        try scratch.write("pam.d/login", "auth substack common-auth\n")
+        try scratch.write("pam.d/su", "auth include login\n")
+        try scratch.write("pam.d/cron", "# pam_signet.so\nauth required pam_unix.so\n")
+        let scripts = [
+            answering(.status(sampleStatus)),
+            answering(.reader(sampleReader), .done(DoneAnswer())),
+        ]
+        let run = try signet(words, scripts, in: scratch)
+        #expect(run.output.contains("used by  login, su, sudo\n"), "\(run.output)")
+    }
+}
+
+@Suite("signet config")
+struct ConfigTests {
+    private let setting = SettingAnswer(
+        name: Bytes("touch.timeout".utf8), value: Bytes("60s".utf8),
+        origin: Bytes("default".utf8))
+
+    @Test("shows what is in force and where it comes from")
+    func show() throws {
+        let script = answering(.setting(setting), .done(DoneAnswer()))
+        let run = try signet(["config"], [script])
+        #expect(run.code == .done)
+        #expect(run.output == "touch.timeout  = 60s  (default)\n")
+        let document = try signet(["config", "--json"], [script]).document("config")
+        let settings = document["settings"] as? [[String: Any]]
+        #expect(settings?.first?["value"] as? String == "60s")
+    }
+
+    @Test("--check finds no mistake, and tells what the service uses instead")
+    func differs() throws {
+        let scratch = try Scratch()
+        try scratch.write("signet.conf", "[touch]\ntimeout = 20s\n")
+        try scratch.write("signet.conf.d/10.conf", "[touch]\ntimeout = 30s\n")
+        let script = answering(.setting(setting), .done(DoneAnswer()))
+        let run = try signet(["config", "--check"], [script], in: scratch)
+        #expect(run.code == .done)
+        #expect(run.output.contains("no mistakes in "))
+        #expect(
+            run.output.contains(
+                "touch.timeout: the running service uses 60s (default), the files say 30s\n"))
+        #expect(run.output.contains("run 'systemctl try-restart signetd'"))
+    }
+
+    @Test("--check tells that the service uses what the files say, or is not there")
+    func same() throws {
+        let scratch = try Scratch()
+        try scratch.write("signet.conf", "[touch]\ntimeout = 60s\n")
+        let absent = try signet(["config", "--check"], in: scratch)
+        #expect(absent.code == .done)
+        #expect(absent.output.contains("is not known"))
+        #expect(absent.errors == "")
+        // The default is 1min: a value counts, not how it is written.
+        let minute = SettingAnswer(
+            name: setting.name, value: Bytes("1min".utf8), origin: setting.origin)
+        let script = answering(.setting(minute), .done(DoneAnswer()))
+        let run = try signet(["config", "--check"], [script], in: scratch)
+        #expect(run.output.contains("the running service uses these settings\n"))
+    }
+
+    @Test("--check tells file and line of a mistake, and ends with 1")
+    func mistake() throws {
+        let scratch = try Scratch()
+        try scratch.write("signet.conf", "[touch]\ntimeout = 20s\n")
+        try scratch.write("signet.conf.d/10.conf", "[touch]\n\ntimeuot = 1s\n")
+        let run = try signet(["config", "--check"], in: scratch)
+        #expect(run.code == .denied)
+        #expect(
+            run.output.hasSuffix("/signet.conf.d/10.conf:3: unknown key 'timeuot' in [touch]\n"))
+        let document = try signet(["config", "--check", "--json"], in: scratch)
+            .document("config-check")
+        #expect(document["good"] as? Bool == false)
+        #expect((document["fault"] as? [String: Any])?["line"] as? Int == 3)
+    }
+
+    @Test("--check reads the files that are named")
+    func named() throws {
+        let scratch = try Scratch()
+        try scratch.write("draft", "[touch]\nmax-tries = 2\n")
+        try scratch.write("bad", "[touch]\nmax-tries = 0\n")
+        #expect(try signet(["config", "--check", scratch.at("draft")]).code == .done)
+        let bad = try signet(["config", "--check", scratch.at("draft"), scratch.at("bad")])
+        #expect(bad.code == .denied)
+        #expect(bad.output.contains("/bad:2: '0' is not good for 'max-tries'"))
+        let missing = try signet(["config", "--check", scratch.at("none")])
+        #expect(missing.code == .denied)
+        #expect(missing.output.contains("No such file"))
+    }
+}

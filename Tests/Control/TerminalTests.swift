@@ -1,0 +1,133 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+private let alice = Bytes("alice".utf8)
+private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), .receive]
+private let denying: [Step] = asking + [.send(.denial(Denial(.wrongPassword)))]
+private let touching: [Step] = [.receive, .send(.notice(Notice(.touch)))]
+
+/// Where it was built, which a stage shows too: a copy could be busy while another test forks.
+private let program = "\(Layout.products)/signet"
+
+/// The built program on a stage, with a fake daemon where the real one would listen.
+private struct Desk {
+    let stage: Stage
+    let daemon: FakeDaemon
+
+    init(_ scripts: [[Step]]) throws {
+        stage = try Stage()
+        try stage.run(["mkdir", "-p", "-m", "755", "/run/signet"])
+        daemon = try FakeDaemon(at: stage.path("/run/signet/signetd.sock"), scripts)
+    }
+
+    func terminal(_ words: String...) throws -> Terminal {
+        try stage.terminal([program] + words, as: Stage.alice)
+    }
+}
+
+@Suite("signet on a terminal")
+struct TerminalTests {
+    @Test("a password is typed unseen, three times at the most")
+    func password() throws {
+        let accepting = asking + [.send(.done(DoneAnswer(state: .valid)))]
+        let desk = try Desk([denying, denying, accepting])
+        let terminal = try desk.terminal("enable")
+        for word in ["wrong one", "wrong two", Stage.alice.password] {
+            try terminal.expect("Password of alice: ")
+            #expect(try terminal.mode().echoes == false)
+            try terminal.sendLine(word)
+        }
+        try terminal.expect("fingerprint login is on for alice")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(!terminal.transcript.contains("wrong one"))
+        #expect(!terminal.transcript.contains(Stage.alice.password))
+        let passwords = ["wrong one", "wrong two", Stage.alice.password]
+        #expect(
+            try desk.daemon.requests()
+                == passwords.flatMap { [.enable(account: alice), .password(Bytes($0.utf8))] })
+    }
+
+    @Test("after the third wrong password it ends with 5, and the echo is back")
+    func tries() throws {
+        let desk = try Desk([denying, denying, denying])
+        let terminal = try desk.terminal("enable")
+        for _ in 0..<3 {
+            try terminal.expect("Password of alice: ")
+            try terminal.sendLine("wrong")
+        }
+        try terminal.expect("the password was wrong\r\n")
+        #expect(try terminal.expectEnd() == .exited(5))
+    }
+
+    @Test("^C at the password restores the terminal and ends with 130, and nothing is sent")
+    func interruptedPassword() throws {
+        let desk = try Desk([
+            [.receive, .send(.passwordWanted(account: alice)), .receive]
+        ])
+        let shell = try desk.stage.terminal(
+            ["sh", "-c", "trap : INT; \(program) enable; echo ended $?; read line"],
+            as: Stage.alice)
+        try shell.expect("Password of alice: ")
+        try shell.send("half")
+        try shell.control(.c)
+        try shell.expect("ended 130")
+        #expect(try shell.mode().echoes)
+        #expect(try shell.mode().isCanonical)
+        try shell.sendLine("")
+        #expect(try shell.expectEnd() == .exited(0))
+        #expect(!shell.transcript.contains("half"))
+    }
+
+    @Test("an enrolment draws a bar in one line")
+    func bar() throws {
+        let desk = try Desk([
+            touching + (1...5).map { .send(.notice(Notice(.stage, done: $0, total: 5))) } + [
+                .send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid)))
+            ]
+        ])
+        let terminal = try desk.terminal("enroll", "left-ring")
+        try terminal.expect("[#....] 1 of 5  touch the reader")
+        try terminal.expect("[#####] 5 of 5  touch the reader")
+        try terminal.expect("left-ring is enrolled for alice: 1 finger in all\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("^C during an enrolment takes it back and waits for its end")
+    func interruptedTouch() throws {
+        let desk = try Desk([touching + [.receive, .send(.denial(Denial(.cancelled)))]])
+        let terminal = try desk.terminal("enroll", "left-ring")
+        try terminal.expect("touch the reader")
+        try terminal.control(.c)
+        try terminal.expect("cancelled: nothing was changed")
+        #expect(try terminal.expectEnd() == .exited(130))
+        #expect(
+            try desk.daemon.requests()
+                == [.enroll(account: alice, finger: .leftRing, readerID: nil), .cancel])
+    }
+
+    @Test("^C that comes too late says what was done")
+    func lateInterrupt() throws {
+        let desk = try Desk([
+            touching + [
+                .receive, .send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid))),
+            ]
+        ])
+        let terminal = try desk.terminal("enroll", "left-ring")
+        try terminal.expect("touch the reader")
+        try terminal.control(.c)
+        try terminal.expect("left-ring is enrolled for alice")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("no variable of the environment sends it to another socket")
+    func environment() throws {
+        let stage = try Stage()
+        let outcome = try stage.run(
+            [program, "list"], as: Stage.alice,
+            environment: ["SIGNET_SOCKET": "/tmp/x", "SIGNETD_SOCKET": "/tmp/x"])
+        #expect(outcome.ending == .exited(3))
+        #expect(outcome.errors.contains("/run/signet/signetd.sock: No such file"))
+    }
+}
