@@ -103,8 +103,8 @@ let package = Package(
         // Tests mirror sources; Support, Fingerprints and testbench are shared by tests, demo, bench.
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CTestSupport"], path: "Tests/Support",
-            swiftSettings: common),
+            name: "TestSupport", dependencies: ["CLinux", "CTestSupport", "Posix", "Wire"],
+            path: "Tests/Support", swiftSettings: common),
         .target(
             name: "Fingerprints", path: "Tests/Fingerprints",
             swiftSettings: common + [.unsafeFlags(["-O"])]),
@@ -174,8 +174,10 @@ let package = Package(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
             path: "Tests/FingerprintsTests", swiftSettings: common),
         .testTarget(
-            name: "SystemTests", dependencies: ["TestSupport", "Fingerprints"],
-            path: "Tests/System", swiftSettings: common),
+            name: "SystemTests",
+            dependencies: [
+                "Fingerprints", "Policy", "TestSupport", "testbench", "verify-password", "Wire",
+            ], path: "Tests/System", swiftSettings: common),
     ],
     cLanguageStandard: .c17
 )

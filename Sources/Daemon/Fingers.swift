@@ -29,7 +29,7 @@ extension Service {
             finger, account: account.name, on: reader.id, limit: end - clock.sinceBoot()
         ) { client.post(.notice($0)) }
         switch scanned {
-        case .failure(let fault): return .denial(Denial(fault))
+        case .failure(let fault): return .denial(Denial(of: fault))
         case .success(let template):
             switch await keep(template, finger, reader, for: account) {
             case .allow(let answer): return answer
@@ -109,7 +109,7 @@ extension Service {
             among: owned.map(\.template), on: reader.id, limit: end - clock.sinceBoot()
         ) { client.post(.notice($0)) }
         switch result {
-        case .failure(let fault): return Denial(fault)
+        case .failure(let fault): return Denial(of: fault)
         case .success(.noMatch): return nil
         case .success(.matched(let index, _)):
             let owner = owned[index]

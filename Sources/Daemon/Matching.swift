@@ -73,7 +73,7 @@ extension Service {
             case .failure(let fault):
                 // No finger was judged, so nothing failed.
                 if let denial = saveDenial(before, kept, wish) { return .deny(denial) }
-                var denial = Denial(fault)
+                var denial = Denial(of: fault)
                 denial.mismatches = UInt8(clamping: mismatches)
                 return .deny(denial)
             }

@@ -142,7 +142,9 @@ extension Wire.RetryReason {
 
 extension Denial {
     /// Why a reader could not be asked, or did not answer.
-    init(_ fault: ReaderFault) {
+    ///
+    /// Labelled: without it `.cancelled` and the like mean a fault again, and this never ends.
+    init(of fault: ReaderFault) {
         switch fault {
         case .noReader: self.init(.noReader)
         case .removed: self.init(.readerRemoved)

@@ -1,0 +1,235 @@
+import CTestSupport
+import Glibc
+import Synchronization
+import Wire
+
+/// A stage on which Signet is installed: the module in front of the password in the services
+/// `sudo`, `su`, `login` and `locker`, and a daemon on virtual readers.
+///
+/// What the built programs are is decided in `Built`. Without them this throws, it never skips.
+package final class SignetStage: Sendable {
+    /// One of libfprint's virtual readers; the raw value is testbench's option.
+    package enum ReaderKind: String, Sendable {
+        /// Finds one finger among many, and keeps prints itself.
+        case storage
+        /// As `storage`, but does not list what it keeps.
+        case storageNoList = "storage-no-list"
+        /// Compares with one print at a time, and keeps none.
+        case text
+        /// Pictures of fingers, compared by libfprint itself.
+        case image
+    }
+
+    /// The machine that it is installed on.
+    package let stage: Stage
+    private let kinds: [ReaderKind]
+    private let daemon = Mutex<Program?>(nil)
+
+    /// What the module shows when the text readers wait for a finger.
+    package static let invitation = "swipe your finger across the reader"
+    /// What stands before the cursor then.
+    package static let orPassword = "or type the password: "
+    /// The daemon's socket, on the stage.
+    package static let socket = "/run/signet/signetd.sock"
+    private static let notifySocket = "/run/notify"
+
+    /// Installs everything and starts the daemon on `readers`, if `running`; `options` are the
+    /// module's in every service.
+    package init(
+        readers: [ReaderKind] = [.storage], options: String = "", running: Bool = true
+    ) throws {
+        stage = try Stage()
+        kinds = readers
+        try stage.installModule(Built.module())
+        try stage.run(["install", "-d", "-m", "700", "/run/readers"])
+        // Where sessions are looked up; the machine's own are not to be seen (`unshare` below).
+        try stage.run(["mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"])
+        // As systemd makes it: StateDirectoryMode=0755.
+        try stage.run(["chmod", "755", "/var/lib/signet"])
+        try stage.install("\(Layout.package)/pam/signet", at: "/etc/pam.d/signet", mode: 0o644)
+        try writeServices(options: options)
+        if running { try start() }
+    }
+
+    /// Ends the stage, and with it everything on it.
+    package func end() { stage.end() }
+
+    /// Writes the services anew, with other options of the module.
+    package func writeServices(options: String) throws(TestFault) {
+        let touch = "auth [success=done default=ignore] pam_signet.so \(options)\n"
+        let rest = """
+            @include common-auth
+            @include common-account
+            @include common-session-noninteractive
+
+            """
+        try stage.writeService("sudo", touch + rest)
+        try stage.writeService("su", "auth sufficient pam_rootok.so\n" + touch + rest)
+        try stage.writeService("locker", touch + rest)
+        try stage.writeService(
+            "login",
+            """
+            auth [success=1 default=ignore] pam_signet.so \(options)
+            auth requisite pam_unix.so nodelay try_first_pass
+            auth required pam_permit.so
+            @include common-account
+            @include common-session
+
+            """)
+    }
+
+    // MARK: The person at the reader
+
+    /// The reader of a kind, for what `touch` and the like do not say.
+    package func reader(_ kind: ReaderKind = .storage) -> VirtualReader {
+        VirtualReader(path: stage.path(Self.readerSocket(kind)))
+    }
+
+    /// The image reader.
+    package var imageReader: VirtualImageReader {
+        VirtualImageReader(path: stage.path(Self.readerSocket(.image)))
+    }
+
+    /// Puts the finger `id` on a text reader, as soon as that is open.
+    package func touch(_ id: String, on kind: ReaderKind = .storage) throws(TestFault) {
+        try reader(kind).send(.scan(id))
+    }
+
+    /// A scan that cannot be used: 0 unclear, 1 too short, 2 off centre, 3 lift the finger.
+    package func badScan(_ code: Int = 0, on kind: ReaderKind = .storage) throws(TestFault) {
+        try reader(kind).send(.retry(code))
+    }
+
+    /// Unplugs a text reader while it is in use.
+    package func unplug(_ kind: ReaderKind = .storage) throws(TestFault) {
+        try reader(kind).send(.unplug)
+    }
+
+    // MARK: Root at the daemon's socket
+
+    /// A connection to the daemon, as root.
+    package func connect() throws -> DaemonClient {
+        try DaemonClient(path: stage.path(Self.socket))
+    }
+
+    /// Asks the daemon as root, and gives the last answer.
+    @discardableResult
+    package func ask(
+        _ request: Request, telling tell: (Notice) throws -> Void = { _ in }
+    ) throws -> Answer {
+        let answers = try connect().answers(to: request, telling: tell)
+        guard let last = answers.last else {
+            throw TestFault.closed(awaited: "an answer", transcript: "")
+        }
+        return last
+    }
+
+    /// Enrols the finger `id` on a text reader, and gives the last answer.
+    @discardableResult
+    package func enroll(
+        _ account: Account, _ finger: Finger = .rightIndex, as id: String,
+        on kind: ReaderKind = .storage
+    ) throws -> Answer {
+        let name = Bytes(account.name.utf8)
+        return try ask(.enroll(account: name, finger: finger, readerID: nil)) { notice in
+            let isNext = notice.kind == .stage && notice.done != notice.total
+            if isNext || notice.kind == .touch { try touch(id, on: kind) }
+        }
+    }
+
+    /// How things stand for an account.
+    package func status(_ account: Account) throws -> StatusAnswer {
+        let answer = try ask(.status(account: Bytes(account.name.utf8)))
+        guard case .status(let status) = answer else {
+            throw TestFault.closed(awaited: "a status", transcript: "\(answer)")
+        }
+        return status
+    }
+
+    // MARK: The daemon's life
+
+    /// Starts the daemon, and waits until it says that it is ready.
+    package func start() throws {
+        try stage.run(["rm", "-f", Self.notifySocket])
+        let path = stage.path(Self.notifySocket)
+        let notices = try Collector(
+            from: try Descriptor(unsafe path.withCString { unsafe bind_datagram($0) }, "bind", path)
+        )
+        let options = kinds.flatMap { ["--\($0.rawValue)", Self.readerSocket($0)] }
+        let program = try stage.start(
+            [
+                "unshare", "--cgroup", Built.program("testbench"), "daemon",
+                "--verify-password", Built.program("verify-password"),
+            ] + options,
+            environment: ["NOTIFY_SOCKET": Self.notifySocket])
+        let isReady = notices.first(within: .seconds(20)) { chunks, _ in
+            String(decoding: chunks.flatMap(\.bytes), as: UTF8.self).contains("READY=1")
+                ? true : nil
+        }
+        guard isReady == true else {
+            let journal = stage.journal.entries.map(\.message).joined(separator: "\n")
+            throw TestFault.deadline(
+                awaited: "the daemon", transcript: program.errors + "\n" + journal)
+        }
+        daemon.withLock { $0 = program }
+    }
+
+    /// Stops the daemon as systemd does, and waits for its end.
+    @discardableResult
+    package func stop() throws -> Ending? { try end(with: SIGTERM) }
+
+    /// Kills the daemon, which can do nothing about it.
+    @discardableResult
+    package func kill() throws -> Ending? { try end(with: SIGKILL) }
+
+    /// Stops the daemon's every thread where it is; returns when they stand still.
+    package func suspend() { daemon.withLock { $0 }?.suspend() }
+
+    /// Lets a suspended daemon go on.
+    package func resume() { daemon.withLock { $0 }?.signal(SIGCONT) }
+
+    /// The daemon's process id as the machine sees it.
+    package var daemonPID: Int32? { daemon.withLock { $0?.pid } }
+
+    private func end(with signal: Int32) throws -> Ending? {
+        let program = daemon.withLock { daemon in
+            defer { daemon = nil }
+            return daemon
+        }
+        program?.signal(signal)
+        return try program?.expectEnd().ending
+    }
+
+    private static func readerSocket(_ kind: ReaderKind) -> String {
+        "/run/readers/\(kind.rawValue)"
+    }
+}
+
+/// Where the built programs are that tests run as they are.
+package enum Built {
+    /// Something is not built yet; the text says what to run.
+    package struct Missing: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// A program beside the running one; the tests' own build makes it.
+    package static func program(_ name: String) throws -> String {
+        try first(["\(Layout.products)/\(name)"], orRun: "swift build --product \(name)")
+    }
+
+    /// The module: the one that is installed (`make module`), or a debug build of it.
+    package static func module() throws -> String {
+        try first(
+            [
+                "\(Layout.products)/pam_signet.so", "\(Layout.package)/build/pam_signet.so",
+                "\(Layout.products)/libpam_signet.so",
+                "\(Layout.package)/.build/debug/libpam_signet.so",
+            ], orRun: "make module, or swift build --product pam_signet")
+    }
+
+    private static func first(_ paths: [String], orRun command: String) throws -> String {
+        if let found = paths.first(where: { unsafe access($0, R_OK) == 0 }) { return found }
+        throw Missing(
+            description: "none of \(paths.joined(separator: ", ")) is there: run \(command)")
+    }
+}

@@ -1,0 +1,143 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("su and login", .timeLimit(.minutes(5)))
+struct LoginTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited(options: "max-tries=2")
+    }
+
+    private func suBob() throws -> Terminal {
+        try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+    }
+
+    private func login(_ arguments: String...) throws -> Terminal {
+        try stage.terminal(["login"] + arguments, as: Stage.root)
+    }
+
+    // MARK: su
+
+    @Test("su lets in by the other's finger")
+    func suByTouch() throws {
+        let terminal = try suBob()
+        try terminal.expect("\(SignetStage.invitation) (bob, ")
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.bob)
+        try terminal.expect("bob\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("su lets in by the other's password, typed where the touch is awaited")
+    func suByPassword() throws {
+        let terminal = try suBob()
+        try terminal.expectInvitation()
+        try terminal.sendLine(Stage.bob.password)
+        try terminal.expect("bob\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("su lets in by the other's password when the finger's time is over")
+    func suAfterTimeOut() throws {
+        try signet.writeServices(options: "timeout=1")
+        let terminal = try suBob()
+        try terminal.expect("no finger was touched in time")
+        try terminal.expect("Password: ")
+        try terminal.sendLine(Stage.bob.password)
+        try terminal.expect("bob\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("su refuses one's own finger and password")
+    func suRefuses() throws {
+        let terminal = try suBob()
+        for _ in 0..<2 {
+            try terminal.expectInvitation()
+            try signet.touch(Touch.alice)
+            try terminal.expect("the finger did not match")
+        }
+        try terminal.expect("Password: ")
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("Authentication failure")
+        #expect(try terminal.expectEnd() == .exited(1))
+
+        let typed = try suBob()
+        try typed.expectInvitation()
+        try typed.sendLine(Stage.alice.password)
+        try typed.expect("Authentication failure")
+        #expect(try typed.expectEnd() == .exited(1))
+    }
+
+    @Test("su by root asks for nothing")
+    func suByRoot() throws {
+        let terminal = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.root)
+        try terminal.expect("bob\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    // MARK: login
+
+    @Test("login lets alice in by a touch, to a shell on her terminal")
+    func loginByTouch() throws {
+        let terminal = try login("alice")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("alice@stage$ ")
+        #expect(try terminal.mode().isCanonical || terminal.mode().makesSignals)
+        try terminal.sendLine("tty; id -un; stty -a | grep -o ' echo '; exit")
+        try terminal.expect("\(terminal.path)\r\nalice\r\n")
+        try terminal.expectEnd()
+    }
+
+    @Test("login lets alice in by the password, at the same prompt or after it")
+    func loginByPassword() throws {
+        let terminal = try login("alice")
+        try terminal.expectInvitation()
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("alice@stage$ ")
+        try terminal.sendLine("exit")
+        try terminal.expectEnd()
+
+        try signet.writeServices(options: "timeout=1")
+        let late = try login("alice")
+        try late.expect("no finger was touched in time")
+        try late.expect("Password: ")
+        try late.sendLine(Stage.alice.password)
+        try late.expect("alice@stage$ ")
+        try late.sendLine("exit")
+        try late.expectEnd()
+    }
+
+    @Test("login refuses wrong fingers and wrong passwords")
+    func loginRefuses() throws {
+        let terminal = try login("alice")
+        for finger in [Touch.bob, Touch.nobody] {
+            try terminal.expectInvitation()
+            try signet.touch(finger)
+            try terminal.expect("the finger did not match")
+        }
+        try terminal.expect("Password: ")
+        try terminal.sendLine("wrong")
+        try terminal.expect("Login incorrect")
+        try terminal.expect("login: ")
+        try terminal.sendLine("alice")
+        try terminal.expectInvitation()
+        try terminal.sendLine("wrong")
+        try terminal.expect("Login incorrect")
+        terminal.hangUp()
+        #expect(try terminal.expectEnd() != .exited(0))
+        #expect(!terminal.transcript.contains("alice@stage$ "))
+    }
+
+    @Test("an account that does not exist is asked for the password, like one without fingers")
+    func nobody() throws {
+        let terminal = try login("mallory")
+        try terminal.expect("Password: ")
+        #expect(!terminal.transcript.contains("reader"))
+        try terminal.sendLine("x")
+        try terminal.expect("Login incorrect")
+    }
+}

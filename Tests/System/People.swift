@@ -1,0 +1,101 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// Ids of fingers, as the virtual reader knows them.
+enum Touch {
+    static let alice = "alice's"
+    static let bob = "bob's"
+    static let nobody = "nobody's"
+}
+
+extension SignetStage {
+    /// A stage where alice and bob have a finger each.
+    static func inhabited(options: String = "") throws -> SignetStage {
+        let signet = try SignetStage(options: options)
+        for (account, id) in [(Stage.alice, Touch.alice), (Stage.bob, Touch.bob)] {
+            let answer = try signet.enroll(account, as: id)
+            guard case .done = answer else {
+                throw TestFault.closed(awaited: "an enrolment", transcript: "\(answer)")
+            }
+        }
+        return signet
+    }
+
+    /// The directory of what is kept for an account, on the stage.
+    static func state(of account: Account) -> String {
+        "/var/lib/signet/private/accounts/\(account.uid)"
+    }
+
+    /// Sees to it that so many fingers have failed to match already.
+    func setFailures(_ count: Int, of account: Account) throws {
+        let record = "signet-lockout: 1\nfailures: \(count)\n"
+        try stage.write("\(Self.state(of: account))/lockout", record, mode: 0o600)
+    }
+
+    /// How many fingers have failed to match, by the record on disk.
+    func failures(of account: Account) throws -> Int? {
+        let record = try stage.read("\(Self.state(of: account))/lockout")
+        let lines = String(decoding: record, as: UTF8.self).split(separator: "\n")
+        let line = lines.first { $0.hasPrefix("failures: ") }
+        return line.flatMap { Int($0.dropFirst("failures: ".count)) }
+    }
+
+    /// Puts a finger that nobody has on the reader, each time it is asked for.
+    func mismatch(_ times: Int, on terminal: Terminal) throws {
+        for _ in 0..<times {
+            try terminal.expect(Self.orPassword)
+            try touch(Touch.nobody)
+            try terminal.expect("did not match")
+        }
+    }
+
+    /// Runs a shell's line as root, and requires that it succeeds.
+    @discardableResult
+    func shell(_ line: String) throws -> String {
+        let outcome = try stage.run(["sh", "-c", line])
+        guard outcome.succeeded else {
+            throw TestFault.closed(awaited: line, transcript: outcome.output + outcome.errors)
+        }
+        return outcome.output
+    }
+
+    /// Waits for the journal to hear of a login that was refused by the daemon for a reason.
+    @discardableResult
+    func expectDenial(_ reason: String) throws -> JournalEntry {
+        try stage.journal.expect("a denial because of \(reason)") {
+            $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_REASON"] == reason
+        }
+    }
+
+    /// Waits for an alert by the module.
+    @discardableResult
+    func expectAlert(_ text: String) throws -> JournalEntry {
+        try stage.journal.expect("an alert: \(text)") {
+            $0.priority == 1 && $0.message.contains(text)
+        }
+    }
+}
+
+extension Terminal {
+    /// Waits for the line on which a touch or the password is awaited.
+    func expectInvitation() throws {
+        try expect(SignetStage.invitation)
+        try expect(SignetStage.orPassword)
+    }
+
+    /// Gives alice's password at sudo's own prompt, and is let in.
+    func passBySudosPrompt() throws {
+        try expect("password for alice: ")
+        try sendLine(Stage.alice.password)
+        try expect("root\r\n")
+        #expect(try expectEnd() == .exited(0))
+    }
+
+    /// Gives wrong passwords at sudo's own prompt until it refuses.
+    func isRefusedBySudo() throws {
+        try sendLine("wrong")
+        try expect("Sorry, try again.")
+    }
+}

@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("who is not at this machine", .timeLimit(.minutes(5)))
+struct RemoteTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+    }
+
+    @Test("a remote host is asked for the password at once, and the daemon for nothing")
+    func remoteHost() throws {
+        let terminal = try stage.terminal(
+            ["login", "-h", "host.example", "alice"], as: Stage.root)
+        try terminal.expect("Password: ")
+        #expect(!terminal.transcript.contains("reader"))
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("alice@stage$ ")
+        try terminal.sendLine("exit")
+        try terminal.expectEnd()
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+    }
+
+    @Test(
+        "a session that logind calls remote, or does not know, is asked for the password at once",
+        arguments: ["REMOTE=1\n", nil])
+    func remoteSession(record: String?) throws {
+        let terminal = try inSession(record: record)
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains("reader"))
+        try signet.expectDenial("remoteSession")
+    }
+
+    @Test("a session that logind calls local may touch")
+    func localSession() throws {
+        let terminal = try inSession(record: "REMOTE=0\nSEAT=seat0\n")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    /// sudo in a process that the kernel seems to have in the session c7.
+    private func inSession(record: String?) throws -> Terminal {
+        let terminal = try stage.terminal(
+            ["sh", "-c", "echo pid $$.; read go; exec sudo id -un"], as: Stage.alice)
+        try terminal.expect("pid ")
+        let pid = try terminal.expect(".")
+        try stage.write(
+            "/run/cgroup", "0::/user.slice/user-4242.slice/session-c7.scope\n")
+        try signet.shell("mount --bind /run/cgroup /proc/\(pid)/cgroup")
+        if let record {
+            try stage.write("/run/systemd/sessions/c7", "UID=4242\nUSER=alice\n\(record)")
+        }
+        try terminal.sendLine("go")
+        return terminal
+    }
+}
+
+@Suite("a program of alice's own, such as a screen locker", .timeLimit(.minutes(5)))
+struct LockerTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+    }
+
+    @Test("is told of alice's touch")
+    func own() throws {
+        let terminal = try stage.terminal(
+            ["pamtester", "locker", "alice", "authenticate"], as: Stage.alice)
+        try terminal.expect(SignetStage.invitation)
+        try signet.touch(Touch.alice)
+        try terminal.expect("successfully authenticated")
+        #expect(try terminal.expectEnd() == .exited(0))
+        let decision = try stage.journal.expect("the decision") {
+            $0["SIGNET_VERB"] == "authenticate"
+        }
+        #expect(decision["SIGNET_PEER_UID"] == "4242")
+        #expect(decision["SIGNET_DECISION"] == "allow")
+    }
+
+    @Test("is not told of bob's")
+    func others() throws {
+        let terminal = try stage.terminal(
+            ["pamtester", "locker", "bob", "authenticate"], as: Stage.alice)
+        try terminal.expect("Password: ")
+        #expect(!terminal.transcript.contains("reader"))
+        try signet.expectDenial("notPermitted")
+        try terminal.control(.c)
+        #expect(try terminal.expectEnd() != .exited(0))
+    }
+
+    @Test("cannot lift its own lockout by claiming that a password was accepted")
+    func claim() throws {
+        try signet.setFailures(20, of: Stage.alice)
+        let terminal = try stage.terminal(
+            [
+                "pamtester", "locker", "alice", "authenticate", "setcred(PAM_ESTABLISH_CRED)",
+            ], as: Stage.alice)
+        try terminal.expect("Password: ")
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("successfully authenticated")
+        try terminal.expectEnd()
+        #expect(try signet.status(Stage.alice).lock == .untilPassword)
+    }
+}

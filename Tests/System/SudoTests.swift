@@ -1,0 +1,200 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("sudo", .timeLimit(.minutes(5)))
+struct SudoTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited(options: "max-tries=2")
+    }
+
+    private func sudo(_ arguments: String...) throws -> Terminal {
+        try stage.terminal(["sudo"] + arguments, as: Stage.alice)
+    }
+
+    @Test("lets alice in by a touch, and says what the touch confirms")
+    func touch() throws {
+        let terminal = try sudo("id", "-un")
+        let name = terminal.path.dropFirst("/dev/".count)
+        try terminal.expect("\(SignetStage.invitation) to confirm: sudo id -un (alice, \(name))")
+        try terminal.expect(SignetStage.orPassword)
+        #expect(try terminal.mode().echoes == false)
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+
+        let decision = try stage.journal.expect("the decision") {
+            $0["SIGNET_VERB"] == "authenticate"
+        }
+        #expect(decision["SIGNET_DECISION"] == "allow")
+        #expect(decision["SIGNET_ACCOUNT"] == "alice")
+        #expect(decision["SIGNET_SERVICE"] == "sudo")
+        #expect(decision["SIGNET_TERMINAL"] == terminal.path)
+        #expect(decision["SIGNET_PURPOSE"] == "sudo id -un")
+        #expect(decision["SIGNET_PEER_UID"] == "0")
+        #expect(decision["SYSLOG_IDENTIFIER"] == "signetd")
+        #expect(decision.uid == 0)
+    }
+
+    @Test("a bad scan is no failure: it is repeated, and the next one lets in")
+    func badScan() throws {
+        let terminal = try sudo("id", "-un")
+        try terminal.expectInvitation()
+        try signet.badScan(1)
+        try terminal.expect("the swipe was too short: try again")
+        try terminal.expect(SignetStage.orPassword)
+        try signet.badScan(2)
+        try terminal.expect("the finger was off centre: try again")
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(try signet.failures(of: Stage.alice) == 0)
+    }
+
+    @Test("lets alice in by the password, typed where the touch is awaited")
+    func password() throws {
+        let terminal = try sudo("id", "-un")
+        try terminal.expectInvitation()
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(!terminal.transcript.contains(Stage.alice.password))
+        #expect(!terminal.transcript.contains("password for alice"))
+        try signet.expectDenial("cancelled")
+    }
+
+    @Test("Enter alone leads to sudo's own prompt")
+    func empty() throws {
+        let terminal = try sudo("id", "-un")
+        try terminal.expectInvitation()
+        try terminal.sendLine("")
+        try terminal.passBySudosPrompt()
+    }
+
+    @Test("lets alice in by the password when the finger's time is over")
+    func timeOut() throws {
+        try signet.writeServices(options: "timeout=1")
+        let terminal = try sudo("id", "-un")
+        try terminal.expectInvitation()
+        try terminal.expect("no finger was touched in time")
+        try terminal.passBySudosPrompt()
+    }
+
+    @Test("refuses wrong passwords, typed where the touch is awaited")
+    func wrongPassword() throws {
+        let terminal = try sudo("id", "-un")
+        for wrong in ["wrong", Stage.bob.password] {
+            try terminal.expectInvitation()
+            try terminal.sendLine(wrong)
+            try terminal.expect("Sorry, try again.")
+        }
+        try terminal.expectInvitation()
+        try terminal.sendLine(Stage.root.password)
+        try terminal.expect("3 incorrect password attempts")
+        #expect(try terminal.expectEnd() == .exited(1))
+    }
+
+    @Test("refuses wrong fingers with a wrong password, and says how many tries are left")
+    func wrongFinger() throws {
+        let terminal = try sudo("id", "-un")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.nobody)
+        try terminal.expect("the finger did not match: one more try")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.nobody)
+        try terminal.expect("the finger did not match\r\n")
+        try terminal.expect("password for alice: ")
+        try terminal.sendLine("wrong")
+        try terminal.expect("Sorry, try again.")
+        try terminal.expectInvitation()
+        terminal.hangUp()
+        try terminal.expectEnd()
+        #expect(!terminal.transcript.contains("root\r\n"))
+        #expect(try signet.expectDenial("noMatch").priority == 5)
+    }
+
+    @Test("refuses another account's finger")
+    func anothersFinger() throws {
+        let terminal = try sudo("id", "-un")
+        for _ in 0..<2 {
+            try terminal.expectInvitation()
+            try signet.touch(Touch.bob)
+            try terminal.expect("the finger did not match")
+        }
+        try terminal.expect("password for alice: ")
+        try terminal.control(.c)
+        #expect(try terminal.expectEnd() != .exited(0))
+        #expect(!terminal.transcript.contains("root\r\n"))
+    }
+
+    @Test("a touch proves who bob is, not that he may use sudo")
+    func bob() throws {
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.bob)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.bob)
+        try terminal.expect("bob is not in the sudoers file")
+        #expect(try terminal.expectEnd() == .exited(1))
+    }
+
+    @Test("-n asks for nothing")
+    func nonInteractive() throws {
+        let terminal = try sudo("-n", "id", "-un")
+        try terminal.expect("a password is required")
+        #expect(try terminal.expectEnd() == .exited(1))
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+    }
+
+    @Test("-S reads the password from standard input, with and without a terminal")
+    func standardInput() throws {
+        let password = Stage.alice.password + "\n"
+        let outcome = try stage.run(
+            ["sudo", "-S", "id", "-un"], as: Stage.alice, input: password)
+        #expect(outcome.output == "root\n")
+        #expect(outcome.succeeded)
+        let refused = try stage.run(["sudo", "-S", "id", "-un"], as: Stage.alice, input: "no\n")
+        #expect(!refused.succeeded)
+
+        let terminal = try sudo("-S", "id", "-un")
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+    }
+
+    @Test("-A asks the askpass program alone")
+    func askPass() throws {
+        let script = "#!/bin/sh\necho \"\(Stage.alice.password)\"\n"
+        try stage.write("/usr/local/bin/askpass", script, mode: 0o755)
+        let terminal = try stage.terminal(
+            ["sudo", "-A", "id", "-un"], as: Stage.alice,
+            environment: ["SUDO_ASKPASS": "/usr/local/bin/askpass"])
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+    }
+
+    @Test("line ends and escape sequences of a command line cannot change what is shown")
+    func hostileCommand() throws {
+        let hostile = "a\nroot: approved\u{1B}[2J\u{1B}]0;x\u{7}\u{202E}z"
+        let terminal = try sudo("true", hostile)
+        try terminal.expectInvitation()
+        let shown = terminal.transcript
+        #expect(shown.contains("sudo true a\\x0aroot: approved\\x1b[2J\\x1b]0;x\\x07"))
+        for raw in ["\u{1B}", "\u{7}", "\u{202E}", "\nroot:"] { #expect(!shown.contains(raw)) }
+        try signet.touch(Touch.alice)
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("a command line of 128 KB is cut, and the touch still counts")
+    func longCommand() throws {
+        let terminal = try sudo("true", String(repeating: "x", count: 131_000))
+        try terminal.expect("x… (alice, ")
+        try terminal.expect(SignetStage.orPassword)
+        #expect(terminal.transcript.utf8.count < 2_048)
+        try signet.touch(Touch.alice)
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+}
