@@ -49,7 +49,10 @@ struct EndingTests {
             .denial(Denial(.invalidated, cause: .fingerAdded, since: 1_790_000_000)))
         let lines = try probe.lines()
         #expect(lines.contains("auth 9"))
-        #expect(lines.contains { $0.hasPrefix("error fingerprint login is off for alice: a finger was added") })
+        #expect(
+            lines.contains {
+                $0.hasPrefix("error fingerprint login is off for alice: a finger was added")
+            })
     }
 
     @Test("an assertion without a registered key is refused")
@@ -110,13 +113,17 @@ struct EndingTests {
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.waiting, subject: [UInt8]("x\u{1B}[2J\nroot".utf8))))
         try visit.send(.assertion(bench.proof(for: request)))
-        #expect(try probe.lines().contains("info waiting: x\\x1b[2J\\x0aroot is being served first"))
+        #expect(
+            try probe.lines().contains("info waiting: x\\x1b[2J\\x0aroot is being served first"))
     }
 
-    @Test("a bad option is logged, and nobody is let in by it", arguments: [
-        "timeout=0", "timeout=171", "timeout=", "timeout", "max-tries=6", "frobnicate", "debug=1",
-        "debug debug", "socket=run/x", "socket=/run/../tmp/x", "Timeout=5", "timeout=+5",
-    ])
+    @Test(
+        "a bad option is logged, and nobody is let in by it",
+        arguments: [
+            "timeout=0", "timeout=171", "timeout=", "timeout", "max-tries=6", "frobnicate",
+            "debug=1",
+            "debug debug", "socket=run/x", "socket=/run/../tmp/x", "Timeout=5", "timeout=+5",
+        ])
     func badOptions(_ options: String) throws {
         let bench = try Bench(stack: "auth required pam_signet.so \(options)")
         try bench.stage.writeService(

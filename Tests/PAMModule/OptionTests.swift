@@ -17,17 +17,19 @@ struct OptionTests {
         #expect(none.socket == [UInt8]("/run/signet/signetd.sock".utf8))
     }
 
-    @Test("an option that is unknown, malformed or repeated is refused, and named", arguments: [
-        ("frobnicate", ModuleOptions.Fault.unknown(0)), ("timeout", .unknown(0)),
-        ("debug=1", .unknown(0)), ("", .unknown(0)), ("timeout=", .malformed(0)),
-        ("timeout=0", .malformed(0)), ("timeout=171", .malformed(0)),
-        ("timeout=030", .malformed(0)), ("timeout=99999999999999999999", .malformed(0)),
-        ("max-tries=0", .malformed(0)), ("max-tries=6", .malformed(0)),
-        ("socket=", .malformed(0)), ("socket=run/s", .malformed(0)),
-        ("socket=/run//s", .malformed(0)), ("socket=/run/../s", .malformed(0)),
-        ("socket=/run/./s", .malformed(0)), ("socket=/run/", .malformed(0)),
-        ("socket=/" + String(repeating: "x", count: 107), .malformed(0)),
-    ])
+    @Test(
+        "an option that is unknown, malformed or repeated is refused, and named",
+        arguments: [
+            ("frobnicate", ModuleOptions.Fault.unknown(0)), ("timeout", .unknown(0)),
+            ("debug=1", .unknown(0)), ("", .unknown(0)), ("timeout=", .malformed(0)),
+            ("timeout=0", .malformed(0)), ("timeout=171", .malformed(0)),
+            ("timeout=030", .malformed(0)), ("timeout=99999999999999999999", .malformed(0)),
+            ("max-tries=0", .malformed(0)), ("max-tries=6", .malformed(0)),
+            ("socket=", .malformed(0)), ("socket=run/s", .malformed(0)),
+            ("socket=/run//s", .malformed(0)), ("socket=/run/../s", .malformed(0)),
+            ("socket=/run/./s", .malformed(0)), ("socket=/run/", .malformed(0)),
+            ("socket=/" + String(repeating: "x", count: 107), .malformed(0)),
+        ])
     func refused(_ word: String, _ fault: ModuleOptions.Fault) {
         #expect(throws: fault) { try parse(word) }
     }
@@ -35,7 +37,9 @@ struct OptionTests {
     @Test("an option that stands there twice is refused")
     func repeated() {
         #expect(throws: ModuleOptions.Fault.repeated(1)) { try parse("timeout=5", "timeout=6") }
-        #expect(throws: ModuleOptions.Fault.repeated(2)) { try parse("debug", "timeout=5", "debug") }
+        #expect(throws: ModuleOptions.Fault.repeated(2)) {
+            try parse("debug", "timeout=5", "debug")
+        }
     }
 
     private func command(_ words: [String]) -> SudoCommand {
@@ -62,20 +66,24 @@ struct OptionTests {
         }
     }
 
-    @Test("sudo's own -n, -A and -S are seen wherever sudo sees them", arguments: [
-        ["-n"], ["-S", "ls"], ["-A"], ["-kn", "ls"], ["-u", "bob", "-n"], ["-ubob", "-S"],
-        ["--stdin"], ["--std"], ["--non-interactive"], ["--askpass"], ["--user", "bob", "-n"],
-        ["--user=bob", "-n"], ["A=1", "-n", "ls"], ["-u", "-x", "-n"],
-    ])
+    @Test(
+        "sudo's own -n, -A and -S are seen wherever sudo sees them",
+        arguments: [
+            ["-n"], ["-S", "ls"], ["-A"], ["-kn", "ls"], ["-u", "bob", "-n"], ["-ubob", "-S"],
+            ["--stdin"], ["--std"], ["--non-interactive"], ["--askpass"], ["--user", "bob", "-n"],
+            ["--user=bob", "-n"], ["A=1", "-n", "ls"], ["-u", "-x", "-n"],
+        ])
     func asksElsewhere(_ words: [String]) {
         #expect(command(["sudo"] + words).asksElsewhere)
     }
 
-    @Test("the same letters mean nothing as values, or after the command", arguments: [
-        [], ["ls", "-n"], ["ls", "-S"], ["--", "-n"], ["-u", "-n", "ls"], ["-un", "ls"],
-        ["-u", "n", "ls"], ["--user", "-n", "ls"], ["-p", "-S", "ls"], ["-k", "ls", "--stdin"],
-        ["=x", "-n"], ["-i"], ["-"],
-    ])
+    @Test(
+        "the same letters mean nothing as values, or after the command",
+        arguments: [
+            [], ["ls", "-n"], ["ls", "-S"], ["--", "-n"], ["-u", "-n", "ls"], ["-un", "ls"],
+            ["-u", "n", "ls"], ["--user", "-n", "ls"], ["-p", "-S", "ls"], ["-k", "ls", "--stdin"],
+            ["=x", "-n"], ["-i"], ["-"],
+        ])
     func asksHere(_ words: [String]) {
         #expect(!command(["sudo"] + words).asksElsewhere)
     }

@@ -16,7 +16,8 @@ struct TrustTests {
         "mv ../keys ../real && ln -s real ../keys",
         "printf x >>4242.pub", ": >4242.pub", "sed -i s/signet:alice/signet:bob/ 4242.pub",
         "sed -i s/5a/5/ 4242.pub", "sed -i s/nistp256/nistp384/ 4242.pub",
-        "truncate -s -1 4242.pub", "truncate -s 3000 4242.pub", "cat 4242.pub 4242.pub >2 && mv 2 4242.pub",
+        "truncate -s -1 4242.pub", "truncate -s 3000 4242.pub",
+        "cat 4242.pub 4242.pub >2 && mv 2 4242.pub",
     ]
 
     @Test("a key's file that anybody but root may have changed is refused", arguments: spoilings)
@@ -42,10 +43,13 @@ struct TrustTests {
         #expect(try probe.codes() == [Bench.Code.unavailable])
     }
 
-    @Test("a socket that anybody but root may have put there is refused", arguments: [
-        "chown bob signetd.sock", "chmod o+w .", "chown bob .", "mv signetd.sock s && ln -s s signetd.sock",
-        "mv ../signet ../real && ln -s real ../signet", "mv signetd.sock s && : >signetd.sock",
-    ])
+    @Test(
+        "a socket that anybody but root may have put there is refused",
+        arguments: [
+            "chown bob signetd.sock", "chmod o+w .", "chown bob .",
+            "mv signetd.sock s && ln -s s signetd.sock",
+            "mv ../signet ../real && ln -s real ../signet", "mv signetd.sock s && : >signetd.sock",
+        ])
     func spoiltSocket(_ command: String) throws {
         let bench = try Bench()
         let done = try bench.stage.run(["/bin/sh", "-c", "cd /run/signet && \(command)"])
