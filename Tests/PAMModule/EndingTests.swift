@@ -74,7 +74,7 @@ struct EndingTests {
         ]
         for (account, environment) in runs {
             let probe = try bench.start(account: account, environment: environment)
-            #expect(try probe.lines() == ["auth 9", "left mapped=0 threads=1 files=0"])
+            #expect(try probe.lines() == ["auth 9", "left mapped=0 threads=1 files=0 signals=0"])
         }
         #expect(!bench.hasVisit)
         #expect(bench.stage.journal.entries.allSatisfy { !$0.message.contains("fingerprint") })

@@ -23,7 +23,7 @@ struct VerificationTests {
         #expect(
             try probe.lines() == [
                 "info touch the reader (alice, pts/77)", "auth 0",
-                "left mapped=0 threads=1 files=0",
+                "left mapped=0 threads=1 files=0 signals=0",
             ])
         #expect(try visit.hasEnded())
     }

@@ -54,6 +54,17 @@ static int is_mapped(const char *name) {
     return found;
 }
 
+// What /proc/self/status says of blocked, ignored and caught signals.
+static void read_signals(char text[256]) {
+    char line[256];
+    FILE *status = fopen("/proc/self/status", "re");
+    text[0] = 0;
+    while (status && fgets(line, sizeof line, status))
+        if (!strncmp(line, "Sig", 3) && strncmp(line, "SigQ", 4) && strlen(text) < 200)
+            strncat(text, line, 40);
+    if (status) fclose(status);
+}
+
 static void carry_out(pam_handle_t *handle, const char *step, int flags) {
     const char *rest = strchr(step, ':');
     rest = rest ? rest + 1 : "";
@@ -85,7 +96,9 @@ static int run(void) {
     const struct pam_conv conversation = {converse, NULL};
     pam_handle_t *handle = NULL;
     const char *item;
+    char before[256], after[256];
     int files = entries("/proc/self/fd");
+    read_signals(before);
     int flags = getenv("PROBE_SILENT") ? PAM_SILENT : 0;
     int code =
         pam_start(getenv("PROBE_SERVICE"), getenv("PROBE_USER"), &conversation, &handle);
@@ -97,8 +110,10 @@ static int run(void) {
         carry_out(handle, step, flags);
     pam_end(handle, PAM_SUCCESS);
     free(steps);
-    tell("left mapped=%d threads=%d files=%d\n", is_mapped("pam_signet"),
-        entries("/proc/self/task") - 2, entries("/proc/self/fd") - files);
+    read_signals(after);
+    tell("left mapped=%d threads=%d files=%d signals=%d\n", is_mapped("pam_signet"),
+        entries("/proc/self/task") - 2, entries("/proc/self/fd") - files,
+        strcmp(before, after) != 0);
     return 0;
 }
 
