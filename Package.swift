@@ -167,7 +167,8 @@ let package = Package(
         .testTarget(
             name: "PAMModuleTests",
             dependencies: [
-                "COpenSSL", "CLinux", "ModuleOptions", "PAMModuleProbe", "Wire", "Statement",
+                "Crypto", "ModuleOptions", "PAMModuleProbe", "Posix", "Statement", "TestSupport",
+                "Wire",
             ],
             path: "Tests/PAMModule", swiftSettings: common),
         .testTarget(

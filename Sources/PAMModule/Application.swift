@@ -152,10 +152,11 @@ extension [UInt8] {
     /// Calls with the bytes as a C string; what stands behind a NUL is not seen by C.
     // SAFETY: the pointer holds for the call; what the body does with it is marked there.
     @safe func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        let ended = self + [0]
-        return unsafe ended.withUnsafeBytes { bytes in
-            // SAFETY: the array is not empty, so it has an address.
-            unsafe body(bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self))
-        }
+        unsafe body(ended)
+    }
+
+    // Never inlined: one copy is enough.
+    private var ended: [CChar] {
+        @inline(never) get { map { CChar(bitPattern: $0) } + [0] }
     }
 }

@@ -2,7 +2,7 @@ import CPAMModule
 
 /// The functions of libcrypto that a verification needs, found in an opened library.
 ///
-/// Their types are those of <openssl/ec.h>, <bn.h>, <sha.h> and <err.h>, of OpenSSL 3.
+/// Their types are those of <openssl/ec.h>, <bn.h> and <sha.h>, of OpenSSL 3.
 // SAFETY: whoever opened the library keeps it open as long as a function may be called.
 @safe struct Libcrypto {
     /// NID_X9_62_prime256v1
@@ -20,6 +20,7 @@ import CPAMModule
     let combine:
         @convention(c) (Pointer?, Pointer?, Pointer?, Pointer?, Pointer?, Pointer?) -> Int32
     let coordinates: @convention(c) (Pointer?, Pointer?, Pointer?, Pointer?, Pointer?) -> Int32
+    let isInfinity: @convention(c) (Pointer?, Pointer?) -> Int32
     let newScratch: @convention(c) () -> Pointer?
     let freeScratch: @convention(c) (Pointer?) -> Void
     let beginNumbers: @convention(c) (Pointer?) -> Void
@@ -34,8 +35,6 @@ import CPAMModule
     let beginDigest: @convention(c) (UnsafeMutableRawPointer?) -> Int32
     let extendDigest: @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?, Int) -> Int32
     let endDigest: @convention(c) (UnsafeMutablePointer<UInt8>?, UnsafeMutableRawPointer?) -> Int32
-    let markErrors: @convention(c) () -> Int32
-    let dropErrors: @convention(c) () -> Int32
 
     /// Finds them all; nil if one is missing.
     init?(of library: UnsafeMutableRawPointer) {
@@ -62,8 +61,7 @@ import CPAMModule
             let beginDigest = unsafe dlsym(library, "SHA256_Init"),
             let extendDigest = unsafe dlsym(library, "SHA256_Update"),
             let endDigest = unsafe dlsym(library, "SHA256_Final"),
-            let markErrors = unsafe dlsym(library, "ERR_set_mark"),
-            let dropErrors = unsafe dlsym(library, "ERR_pop_to_mark")
+            let isInfinity = unsafe dlsym(library, "EC_POINT_is_at_infinity")
         else { return nil }
         // SAFETY: each type is the one that the function's header declares.
         unsafe self.newGroup = unsafeBitCast(newGroup, to: type(of: self.newGroup))
@@ -88,7 +86,6 @@ import CPAMModule
         unsafe self.beginDigest = unsafeBitCast(beginDigest, to: type(of: self.beginDigest))
         unsafe self.extendDigest = unsafeBitCast(extendDigest, to: type(of: self.extendDigest))
         unsafe self.endDigest = unsafeBitCast(endDigest, to: type(of: self.endDigest))
-        unsafe self.markErrors = unsafeBitCast(markErrors, to: type(of: self.markErrors))
-        unsafe self.dropErrors = unsafeBitCast(dropErrors, to: type(of: self.dropErrors))
+        unsafe self.isInfinity = unsafeBitCast(isInfinity, to: type(of: self.isInfinity))
     }
 }

@@ -3,7 +3,8 @@ import CPAMModule
 /// Checks ECDSA signatures of one P-256 public key with libcrypto, opened for the purpose.
 ///
 /// The points and numbers of <openssl/ec.h> and <bn.h> are used as they are: EVP and EC_KEY both
-/// read openssl.cnf first, and so do what the application's environment says.
+/// read openssl.cnf first, and so do what the application's environment says. Nothing that a
+/// signature can be makes a function fail, so the application's queue of errors stays as it is.
 // SAFETY: the library stays open, and what was made stays whole, as long as the value lives.
 @safe struct Verifier: ~Copyable {
     private let library: UnsafeMutableRawPointer
@@ -51,16 +52,11 @@ import CPAMModule
     /// Takes the key's point; false unless it lies on the curve.
     private borrowing func reads(_ key: SSHPublicKey) -> Bool {
         guard unsafe point != nil, unsafe scratch != nil else { return false }
-        _ = libcrypto.markErrors()
-        defer { _ = libcrypto.dropErrors() }
         return unsafe libcrypto.readPoint(group, point, key.point, key.point.count, scratch) == 1
     }
 
     /// Whether a signature is the key's own over a statement's text.
     borrowing func verifies(_ signature: SSHSignature, of statement: Bytes) -> Bool {
-        // The application may use libcrypto too: its queue of errors stays as it is.
-        _ = libcrypto.markErrors()
-        defer { _ = libcrypto.dropErrors() }
         guard let inner = digest(statement),
             let outer = digest(
                 SSHSignature.signedData(namespace: signature.namespace, messageDigest: inner)),
@@ -95,6 +91,7 @@ import CPAMModule
         else { return false }
         // 3. The sum u * generator + v * key is not infinity, and its x is r.
         guard unsafe libcrypto.combine(group, sum, e, point, s, scratch) == 1,
+            unsafe libcrypto.isInfinity(group, sum) == 0,
             unsafe libcrypto.coordinates(group, sum, x, nil, scratch) == 1,
             unsafe libcrypto.reduce(x, x, order, scratch) == 1
         else { return false }

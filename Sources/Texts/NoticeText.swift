@@ -59,12 +59,15 @@ package enum Prompt {
     }
 
     /// Stands before the cursor where a password may be typed instead of a touch.
-    package static let orPassword: Text = "or type the password: "
+    package static var orPassword: Text { "or type the password: " }
 
     /// The daemon did not answer in time.
-    package static let silent: Text = "the fingerprint service does not answer: use the password"
+    package static var silent: Text {
+        "the fingerprint service does not answer: use the password"
+    }
 
     /// The proof did not verify.
-    package static let refused: Text =
+    package static var refused: Text {
         "the fingerprint service's answer was not valid and is refused: use the password"
+    }
 }

@@ -1,0 +1,187 @@
+import Crypto
+import Glibc
+import Posix
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+/// A stage with the module installed and a key registered, and this test in the daemon's place.
+final class Bench {
+    /// What pam_authenticate(3) returns, as the tests meet it.
+    enum Code {
+        static let success = 0
+        static let systemError = 4
+        static let serviceError = 3
+        static let authError = 7
+        static let unavailable = 9
+        static let maxTries = 11
+        static let conversationError = 19
+        static let ignored = 25
+        static let permissionDenied = 6
+    }
+
+    static let keyPath = "/var/lib/signet/keys/4242.pub"
+    static let offPath = "/var/lib/signet/keys/4242.off"
+    static let socketPath = "/run/signet/signetd.sock"
+
+    let stage: Stage
+    let key: P256PrivateKey
+    let credential = [UInt8](repeating: 0x5A, count: 16)
+    private let door: Door?
+    private var counter: UInt64 = 0
+
+    /// `stack` is the PAM service `probe`.
+    init(
+        stack: String = "auth required pam_signet.so", listens: Bool = true,
+        isRegistered: Bool = true, backlog: Int32 = 16
+    ) throws {
+        stage = try Stage()
+        key = try P256PrivateKey.generate()
+        try stage.installModule("\(Layout.products)/libpam_signet.so")
+        try stage.writeService("probe", stack + "\n")
+        try stage.run(["chmod", "755", "/var/lib/signet"])
+        try stage.run(["mkdir", "-p", "-m", "755", "/var/lib/signet/keys"])
+        let path = stage.path(Bench.socketPath)
+        door = listens ? Door(try .listen(at: path, mode: 0o666, backlog: backlog)) : nil
+        if isRegistered { try stage.write(Bench.keyPath, line()) }
+    }
+
+    /// The line of a key's file.
+    func line(account: String = "alice", key: P256PrivateKey? = nil) throws -> [UInt8] {
+        let name = PercentEncoding.encode([UInt8](account.utf8))
+        let point = (key ?? self.key).publicPoint
+        return try #require(SSHPublicKey(point: point)).line(
+            comment: [UInt8]("signet:".utf8) + name + [UInt8](":".utf8)
+                + Hexadecimal.encode(credential))
+    }
+
+    /// Starts the probe for an account.
+    func start(
+        _ steps: [String] = ["auth"], account: String = "alice", service: String = "probe",
+        arguments: [String] = [], environment: [String: String] = [:]
+    ) throws -> Program {
+        var all = [
+            "PROBE_SERVICE": service, "PROBE_USER": account,
+            "PROBE_STEPS": steps.joined(separator: ","),
+        ]
+        all.merge(environment) { _, new in new }
+        return try stage.start(
+            ["\(Layout.products)/PAMModuleProbe"] + arguments, environment: all)
+    }
+
+    /// Waits for the next login that reaches the daemon.
+    func visit() throws -> Visit {
+        guard let visit = try door?.accept() else { throw Missing.visit }
+        return visit
+    }
+
+    /// Whether anybody has knocked.
+    var hasVisit: Bool {
+        door?.hasVisit ?? false
+    }
+
+    /// The statement that answers a request truthfully.
+    func statement(for request: AuthenticateRequest) -> Statement {
+        counter += 1
+        return Statement(
+            audience: [UInt8]("local".utf8), account: request.account, uid: 4242,
+            device: [UInt8](repeating: 1, count: 16), credential: credential,
+            challenge: request.challenge, service: request.service, terminal: request.terminal,
+            purpose: request.purpose, factor: [UInt8]("fingerprint".utf8), enrolment: 1,
+            counter: counter, previous: [UInt8](repeating: 0, count: 32),
+            issued: Instant(seconds: 1_790_000_000))
+    }
+
+    /// A text, signed by a key for a use.
+    func assertion(
+        _ text: [UInt8], key: P256PrivateKey? = nil, namespace: SignatureNamespace = .login
+    ) throws -> Assertion {
+        let key = key ?? self.key
+        let data = SSHSignature.signedData(
+            namespace: namespace.bytes, messageDigest: try SHA256.digest(text))
+        let numbers = try key.sign(data)
+        let publicKey = try #require(SSHPublicKey(point: key.publicPoint))
+        let signature = SSHSignature(
+            publicKey: publicKey, namespace: namespace, r: numbers.r, s: numbers.s)
+        return Assertion(statement: text, signature: signature.blob)
+    }
+
+    /// What a touch gives.
+    func proof(for request: AuthenticateRequest) throws -> Assertion {
+        try assertion(statement(for: request).encoded())
+    }
+}
+
+/// What a test waited for and did not get.
+enum Missing: Error {
+    case visit
+    case request
+}
+
+/// Where the daemon listens.
+private final class Door {
+    private let listener: PacketListener
+
+    init(_ listener: consuming PacketListener) {
+        self.listener = listener
+    }
+
+    var hasVisit: Bool { waitUntilReadable(listener.descriptor.number, milliseconds: 0) }
+
+    func accept() throws -> Visit? {
+        guard waitUntilReadable(listener.descriptor.number), let socket = try listener.accept()
+        else { return nil }
+        return Visit(socket)
+    }
+}
+
+/// One connection to the daemon.
+final class Visit {
+    private let socket: PacketSocket
+
+    init(_ socket: consuming PacketSocket) {
+        self.socket = socket
+    }
+
+    /// The next request.
+    func request() throws -> Request {
+        guard waitUntilReadable(socket.descriptor.number),
+            case .packet(let packet) = try socket.receive(limit: 16_384)
+        else { throw Missing.request }
+        return try Request(decoding: packet)
+    }
+
+    /// The request for a touch.
+    func authenticate() throws -> AuthenticateRequest {
+        guard case .authenticate(let request) = try request() else { throw Missing.request }
+        return request
+    }
+
+    /// Sends an answer.
+    func send(_ answer: Answer) throws { try send(answer.encoded()) }
+
+    /// Sends a packet; one that the module no longer wants is no fault.
+    func send(_ packet: [UInt8]) throws { _ = try? socket.send(packet) }
+
+    /// Whether the module has closed its end.
+    func hasEnded() throws -> Bool {
+        guard waitUntilReadable(socket.descriptor.number) else { return false }
+        return try socket.receive(limit: 16_384) == .end
+    }
+}
+
+/// Waits, at most ten seconds if nothing else is said.
+func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32 = 10_000) -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&request, 1, milliseconds) > 0
+}
+
+extension Program {
+    /// The probe's lines, when it has ended as it should.
+    func lines(within limit: Duration = .seconds(20)) throws -> [String] {
+        let outcome = try expectEnd(within: limit)
+        #expect(outcome.succeeded, "\(outcome)")
+        return outcome.output.split(separator: "\n").map(String.init)
+    }
+}

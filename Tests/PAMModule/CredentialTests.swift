@@ -1,0 +1,97 @@
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+@Suite("what follows a login")
+struct CredentialTests {
+    /// Stacks in which a password may stand in for the finger, by pam_permit.
+    static let stacks = [
+        "auth sufficient pam_signet.so\nauth required pam_permit.so",
+        "auth [success=1 default=ignore] pam_signet.so\nauth required pam_permit.so\nauth required pam_permit.so",
+    ]
+
+    @Test("setting credentials succeeds after a proof, and reports nothing", arguments: stacks)
+    func afterProof(_ stack: String) throws {
+        let bench = try Bench(stack: stack)
+        let probe = try bench.start(["auth", "establish", "reinitialize"])
+        let visit = try bench.visit()
+        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        #expect(try probe.lines().prefix(3) == ["auth 0", "establish 0", "reinitialize 0"])
+        #expect(!bench.hasVisit)
+    }
+
+    @Test(
+        "a password that was accepted instead is reported once, for the account that asked",
+        arguments: stacks, ["establish", "reinitialize"])
+    func afterPassword(_ stack: String, _ step: String) throws {
+        let bench = try Bench(stack: stack)
+        // sudo names the target before it sets credentials.
+        let probe = try bench.start(["auth", "user:root", step, step])
+        let first = try bench.visit()
+        _ = try first.authenticate()
+        try first.send(.denial(Denial(.lockedUntilPassword)))
+        let second = try bench.visit()
+        let expected = Request.passwordAccepted(
+            account: [UInt8]("alice".utf8), service: [UInt8]("probe".utf8))
+        #expect(try second.request() == expected)
+        try second.send(.done(DoneAnswer()))
+        let lines = try probe.lines()
+        #expect(lines.suffix(4).prefix(3) == ["auth 0", "\(step) 0", "\(step) 0"])
+        #expect(!bench.hasVisit)
+    }
+
+    @Test("a daemon that does not answer the report holds nothing up")
+    func silentReport() throws {
+        let bench = try Bench(stack: CredentialTests.stacks[0])
+        let probe = try bench.start(["auth", "establish"])
+        let first = try bench.visit()
+        _ = try first.authenticate()
+        try first.send(.denial(Denial(.lockedForNow, seconds: 5)))
+        let second = try bench.visit()
+        #expect(try probe.lines().contains("establish 0"))
+        _ = try second.request()
+    }
+
+    @Test(
+        "nothing is reported without root, without authenticate, or to delete credentials",
+        arguments: [
+            ["auth", "euid:4243", "establish"], ["establish"], ["reinitialize"],
+            ["auth", "delete"],
+        ])
+    func noReport(_ steps: [String]) throws {
+        let bench = try Bench(stack: CredentialTests.stacks[0])
+        let probe = try bench.start(steps)
+        if steps.contains("auth") {
+            let visit = try bench.visit()
+            _ = try visit.authenticate()
+            try visit.send(.denial(Denial(.lockedForNow, seconds: 5)))
+        }
+        let lines = try probe.lines()
+        #expect(lines.contains { $0.hasSuffix(" 0") })
+        #expect(!bench.hasVisit)
+    }
+
+    @Test("nothing is reported where nothing is enrolled, or after a proof at a second try")
+    func nothingToReport() throws {
+        let none = try Bench(stack: CredentialTests.stacks[0], isRegistered: false)
+        #expect(try none.start(["auth", "establish"]).lines().contains("establish 0"))
+        #expect(!none.hasVisit)
+        let bench = try Bench(stack: CredentialTests.stacks[0])
+        let probe = try bench.start(["auth", "auth", "establish"])
+        let first = try bench.visit()
+        _ = try first.authenticate()
+        try first.send(.denial(Denial(.timedOut)))
+        let second = try bench.visit()
+        try second.send(.assertion(bench.proof(for: second.authenticate())))
+        #expect(try probe.lines().contains("establish 0"))
+        #expect(!bench.hasVisit)
+    }
+
+    @Test("a required line alone fails to set credentials where it never authenticated")
+    func withoutAuthenticate() throws {
+        let bench = try Bench()
+        let lines = try bench.start(["establish"]).lines()
+        #expect(lines.first?.hasPrefix("establish ") == true && lines.first != "establish 0")
+    }
+}

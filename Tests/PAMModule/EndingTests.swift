@@ -1,0 +1,163 @@
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+@Suite("how a login ends without a proof")
+struct EndingTests {
+    /// PAM's code for a denial, after no mismatch and after one.
+    static func codes(_ reason: DenialReason) -> (Int, Int) {
+        switch reason {
+        case .noMatch: (11, 11)
+        case .lockedForNow, .lockedUntilPassword: (9, 11)
+        default: (9, 7)
+        }
+    }
+
+    @Test("every reason of a denial has its code, and says so unless it is the ordinary state")
+    func denials() throws {
+        let bench = try Bench()
+        let reasons = DenialReason.allCases
+        let silent: Set<DenialReason> = [
+            .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
+            .unknownAccount,
+        ]
+        let probe = try bench.start([String](repeating: "auth", count: reasons.count * 2))
+        for reason in reasons {
+            for mismatches in [0, 1] as [UInt8] {
+                let visit = try bench.visit()
+                _ = try visit.authenticate()
+                try visit.send(.denial(Denial(reason, mismatches: mismatches)))
+            }
+        }
+        let lines = try probe.lines()
+        var wanted: [Int] = []
+        for reason in reasons { wanted += [Self.codes(reason).0, Self.codes(reason).1] }
+        #expect(lines.filter { $0.hasPrefix("auth ") }.map { Int($0.dropFirst(5)) } == wanted)
+        let shown = lines.filter { $0.hasPrefix("error ") }.count
+        #expect(shown == 2 * (reasons.count - silent.count))
+    }
+
+    @Test("why a credential was destroyed is told, though no key is registered any more")
+    func invalidated() throws {
+        let bench = try Bench(isRegistered: false)
+        try bench.stage.write(Bench.offPath, "")
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        _ = try visit.authenticate()
+        try visit.send(
+            .denial(Denial(.invalidated, cause: .fingerAdded, since: 1_790_000_000)))
+        let lines = try probe.lines()
+        #expect(lines.contains("auth 9"))
+        #expect(
+            lines.contains {
+                $0.hasPrefix("error fingerprint login is off for alice: a finger was added")
+            })
+    }
+
+    @Test("an assertion without a registered key is refused")
+    func proofWithoutKey() throws {
+        let bench = try Bench(isRegistered: false)
+        try bench.stage.write(Bench.offPath, "")
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        #expect(try probe.codes() == [7])
+    }
+
+    @Test("who has nothing registered, is not known, or comes from afar is declined in silence")
+    func silentlyDeclined() throws {
+        let bench = try Bench(isRegistered: false)
+        try bench.stage.write("/var/lib/signet/keys/0.pub", bench.line(account: "root"))
+        let runs: [(String, [String: String])] = [
+            ("alice", [:]), ("nobody-of-this-name", [:]), ("root", ["PROBE_RHOST": "example.org"]),
+        ]
+        for (account, environment) in runs {
+            let probe = try bench.start(account: account, environment: environment)
+            #expect(try probe.lines() == ["auth 9", "left mapped=0 threads=1 files=0 signals=0"])
+        }
+        #expect(!bench.hasVisit)
+        #expect(bench.stage.journal.entries.allSatisfy { !$0.message.contains("fingerprint") })
+    }
+
+    @Test("the account that the application named is never changed")
+    func accountStays() throws {
+        let bench = try Bench()
+        let probe = try bench.start(["auth", "user?"])
+        let visit = try bench.visit()
+        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        #expect(try probe.lines().contains("user alice"))
+    }
+
+    @Test("PAM_SILENT is honoured, but not of sudo")
+    func silence() throws {
+        let bench = try Bench()
+        try bench.stage.writeService("sudo", "auth required pam_signet.so")
+        for (service, isShown) in [("probe", false), ("sudo", true)] {
+            let probe = try bench.start(service: service, environment: ["PROBE_SILENT": "1"])
+            let visit = try bench.visit()
+            let request = try visit.authenticate()
+            try visit.send(.notice(Notice(.touch, scan: .swipe)))
+            try visit.send(.assertion(bench.proof(for: request)))
+            let lines = try probe.lines()
+            #expect(lines.contains("auth 0"))
+            #expect(lines.contains { $0.hasPrefix("info swipe") } == isShown)
+        }
+    }
+
+    @Test("what comes from outside cannot change how a message shows")
+    func escapedMessages() throws {
+        let bench = try Bench()
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        try visit.send(.notice(Notice(.waiting, subject: [UInt8]("x\u{1B}[2J\nroot".utf8))))
+        try visit.send(.assertion(bench.proof(for: request)))
+        #expect(
+            try probe.lines().contains("info waiting: x\\x1b[2J\\x0aroot is being served first"))
+    }
+
+    @Test(
+        "a bad option is logged, and nobody is let in by it",
+        arguments: [
+            "timeout=0", "timeout=171", "timeout=", "timeout", "max-tries=6", "frobnicate",
+            "debug=1",
+            "debug debug", "socket=run/x", "socket=/run/../tmp/x", "Timeout=5", "timeout=+5",
+        ])
+    func badOptions(_ options: String) throws {
+        let bench = try Bench(stack: "auth required pam_signet.so \(options)")
+        try bench.stage.writeService(
+            "lenient", "auth sufficient pam_signet.so \(options)\nauth required pam_permit.so")
+        #expect(try bench.start().codes() == [Bench.Code.serviceError])
+        #expect(try bench.start(service: "lenient").codes() == [0])
+        #expect(!bench.hasVisit)
+        try bench.stage.journal.expect("the option") { $0.message.contains("option '") }
+    }
+
+    @Test("options reach the daemon")
+    func goodOptions() throws {
+        let bench = try Bench(stack: "auth required pam_signet.so timeout=170 max-tries=5 debug")
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        #expect(request.timeoutMilliseconds == 170_000 && request.maximumTries == 5)
+        try visit.send(.assertion(bench.proof(for: request)))
+        #expect(try probe.codes() == [0])
+    }
+
+    @Test("lines of other types do no harm, let nobody in, and are told of")
+    func otherTypes() throws {
+        let bench = try Bench(
+            stack: """
+                auth required pam_signet.so
+                account required pam_signet.so
+                session required pam_signet.so
+                password required pam_signet.so
+                """)
+        let lines = try bench.start(["acct", "open", "close", "chauthtok"]).lines()
+        for line in lines.prefix(4) { #expect(!line.hasSuffix(" 0"), "\(line)") }
+        for type in ["account", "session", "password"] {
+            try bench.stage.journal.expect(type) { $0.message.contains("remove its '\(type)'") }
+        }
+    }
+}

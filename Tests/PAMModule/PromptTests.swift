@@ -1,0 +1,285 @@
+import Glibc
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+@Suite("password or finger at one prompt")
+struct PromptTests {
+    static let or = "or type the password: "
+
+    /// sudo, su and login as Debian has them, with the finger in front of the password.
+    private func bench() throws -> Bench {
+        let bench = try Bench()
+        for service in ["sudo", "su", "login"] {
+            try bench.stage.writeService(
+                service,
+                """
+                auth [success=1 conv_err=die default=ignore] pam_signet.so
+                auth required pam_unix.so nodelay try_first_pass
+                auth required pam_permit.so
+                account required pam_permit.so
+                session required pam_permit.so
+
+                """)
+        }
+        return bench
+    }
+
+    /// Answers the request with the prompt for a touch.
+    private func begin(_ bench: Bench) throws -> (Visit, AuthenticateRequest) {
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        try visit.send(.notice(Notice(.touch, scan: .press)))
+        return (visit, request)
+    }
+
+    /// A shell of alice's with job control, and sudo begun on it.
+    private func sudo(
+        _ bench: Bench, _ words: String = "sudo echo in-\\\\side"
+    ) throws -> (Terminal, Visit, AuthenticateRequest) {
+        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.alice)
+        try terminal.expect("$ ")
+        try terminal.sendLine(words)
+        let (visit, request) = try begin(bench)
+        try terminal.expect(Self.or)
+        return (terminal, visit, request)
+    }
+
+    /// The shell is back, and the terminal is as it was.
+    private func expectShell(_ terminal: Terminal) throws {
+        try terminal.expect("$ ")
+        try terminal.sendLine("echo sh\"el\"l-$((6 * 7))")
+        try terminal.expect("shell-42")
+        try terminal.sendLine("stty -a; stty_end=1")
+        let settings = try terminal.expect("-extproc")
+        #expect(settings.contains(" echo ") && settings.contains("icanon"))
+    }
+
+    @Test("a touch lets sudo in, and the request says what is confirmed")
+    func touch() throws {
+        let bench = try bench()
+        let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
+        #expect(request.purpose == [UInt8]("sudo echo in-side".utf8))
+        #expect(request.requester == [UInt8]("alice".utf8))
+        #expect(request.terminal == [UInt8](terminal.path.utf8))
+        #expect(
+            terminal.transcript.contains("touch the reader to confirm: sudo echo in-side (alice"))
+        #expect(try !terminal.mode().echoes)
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("in-side")
+        try expectShell(terminal)
+    }
+
+    @Test("a typed password wins at once, and is asked for only once")
+    func password() throws {
+        let bench = try bench()
+        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        try terminal.sendLine(Stage.alice.password)
+        let before = try terminal.expect("in-side")
+        #expect(!before.contains("assword") && !before.contains(Stage.alice.password))
+        #expect(try visit.hasEnded())
+        // sudo sets credentials as root.
+        guard case .passwordAccepted(let account, _) = try bench.visit().request() else {
+            Issue.record("no report")
+            return
+        }
+        #expect(account == [UInt8]("alice".utf8))
+        try expectShell(terminal)
+    }
+
+    @Test("a wrong password is not let in, and another try begins")
+    func wrongPassword() throws {
+        let bench = try bench()
+        let (terminal, _, _) = try sudo(bench, "sudo echo in-side")
+        try terminal.sendLine("wrong")
+        try terminal.expect("try again")
+        let (visit, request) = try begin(bench)
+        try terminal.expect(Self.or)
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("in-side")
+    }
+
+    @Test(
+        "Enter alone, and what cannot be a password, lead to the next module's prompt",
+        arguments: [
+            "", String(repeating: "x", count: 1_100), "\u{0}x",
+        ])
+    func noPassword(_ typed: String) throws {
+        let bench = try bench()
+        let (terminal, _, _) = try sudo(bench, "sudo echo in-side")
+        try terminal.sendLine(typed)
+        try terminal.expect("assword")
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("in-side")
+    }
+
+    @Test("a half-typed password never reaches the shell when the finger matches")
+    func halfTyped() throws {
+        let bench = try bench()
+        let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
+        try terminal.send("half-secret")
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("in-side")
+        try expectShell(terminal)
+        #expect(!terminal.transcript.contains("half-secret"))
+    }
+
+    @Test("messages come on lines of their own, and the prompt stands again after them")
+    func messages() throws {
+        let bench = try bench()
+        let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
+        try visit.send(.notice(Notice(.retry, retry: .tooShort)))
+        #expect(try terminal.expect("the swipe was too short").hasSuffix("\r\n"))
+        try terminal.expect(Self.or)
+        try visit.send(.notice(Notice(.noMatch, triesLeft: 1)))
+        try terminal.expect("one more try")
+        try terminal.expect(Self.or)
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("in-side")
+    }
+
+    @Test("^C ends sudo without another prompt, and leaves the terminal as it was")
+    func interrupted() throws {
+        let bench = try bench()
+        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        try terminal.control(.c)
+        #expect(try visit.hasEnded())
+        try expectShell(terminal)
+        #expect(!terminal.transcript.contains("assword for"))
+    }
+
+    @Test("^Z stops sudo with the terminal as it was; fg asks again, with a new challenge")
+    func suspended() throws {
+        let bench = try bench()
+        let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
+        try terminal.send("half")
+        try terminal.control(.z)
+        try terminal.expect("Stopped")
+        #expect(try visit.hasEnded())
+        try expectShell(terminal)
+        try terminal.sendLine("fg")
+        let (again, secondRequest) = try begin(bench)
+        #expect(secondRequest.challenge != request.challenge)
+        try terminal.expect(Self.or)
+        try again.send(.assertion(bench.proof(for: secondRequest)))
+        try terminal.expect("in-side")
+        try expectShell(terminal)
+    }
+
+    @Test("a stopped sudo that goes on in the background takes no touch")
+    func background() throws {
+        let bench = try bench()
+        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        try terminal.control(.z)
+        try terminal.expect("Stopped")
+        #expect(try visit.hasEnded())
+        try terminal.sendLine("bg; sleep 0.3; jobs")
+        try terminal.expect("Stopped")
+        #expect(!bench.hasVisit)
+        try terminal.sendLine("kill -9 %1; wait; sudo echo in-side &")
+        try terminal.sendLine("sleep 0.3; jobs")
+        try terminal.expect("Stopped")
+        #expect(!bench.hasVisit)
+    }
+
+    @Test("the end of the terminal ends the wait")
+    func hangUp() throws {
+        let bench = try bench()
+        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
+        terminal.hangUp()
+        #expect(try visit.hasEnded())
+        try terminal.expectEnd()
+    }
+
+    @Test(
+        "with -n, -S and -A sudo is left alone",
+        arguments: [
+            "sudo -n echo in-side", "echo x | sudo -S echo in-side",
+        ])
+    func leftAlone(_ words: String) throws {
+        let bench = try bench()
+        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.alice)
+        try terminal.expect("$ ")
+        try terminal.sendLine("\(words); echo don\"e\"")
+        try terminal.expect("done")
+        #expect(!bench.hasVisit)
+        #expect(!terminal.transcript.contains("type the password"))
+    }
+
+    @Test(
+        "su lets in by touch and by password, and ^C ends it",
+        arguments: ["touch", "password", "^C"])
+    func su(_ way: String) throws {
+        let bench = try bench()
+        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.bob)
+        try terminal.expect("$ ")
+        try terminal.sendLine("su alice -c 'echo in-side'")
+        let (visit, request) = try begin(bench)
+        try terminal.expect(Self.or)
+        #expect(request.purpose.isEmpty)
+        switch way {
+        case "touch": try visit.send(.assertion(bench.proof(for: request)))
+        case "password": try terminal.sendLine(Stage.alice.password)
+        default: try terminal.control(.c)
+        }
+        if way != "^C" { try terminal.expect("in-side\r") }
+        try expectShell(terminal)
+    }
+
+    @Test("login lets in by touch and by password", arguments: ["touch", "password"])
+    func login(_ way: String) throws {
+        let bench = try bench()
+        let terminal = try bench.stage.terminal(["login", "alice"], as: Stage.root)
+        let (visit, request) = try begin(bench)
+        try terminal.expect(Self.or)
+        if way == "password" {
+            try terminal.sendLine(Stage.alice.password)
+        } else {
+            try visit.send(.assertion(bench.proof(for: request)))
+        }
+        try terminal.expect("alice@stage")
+        try expectShell(terminal)
+    }
+
+    @Test("^C ends login")
+    func interruptedLogin() throws {
+        let bench = try bench()
+        let terminal = try bench.stage.terminal(["login", "alice"], as: Stage.root)
+        let (visit, _) = try begin(bench)
+        try terminal.expect(Self.or)
+        try terminal.control(.c)
+        #expect(try visit.hasEnded())
+        try terminal.expectEnd()
+    }
+
+    @Test("where the application ignores ^C, the prompt goes on")
+    func ignoredInterrupt() throws {
+        let bench = try bench()
+        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.bob)
+        try terminal.expect("$ ")
+        try terminal.sendLine("(trap '' INT; exec su alice -c 'echo in-side')")
+        let (visit, request) = try begin(bench)
+        try terminal.expect(Self.or)
+        try terminal.control(.c)
+        try visit.send(.notice(Notice(.retry, retry: .tooFast)))
+        try terminal.expect("moved too fast")
+        try terminal.expect(Self.or)
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("in-side\r")
+        try expectShell(terminal)
+    }
+
+    @Test("without a terminal the finger alone is asked for")
+    func noTerminal() throws {
+        let bench = try bench()
+        let probe = try bench.start(
+            service: "sudo", arguments: ["ls", "-n"], environment: ["PROBE_TTY": "/dev/tty1"])
+        let (visit, request) = try begin(bench)
+        #expect(request.purpose == [UInt8]("sudo ls -n".utf8))
+        try visit.send(.assertion(bench.proof(for: request)))
+        let lines = try probe.lines()
+        #expect(lines.first == "info touch the reader to confirm: sudo ls -n (alice, tty1)")
+        #expect(lines.contains("auth 0"))
+    }
+}

@@ -1,0 +1,216 @@
+import Crypto
+import Glibc
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+@Suite("whom and what the module trusts")
+struct TrustTests {
+    /// What is done to a key's file, as commands of a shell in its directory.
+    static let spoilings = [
+        "chmod g+w 4242.pub", "chmod o+w 4242.pub", "chown bob 4242.pub",
+        "mv 4242.pub real && ln -s real 4242.pub", "ln 4242.pub second",
+        "rm 4242.pub && mkfifo 4242.pub", "rm 4242.pub && mkdir 4242.pub",
+        "chmod o+w .", "chmod g+w ..", "chown bob .", "chown bob ..",
+        "mv ../keys ../real && ln -s real ../keys",
+        "printf x >>4242.pub", ": >4242.pub", "sed -i s/signet:alice/signet:bob/ 4242.pub",
+        "sed -i s/5a/5/ 4242.pub", "sed -i s/nistp256/nistp384/ 4242.pub",
+        "truncate -s -1 4242.pub", "truncate -s 3000 4242.pub",
+        "cat 4242.pub 4242.pub >2 && mv 2 4242.pub",
+    ]
+
+    @Test("a key's file that anybody but root may have changed is refused", arguments: spoilings)
+    func spoiltKey(_ command: String) throws {
+        let bench = try Bench()
+        let done = try bench.stage.run(["/bin/sh", "-c", "cd /var/lib/signet/keys && \(command)"])
+        #expect(done.succeeded, "\(done)")
+        #expect(try bench.start().codes() == [Bench.Code.authError])
+        #expect(!bench.hasVisit)
+        try bench.stage.journal.expect("an alert") { $0.priority == 1 }
+    }
+
+    @Test("a point that is not on the curve is no key")
+    func offCurve() throws {
+        let bench = try Bench()
+        let point = [4] + [UInt8](repeating: 7, count: 64)
+        let key = try #require(SSHPublicKey(point: point))
+        let comment = "signet:alice:" + String(repeating: "5a", count: 16)
+        try bench.stage.write(Bench.keyPath, key.line(comment: [UInt8](comment.utf8)))
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        #expect(try probe.codes() == [Bench.Code.unavailable])
+    }
+
+    @Test(
+        "a socket that anybody but root may have put there is refused",
+        arguments: [
+            "chown bob signetd.sock", "chmod o+w .", "chown bob .",
+            "mv signetd.sock s && ln -s s signetd.sock",
+            "mv ../signet ../real && ln -s real ../signet", "mv signetd.sock s && : >signetd.sock",
+        ])
+    func spoiltSocket(_ command: String) throws {
+        let bench = try Bench()
+        let done = try bench.stage.run(["/bin/sh", "-c", "cd /run/signet && \(command)"])
+        #expect(done.succeeded, "\(done)")
+        #expect(try bench.start().codes() == [Bench.Code.authError])
+        #expect(!bench.hasVisit)
+        try bench.stage.journal.expect("an alert") { $0.priority == 1 }
+    }
+
+    @Test("a daemon that is not root is refused before it is asked anything")
+    func foreignDaemon() throws {
+        let bench = try Bench(listens: false)
+        // perl-base is essential on Debian. The uid at the time of listen(2) is the peer's.
+        let script = """
+            use Socket; socket(my $s, AF_UNIX, SOCK_SEQPACKET, 0) or die;
+            bind($s, sockaddr_un("\(Bench.socketPath)")) or die;
+            $> = 4243; listen($s, 5) or die; $| = 1; print "listening\\n"; sleep 60;
+            """
+        let daemon = try bench.stage.start(["perl", "-e", script])
+        try daemon.expect("listening")
+        #expect(try bench.start().codes() == [Bench.Code.authError])
+        try bench.stage.journal.expect("an alert") {
+            $0.priority == 1 && $0.message.contains("not root")
+        }
+    }
+
+    @Test("a daemon that is absent, gone, silent or overrun leaves the way to the password")
+    func absentDaemon() throws {
+        let bench = try Bench(stack: "auth required pam_signet.so timeout=1")
+        // Gone at once, gone after the request, gone after a notice.
+        for step in 0..<3 {
+            let probe = try bench.start()
+            var visit: Visit? = try bench.visit()
+            if step > 0 { _ = try visit?.authenticate() }
+            if step > 1 { try visit?.send(.notice(Notice(.touch))) }
+            visit = nil
+            #expect(try probe.codes() == [Bench.Code.unavailable])
+        }
+        // Never accepts; then accepts and says nothing; then stops in the middle.
+        #expect(try bench.start().codes() == [Bench.Code.unavailable])
+        _ = try bench.visit()
+        for isBegun in [false, true] {
+            let begin = ContinuousClock.now
+            let probe = try bench.start()
+            let visit = try bench.visit()
+            if isBegun { try visit.send(.notice(Notice(.noMatch, triesLeft: 1))) }
+            // A mismatch was told before the time was up.
+            #expect(try probe.codes() == [isBegun ? 7 : 9])
+            #expect(ContinuousClock.now - begin < .seconds(5))
+            #expect(try visit.hasAsked())
+        }
+        let none = try Bench(listens: false)
+        #expect(try none.start().codes() == [Bench.Code.unavailable])
+    }
+
+    @Test("a daemon that says nothing for five seconds is given up, however long the limit is")
+    func silentDaemon() throws {
+        let bench = try Bench(stack: "auth required pam_signet.so timeout=170")
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        #expect(try probe.codes() == [Bench.Code.unavailable])
+        #expect(try visit.hasAsked())
+    }
+
+    @Test("a full queue of connections does not hold a login up")
+    func fullQueue() throws {
+        let bench = try Bench(backlog: 0)
+        let waiting = try bench.start()
+        // The first takes the only place.
+        while !bench.hasVisit { if waiting.ended != nil { break } }
+        #expect(try bench.start().codes() == [Bench.Code.unavailable])
+        waiting.signal(SIGKILL)
+    }
+
+    @Test("frames that are malformed in hundreds of ways never let in, and never crash")
+    func mutatedFrames() throws {
+        let bench = try Bench()
+        var random = Xorshift(state: 0x5167_6E65_7400_0001)
+        let count = 600
+        let probe = try bench.start([String](repeating: "auth", count: count))
+        for _ in 0..<count {
+            let visit = try bench.visit()
+            let request = try visit.authenticate()
+            let frames: [[UInt8]] = [
+                try Answer.assertion(bench.proof(for: request)).encoded(),
+                try Answer.notice(Notice(.waiting, subject: [UInt8]("bob".utf8))).encoded(),
+                try Answer.denial(Denial(.lockedForNow, seconds: 30)).encoded(),
+                try Answer.passwordWanted(account: request.account).encoded(),
+                try Answer.done(DoneAnswer()).encoded(),
+            ]
+            let original = frames[random.next(below: frames.count)]
+            var changed = original
+            for _ in 0...random.next(below: 4) { changed.mutate(&random) }
+            if changed == original || changed.isEmpty { changed = [0] }
+            try visit.send(changed)
+        }
+        let codes = try probe.codes(within: .seconds(120))
+        #expect(codes.count == count)
+        #expect(codes.allSatisfy { [7, 9, 11].contains($0) })
+    }
+
+    @Test("more answers than any touch needs end the login")
+    func flood() throws {
+        let bench = try Bench()
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        let frame = try Answer.notice(Notice(.fingerPresent)).encoded()
+        while probe.ended == nil { try visit.send(frame) }
+        #expect(try probe.codes() == [Bench.Code.authError])
+    }
+
+    @Test("an oversized frame is refused")
+    func oversized() throws {
+        let bench = try Bench()
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        try visit.send([UInt8](repeating: 1, count: 16_385))
+        #expect(try probe.codes() == [Bench.Code.authError])
+    }
+
+    @Test("where no file can be opened any more, nobody is let in")
+    func noFiles() throws {
+        let bench = try Bench()
+        for limit in 3..<8 {
+            let codes = try bench.start(["files:\(limit)", "auth"]).codes()
+            #expect(codes.allSatisfy { $0 != 0 }, "\(limit): \(codes)")
+        }
+    }
+}
+
+/// Random numbers that are the same at every run.
+struct Xorshift {
+    var state: UInt64
+
+    mutating func next(below limit: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state % UInt64(max(1, limit)))
+    }
+}
+
+extension [UInt8] {
+    /// One random change: a byte, a cut, an insertion, a doubling.
+    fileprivate mutating func mutate(_ random: inout Xorshift) {
+        guard !isEmpty else { return }
+        let place = random.next(below: count)
+        switch random.next(below: 5) {
+        case 0: self[place] ^= 1 << UInt8(random.next(below: 8))
+        case 1: self[place] = UInt8(random.next(below: 256))
+        case 2: removeSubrange(place...)
+        case 3: insert(UInt8(random.next(below: 256)), at: place)
+        default: append(contentsOf: self[place...])
+        }
+    }
+}
+
+extension Visit {
+    /// Whether a request was made, and the connection then ended.
+    func hasAsked() throws -> Bool {
+        _ = try authenticate()
+        return try hasEnded()
+    }
+}

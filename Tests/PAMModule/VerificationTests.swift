@@ -1,0 +1,193 @@
+import Crypto
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+@Suite("what the module accepts as proof")
+struct VerificationTests {
+    @Test("a touch that is proven lets in, and leaves nothing of the module behind")
+    func proven() throws {
+        let bench = try Bench()
+        let probe = try bench.start(environment: ["PROBE_TTY": "/dev/pts/77"])
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        #expect(request.account == [UInt8]("alice".utf8))
+        #expect(request.service == [UInt8]("probe".utf8))
+        #expect(request.terminal == [UInt8]("/dev/pts/77".utf8))
+        #expect(request.purpose.isEmpty)
+        #expect(request.timeoutMilliseconds == 30_000)
+        #expect(request.maximumTries == 3)
+        try visit.send(.notice(Notice(.touch, scan: .press)))
+        try visit.send(.assertion(bench.proof(for: request)))
+        #expect(
+            try probe.lines() == [
+                "info touch the reader (alice, pts/77)", "auth 0",
+                "left mapped=0 threads=1 files=0 signals=0",
+            ])
+        #expect(try visit.hasEnded())
+    }
+
+    @Test("every login has a challenge of its own")
+    func freshChallenges() throws {
+        let bench = try Bench()
+        let probe = try bench.start(["auth", "auth", "auth"])
+        var seen: Set<[UInt8]> = []
+        for _ in 0..<3 {
+            let visit = try bench.visit()
+            let request = try visit.authenticate()
+            seen.insert(request.challenge)
+            try visit.send(.assertion(bench.proof(for: request)))
+        }
+        #expect(seen.count == 3)
+        #expect(try probe.lines().prefix(3) == ["auth 0", "auth 0", "auth 0"])
+    }
+
+    /// What a statement may not have changed in it.
+    static let alterations: [(String, @Sendable (inout Statement) -> Void)] = [
+        ("audience", { $0.audience = [UInt8]("example.org".utf8) }),
+        ("account", { $0.account = [UInt8]("bob".utf8) }),
+        ("uid", { $0.uid = 0 }),
+        ("challenge", { $0.challenge[0] ^= 1 }),
+        ("service", { $0.service = [UInt8]("sudo".utf8) }),
+        ("terminal", { $0.terminal = [UInt8]("/dev/pts/1".utf8) }),
+        ("purpose", { $0.purpose = [UInt8]("sudo ls".utf8) }),
+        ("credential", { $0.credential[15] ^= 1 }),
+        ("factor", { $0.factor = [UInt8]("password".utf8) }),
+    ]
+
+    @Test("a well-signed statement about anything else is refused", arguments: alterations.indices)
+    func altered(_ index: Int) throws {
+        let bench = try Bench()
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        var statement = bench.statement(for: try visit.authenticate())
+        VerificationTests.alterations[index].1(&statement)
+        try visit.send(.assertion(bench.assertion(statement.encoded())))
+        #expect(try probe.lines().contains("auth \(Bench.Code.authError)"))
+        try bench.stage.journal.expect("an alert") { $0.priority == 1 }
+    }
+
+    @Test("another's key, another use, and a key that only claims to be the account's are refused")
+    func foreignSignatures() throws {
+        let bench = try Bench()
+        let other = try P256PrivateKey.generate()
+        let probe = try bench.start(["auth", "auth", "auth"])
+        let makers: [([UInt8]) throws -> Assertion] = [
+            { try bench.assertion($0, key: other) },
+            { try bench.assertion($0, namespace: .request) },
+            {
+                // Signed by another, under the registered key's name.
+                let theirs = try SSHSignature(blob: bench.assertion($0, key: other).signature)
+                let key = try #require(SSHPublicKey(point: bench.key.publicPoint))
+                let claim = SSHSignature(
+                    publicKey: key, namespace: .login, r: theirs.r, s: theirs.s)
+                return Assertion(statement: $0, signature: claim.blob)
+            },
+        ]
+        for make in makers {
+            let visit = try bench.visit()
+            let text = bench.statement(for: try visit.authenticate()).encoded()
+            try visit.send(.assertion(make(text)))
+        }
+        #expect(try probe.codes() == [7, 7, 7])
+    }
+
+    @Test("an assertion that was good once is refused when it comes again")
+    func replayed() throws {
+        let bench = try Bench()
+        let probe = try bench.start(["auth", "auth"])
+        let first = try bench.visit()
+        let proof = try bench.proof(for: first.authenticate())
+        try first.send(.assertion(proof))
+        let second = try bench.visit()
+        _ = try second.authenticate()
+        try second.send(.assertion(proof))
+        #expect(try probe.codes() == [0, 7])
+    }
+
+    @Test("a statement or signature with any byte changed, cut or added is refused")
+    func everyByte() throws {
+        let bench = try Bench()
+        // Longer than both are; past the end, the last byte is changed or cut once more.
+        var cases: [(inout Assertion) -> Void] = []
+        for index in 0..<430 {
+            cases.append { $0.statement.flip(index) }
+            cases.append { $0.statement.cut(index) }
+        }
+        for index in 0..<290 {
+            cases.append { $0.signature.flip(index) }
+            cases.append { $0.signature.cut(index) }
+        }
+        cases.append { $0.statement += [10] }
+        cases.append { $0.signature += [0] }
+        let probe = try bench.start([String](repeating: "auth", count: cases.count))
+        for change in cases {
+            let visit = try bench.visit()
+            let request = try visit.authenticate()
+            var proof = try bench.proof(for: request)
+            change(&proof)
+            #expect(proof.statement.count <= 430 && proof.signature.count <= 290)
+            try visit.send(.assertion(proof))
+        }
+        let codes = try probe.codes(within: .seconds(120))
+        #expect(codes.count == cases.count)
+        #expect(codes.allSatisfy { $0 == Bench.Code.authError })
+    }
+
+    @Test("a number in another form than the canonical one is refused, though it is signed")
+    func otherForm() throws {
+        let bench = try Bench()
+        let probe = try bench.start(["auth", "auth"])
+        for (from, to) in [("counter: 1", "counter: 01"), ("uid: 4242", "uid: +4242")] {
+            let visit = try bench.visit()
+            let text = bench.statement(for: try visit.authenticate()).encoded()
+            let changed = String(decoding: text, as: UTF8.self).replacing(from, with: to)
+            #expect([UInt8](changed.utf8) != text || from == "counter: 1")
+            try visit.send(.assertion(bench.assertion([UInt8](changed.utf8))))
+        }
+        #expect(try probe.codes() == [7, 7])
+    }
+
+    @Test("numbers of a signature that are zero, the order or beyond it are refused")
+    func extremeNumbers() throws {
+        let bench = try Bench()
+        let zero = [UInt8](repeating: 0, count: 32)
+        let most = [UInt8](repeating: 0xFF, count: 32)
+        let order = try #require(
+            Hexadecimal.decode(
+                [UInt8]("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551".utf8)))
+        let one = [UInt8](repeating: 0, count: 31) + [1]
+        let pairs = [
+            (zero, one), (one, zero), (order, one), (one, order), (most, most), (one, one),
+        ]
+        let probe = try bench.start([String](repeating: "auth", count: pairs.count))
+        for (r, s) in pairs {
+            let visit = try bench.visit()
+            let text = bench.statement(for: try visit.authenticate()).encoded()
+            let key = try #require(SSHPublicKey(point: bench.key.publicPoint))
+            let signature = SSHSignature(publicKey: key, namespace: .login, r: r, s: s)
+            try visit.send(.assertion(Assertion(statement: text, signature: signature.blob)))
+        }
+        #expect(try probe.codes() == [7, 7, 7, 7, 7, 7])
+    }
+}
+
+extension Program {
+    /// What each pam_authenticate(3) of the probe returned.
+    func codes(within limit: Duration = .seconds(20)) throws -> [Int] {
+        try lines(within: limit).filter { $0.hasPrefix("auth ") }.compactMap {
+            Int($0.dropFirst(5))
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func flip(_ index: Int) {
+        self[Swift.min(index, count - 1)] ^= 1
+    }
+
+    fileprivate mutating func cut(_ index: Int) {
+        self = [UInt8](prefix(Swift.min(Swift.max(1, index), count - 1)))
+    }
+}
