@@ -20,37 +20,67 @@ extension Service {
         if case .deny(let denial) = standing(of: account) { return .denial(denial) }
         let wish = wish(request, account)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { queue.leave() }
-        // Once more: while this request waited, the fingers may have changed.
-        switch standing(of: account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let standing):
-            switch reserve(account, standing) {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let receipts):
-                return await touch(wish, standing, receipts, request, until: end, client)
+        switch await proof(wish, request, until: end, client) {
+        case .deny(let denial):
+            queue.leave()
+            return .denial(denial)
+        case .allow(let proof):
+            // The turn ends when all is written that this touch leaves to write: the next one
+            // counts from there.
+            afterwards(client) { [self] in
+                settle(proof, account)
+                queue.leave()
             }
+            return .assertion(proof.assertion)
         }
     }
 
-    private func touch(
-        _ wish: TouchWish, _ standing: Standing, _ place: ReceiptPlace,
-        _ request: AuthenticateRequest, until end: Duration, _ client: any Client
-    ) async -> Answer {
+    private func proof(
+        _ wish: TouchWish, _ request: AuthenticateRequest, until end: Duration,
+        _ client: any Client
+    ) async -> Ruling<TouchProof> {
+        // Once more: while this request waited, the fingers may have changed.
+        let standing: Standing
+        switch self.standing(of: wish.account) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let now): standing = now
+        }
+        // Before anything is written for a touch that cannot be.
+        if let denial = denial(of: standing.kept.lockout.load()) { return .deny(denial) }
+        let place: ReceiptPlace
+        switch reserve(wish.account, standing) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let reserved): place = reserved
+        }
         switch await attempt(wish, standing.kept, standing.enrolment, until: end, client) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let finger):
-            let ruling: Ruling<Assertion> = reading(wish.account) { () throws(StoreFault) in
-                try sign(request, wish.account, standing, place)
+        case .deny(let denial): return .deny(denial)
+        case .allow(let finger): return proof(finger, standing, place, request, wish.account)
+        }
+    }
+
+    /// Signs for a finger that matched, if all stands as it did when the finger was asked for.
+    private func proof(
+        _ finger: MatchedFinger, _ before: Standing, _ place: ReceiptPlace,
+        _ request: AuthenticateRequest, _ account: Account
+    ) -> Ruling<TouchProof> {
+        let ruling: Ruling<Assertion>
+        switch standing(of: account) {
+        case .deny(let denial): ruling = .deny(denial)
+        // Fingers or credential were changed meanwhile: what matched may be gone from among them.
+        case .allow(let now) where now.credential != before.credential:
+            ruling = .deny(Denial(.badRequest))
+        case .allow(let now):
+            ruling = reading(account) { () throws(StoreFault) in
+                try sign(request, account, now, place)
             }
-            switch ruling {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let assertion):
-                afterwards(client) { [self] in
-                    settle(wish.account, standing.kept, finger, place)
-                }
-                return .assertion(assertion)
-            }
+        }
+        switch ruling {
+        case .deny(let denial):
+            takeBack(finger.counted, account)
+            return .deny(denial)
+        case .allow(let assertion):
+            return .allow(
+                TouchProof(assertion: assertion, finger: finger, kept: before.kept, place: place))
         }
     }
 
@@ -79,9 +109,17 @@ extension Service {
 }
 
 /// A reserved place in the chain of receipts.
-struct ReceiptPlace {
+private struct ReceiptPlace {
     let log: ReceiptLog
     let reservation: Reservation
+}
+
+/// A touch that proved itself, and what it leaves to do.
+private struct TouchProof {
+    let assertion: Assertion
+    let finger: MatchedFinger
+    let kept: AccountState
+    let place: ReceiptPlace
 }
 
 extension Service {
@@ -151,21 +189,37 @@ extension Service {
     }
 
     /// What a success leaves to do when the answer is out: nobody waits for this.
-    private func settle(
-        _ account: Account, _ kept: AccountState, _ finger: MatchedFinger, _ place: ReceiptPlace
-    ) {
+    private func settle(_ proof: TouchProof, _ account: Account) {
         do throws(StoreFault) {
-            try place.log.flush()
-            try kept.lockout.save(kept.lockout.load().lifted())
-            try keepUpdate(finger, kept)
+            try proof.finger.counted.succeeded()
+            try proof.place.log.flush()
+            try keepUpdate(proof.finger, account, proof.kept)
         } catch {
             journal.fault(error.description, account: account.name)
         }
     }
 
     /// Keeps the template that the reader improved, in the place of the one that matched.
-    func keepUpdate(_ finger: MatchedFinger, _ kept: AccountState) throws(StoreFault) {
+    ///
+    /// A credential that was good for the old template is issued anew for the new one: the same
+    /// finger has just matched.
+    func keepUpdate(
+        _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
+    ) throws(StoreFault) {
         guard var bytes = finger.updated?.bytes else { return }
+        let before = try kept.prints.enrolment()
+        let wasOn = try opens(account, kept, before)
         try kept.prints.update(finger.print.identifier, template: &bytes)
+        guard wasOn else { return }
+        try issue(account, kept, kept.prints.enrolment(), because: "the reader improved a print")
+    }
+
+    private func opens(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+    ) throws(StoreFault) -> Bool {
+        guard case .issued(let credential) = try credentialState(account, kept, enrolment) else {
+            return false
+        }
+        return (try? kept.credential.open(credential, enrolment, vault: vault)) != nil
     }
 }

@@ -7,6 +7,8 @@ import Wire
 final class Connection {
     /// How long a client may stay without a request under way.
     static let patience = Duration.seconds(30)
+    /// How long a person may take to type a password.
+    static let typing = Duration.seconds(120)
     /// How long the daemon waits for a client that does not read.
     static let sendTimeout = Duration.seconds(5)
     /// Requests over one connection.
@@ -24,8 +26,10 @@ final class Connection {
     private var password: CheckedContinuation<SecretBytes?, Never>?
     private var requests = 0
     private var isOpen = true
+    private var isStopping = false
 
-    /// Serves a connected socket until either side ends it.
+    /// Serves a connected socket until either side ends it; `ended` hears when what was asked over
+    /// it has ended too.
     init(
         _ socket: consuming PacketSocket, peer: PeerCredentials, service: any Answering,
         ended: @escaping (Connection) -> Void
@@ -51,9 +55,17 @@ final class Connection {
         isOpen = false
         watch?.cancel()
         idle?.cancel()
-        request?.cancel()
         takePassword(nil)
-        ended(self)
+        // The place is free when the request is over: else hanging up would evade the limits.
+        guard let request else { return ended(self) }
+        request.cancel()
+    }
+
+    /// Ends the connection because the daemon stops; what was asked is answered before.
+    func stop() {
+        isStopping = true
+        guard let request else { return close() }
+        request.cancel()
     }
 
     private func waitForRequest() {
@@ -85,6 +97,8 @@ final class Connection {
             }
             take(try Request(decoding: packet))
         } catch {
+            // It may hold a password all the same.
+            wipe(&packet)
             refuse()
         }
     }
@@ -93,7 +107,7 @@ final class Connection {
         switch request {
         case .cancel where self.request != nil: self.request?.cancel()
         case .password, .cancel: refuse()
-        case _ where self.request != nil: refuse()
+        case _ where self.request != nil || isStopping: refuse()
         case _: begin(request)
         }
     }
@@ -103,13 +117,23 @@ final class Connection {
         guard requests <= Connection.requestLimit else { return refuse() }
         idle?.cancel()
         self.request = Task {
-            let answer = await service.answer(request, from: self)
-            self.request = nil
+            let answer = told(await service.answer(request, from: self))
             takePassword(nil)
             await send(answer)
             service.answered(request, with: answer, to: self)
-            if isOpen { waitForRequest() }
+            self.request = nil
+            guard isOpen else { return ended(self) }
+            if isStopping { close() } else { waitForRequest() }
         }
+    }
+
+    /// The answer, with the reason for which a request was really cut short.
+    private func told(_ answer: Answer) -> Answer {
+        guard isStopping, case .denial(var denial) = answer, denial.reason == .cancelled else {
+            return answer
+        }
+        denial.reason = .stopping
+        return .denial(denial)
     }
 
     private func takePassword(_ bytes: SecretBytes?) {
@@ -145,6 +169,8 @@ extension Connection: Client {
 
     func askPassword(of account: Bytes) async -> SecretBytes? {
         post(.passwordWanted(account: account))
+        let patience = Timer(after: Connection.typing) { [weak self] in self?.takePassword(nil) }
+        defer { patience.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled || !isOpen { return continuation.resume(returning: nil) }

@@ -41,7 +41,9 @@ extension Service {
     }
 
     /// Deletes one finger, or all, damaged prints included.
-    func delete(_ account: Account, _ finger: Wire.Finger?) async -> Answer {
+    func delete(
+        _ account: Account, _ finger: Wire.Finger?, _ client: any Client
+    ) async -> Answer {
         var gone: [Store.StoredPrint] = []
         let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
             guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
@@ -57,15 +59,29 @@ extension Service {
             return .allow(
                 try reissue(account, kept, finger, wasOn: wasOn, because: "a finger was deleted"))
         }
-        for print in gone {
-            if let template = try? Template(bytes: print.template) {
-                await readers.forget(template)
-            }
-        }
+        await forget(gone, of: account, client)
         switch ruling {
         case .allow(let answer): return answer
         case .deny(let denial): return .denial(denial)
         }
+    }
+
+    /// Deletes from the readers what they keep of prints that are deleted here, in a turn of its own:
+    /// a reader does one thing at a time.
+    private func forget(
+        _ prints: [Store.StoredPrint], of account: Account, _ client: any Client
+    ) async {
+        let templates = prints.compactMap { try? Template(bytes: $0.template) }
+            .filter(\.isStoredOnReader)
+        guard !templates.isEmpty else { return }
+        let wish = TouchWish(
+            account: account, who: Bytes("signet delete (\(account.name))".utf8), tries: 1,
+            timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
+        if await turnDenial(wish, client) != nil {
+            return journal.fault("a deleted print stays on its reader", account: account.name)
+        }
+        defer { queue.leave() }
+        for template in templates { await readers.forget(template) }
     }
 
     /// Why there is no room for a finger; nil if there is.
@@ -103,7 +119,14 @@ extension Service {
         until end: Duration, _ client: any Client
     ) async -> Denial? {
         guard reader.features.contains(.identify) else { return nil }
-        let owned = ownedTemplates(on: reader)
+        let ruling: Ruling<[OwnedTemplate]> = reading(account) { () throws(StoreFault) in
+            .allow(try ownedTemplates(on: reader))
+        }
+        let owned: [OwnedTemplate]
+        switch ruling {
+        case .deny(let denial): return denial
+        case .allow(let templates): owned = templates
+        }
         guard !owned.isEmpty else { return nil }
         let result = await readers.match(
             among: owned.map(\.template), on: reader.id, limit: end - clock.sinceBoot()
@@ -124,16 +147,20 @@ extension Service {
         let template: Template
     }
 
-    private func ownedTemplates(on reader: ReaderDescription) -> [OwnedTemplate] {
-        let accounts = (try? state.accounts()) ?? []
-        return accounts.flatMap { kept in
-            ((try? kept.prints.enrolment())?.prints ?? []).compactMap { print in
+    private func ownedTemplates(
+        on reader: ReaderDescription
+    ) throws(StoreFault) -> [OwnedTemplate] {
+        var owned: [OwnedTemplate] = []
+        for kept in try state.accounts() {
+            for print in try kept.prints.enrolment().prints {
                 guard let template = try? Template(bytes: print.template),
                     template.driver == reader.driver, template.deviceID == reader.deviceID
-                else { return nil }
-                return OwnedTemplate(uid: kept.uid, finger: print.finger, template: template)
+                else { continue }
+                owned.append(
+                    OwnedTemplate(uid: kept.uid, finger: print.finger, template: template))
             }
         }
+        return owned
     }
 
     /// Writes a new print to disk and issues the credential anew.

@@ -6,6 +6,9 @@ import Wire
 /// Accepts connections within the limits, and tells when there are none any more.
 @ServiceActor
 final class Listener {
+    /// Connections taken in one turn: whoever connects in a loop must not fill the kernel's queue.
+    private static let batch = 32
+
     private let socket: PacketListener
     private let clock: Clock
     private let service: any Answering
@@ -14,6 +17,7 @@ final class Listener {
     private var watch: FileWatch?
     private var resumption: Timer?
     private let becameIdle: (Bool) -> Void
+    private var drained: CheckedContinuation<Void, Never>?
 
     /// Accepts on a listening socket; `becameIdle` hears true when the last client has left and
     /// false when one comes.
@@ -37,10 +41,22 @@ final class Listener {
         }
     }
 
-    /// Accepts nobody any more, and ends all connections.
-    func close() {
+    /// Accepts nobody any more, and ends all connections: what was asked is answered before, if
+    /// that takes no longer than `patience`.
+    func stop(within patience: Duration) async {
         watch?.cancel()
+        resumption?.cancel()
+        for connection in connections.values { connection.stop() }
+        if connections.isEmpty { return }
+        let limit = Timer(after: patience) { [weak self] in self?.resumeStop() }
+        await withCheckedContinuation { drained = $0 }
+        limit.cancel()
         for connection in connections.values { connection.close() }
+    }
+
+    private func resumeStop() {
+        drained?.resume()
+        drained = nil
     }
 
     /// Whether a user may make one more request now.
@@ -50,9 +66,12 @@ final class Listener {
 
     private func accept() {
         do throws(SystemFault) {
-            guard let accepted = try socket.accept() else { return }
-            let peer = try PeerCredentials(of: accepted.descriptor)
-            welcome(accepted, peer)
+            for _ in 0..<Listener.batch {
+                guard let accepted = try socket.accept() else { return }
+                // One that does not tell who it is says nothing about the others.
+                guard let peer = try? PeerCredentials(of: accepted.descriptor) else { continue }
+                welcome(accepted, peer)
+            }
         } catch {
             pause()
         }
@@ -83,6 +102,8 @@ final class Listener {
     private func left(_ connection: Connection) {
         connections[ObjectIdentifier(connection)] = nil
         admission.leave(uid: connection.peer.uid)
-        if connections.isEmpty { becameIdle(true) }
+        guard connections.isEmpty else { return }
+        becameIdle(true)
+        resumeStop()
     }
 }

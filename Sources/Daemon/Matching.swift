@@ -19,6 +19,8 @@ struct MatchedFinger {
     let print: Store.StoredPrint
     /// The template to keep in its place, where the reader improved it.
     let updated: Template?
+    /// The try, which still counts as failed.
+    let counted: CountedTry
 }
 
 extension Service {
@@ -26,7 +28,7 @@ extension Service {
     /// `queue.leave()`.
     func turnDenial(_ wish: TouchWish, _ client: any Client) async -> Denial? {
         let (turn, expired) = await limited(to: wish.timeout) { [queue] in
-            await queue.turn(for: wish.who) { inFront in
+            await queue.turn(for: wish.who, of: wish.account.uid) { inFront in
                 client.post(.notice(Notice(.waiting, subject: inFront)))
             }
         }
@@ -47,37 +49,56 @@ extension Service {
         _ client: any Client
     ) async -> Ruling<MatchedFinger> {
         let gallery = Gallery(enrolment.prints)
-        var mismatches = 0
+        var mismatches: UInt8 = 0
         while true {
-            let before = kept.lockout.load()
-            if let denial = denial(of: before, mismatches) { return .deny(denial) }
-            if let denial = saveDenial(before.beginningAttempt(at: now), kept, wish) {
+            if var denial = denial(of: kept.lockout.load()) {
+                denial.mismatches = mismatches
                 return .deny(denial)
             }
+            let counted: CountedTry
+            do throws(StoreFault) {
+                counted = try CountedTry(in: kept.lockout, at: now)
+            } catch { return .deny(denial(for: error, wish.account)) }
             switch await scan(gallery, until: end, client) {
             case .success(.matched(let index, let updated)):
                 guard let print = gallery.print(at: index) else {
-                    return .deny(Denial(.readerFailed))
+                    return .deny(Denial(.readerFailed, mismatches: mismatches))
                 }
-                return .allow(MatchedFinger(print: print, updated: updated))
+                return .allow(MatchedFinger(print: print, updated: updated, counted: counted))
             case .success(.noMatch):
                 mismatches += 1
-                let after = kept.lockout.load().afterMismatch(at: now)
-                if let denial = saveDenial(after, kept, wish) { return .deny(denial) }
-                let left = wish.tries - mismatches
-                if let denial = denial(of: after, mismatches) { return .deny(denial) }
-                guard left > 0 else {
-                    return .deny(Denial(.noMatch, mismatches: UInt8(clamping: mismatches)))
-                }
-                client.post(.notice(Notice(.noMatch, triesLeft: UInt8(clamping: left))))
+                if let denial = failed(counted, wish, mismatches, client) { return .deny(denial) }
             case .failure(let fault):
-                // No finger was judged, so nothing failed.
-                if let denial = saveDenial(before, kept, wish) { return .deny(denial) }
+                takeBack(counted, wish.account)
                 var denial = Denial(of: fault)
-                denial.mismatches = UInt8(clamping: mismatches)
+                denial.mismatches = mismatches
                 return .deny(denial)
             }
         }
+    }
+
+    /// Records that a finger did not match; why there is no further try, nil if there is.
+    private func failed(
+        _ counted: CountedTry, _ wish: TouchWish, _ mismatches: UInt8, _ client: any Client
+    ) -> Denial? {
+        do throws(StoreFault) {
+            let lockout = try counted.failed(at: now)
+            if var denial = denial(of: lockout) {
+                denial.mismatches = mismatches
+                return denial
+            }
+        } catch { return denial(for: error, wish.account) }
+        let left = wish.tries - Int(mismatches)
+        guard left > 0 else { return Denial(.noMatch, mismatches: mismatches) }
+        client.post(.notice(Notice(.noMatch, triesLeft: UInt8(clamping: left))))
+        return nil
+    }
+
+    /// Takes a try back in which no finger failed. Where the disk does not let it, it counts.
+    func takeBack(_ counted: CountedTry, _ account: Account) {
+        do throws(StoreFault) {
+            try counted.takeBack()
+        } catch { journal.fault(error.description, account: account.name) }
     }
 
     private func scan(
@@ -87,23 +108,6 @@ extension Service {
         guard left > .zero else { return .failure(.timedOut) }
         return await readers.match(among: gallery.templates, limit: left) { notice in
             client.post(.notice(notice))
-        }
-    }
-
-    private func denial(of lockout: Lockout, _ mismatches: Int) -> Denial? {
-        var denial = denial(of: lockout)
-        denial?.mismatches = UInt8(clamping: mismatches)
-        return denial
-    }
-
-    private func saveDenial(
-        _ lockout: Lockout, _ kept: AccountState, _ wish: TouchWish
-    ) -> Denial? {
-        do throws(StoreFault) {
-            try kept.lockout.save(lockout)
-            return nil
-        } catch {
-            return denial(for: error, wish.account)
         }
     }
 }

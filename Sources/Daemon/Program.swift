@@ -10,6 +10,9 @@ import Wire
 /// The daemon from start to end.
 @ServiceActor
 package final class Program {
+    /// How long requests under way have to be answered when the daemon stops.
+    private static let farewell = Duration.seconds(3)
+
     private let places: Places
     private let clock: Clock
     private let journal: DecisionJournal
@@ -19,6 +22,7 @@ package final class Program {
     private var signals: Signals?
     private var idle: Timer?
     private var idleExit: Duration?
+    private var hasOwnSocket = false
 
     private init(places: Places, foreground: Bool, clock: Clock) {
         self.places = places
@@ -57,9 +61,10 @@ package final class Program {
         let (settings, fault) = loadSettings()
         idleExit = settings.duration(Settings.idleExit)
         do {
+            // First the socket: it tells whether another daemon has the state in use.
+            let socket = try listeningSocket()
             let state = try StateDirectory.open(
                 places.state, credentials: places.credentials)
-            let socket = try listeningSocket()
             let readers = await ReaderPool(ignoring: settings.words(Settings.ignoredReaders))
             let service = try Service(
                 state: state, readers: readers, settings: settings, configurationFault: fault,
@@ -71,6 +76,7 @@ package final class Program {
             self.listener = listener
         } catch {
             journal.fault("cannot start: \(error)")
+            if hasOwnSocket { PacketListener.remove(places.socket) }
             return false
         }
         signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop() }
@@ -94,7 +100,9 @@ package final class Program {
             isActivated = true
             return try PacketListener(adopting: Descriptor(adopting: inherited))
         }
-        return try PacketListener.replacing(places.socket)
+        let listener = try PacketListener.replacing(places.socket)
+        hasOwnSocket = true
+        return listener
     }
 
     /// Ends when nobody has asked for anything for a while, if systemd would start it again.
@@ -108,10 +116,11 @@ package final class Program {
         Readiness.stopping.notify()
         signals = nil
         idle?.cancel()
-        listener?.close()
+        idleExit = nil
         Task { @ServiceActor in
+            await listener?.stop(within: Self.farewell)
             await service?.readers.close()
-            if !isActivated { PacketListener.remove(places.socket) }
+            if hasOwnSocket { PacketListener.remove(places.socket) }
             MainLoop.quit()
         }
     }

@@ -137,7 +137,11 @@ extension Service {
         var index: UInt64 = 0
         var left = request.count == 0 ? UInt32.max : request.count
         do throws(StoreFault) {
-            while left > 0, !Task.isCancelled {
+            while left > 0 {
+                // A long log must not hold up the other clients: each has its turn between pages.
+                do {
+                    try await Timer.sleep(for: .zero)
+                } catch { return .denial(Denial(.cancelled)) }
                 let page = try log.read(from: offset, limit: 32)
                 for text in page.receipts {
                     defer { index += 1 }

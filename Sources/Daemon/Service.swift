@@ -21,6 +21,8 @@ final class Service: Answering {
     let vault: FileVault
     /// The kernel's id of this boot.
     let boot: Bytes
+    /// Users who have been refused for asking too often, and not served since.
+    private var hasty: Set<UInt32> = []
     private var later: [ObjectIdentifier: () -> Void] = [:]
     /// Whether a user may make one more request now.
     var mayRequest: (UInt32) -> Bool = { _ in true }
@@ -47,7 +49,8 @@ final class Service: Answering {
     func answer(_ request: Request, from client: any Client) async -> Answer {
         let rule = VerbTable.rule(for: request.verb)
         guard rule.beginsRequest else { return .denial(Denial(.badRequest)) }
-        guard mayRequest(client.peer.uid) else { return .denial(Denial(.tooManyRequests)) }
+        guard mayRequest(client.peer.uid) else { return refuseForNow(client.peer) }
+        hasty.remove(client.peer.uid)
         guard let name = request.account else { return await answerGeneral(request, client) }
         switch account(name, for: request.verb, client.peer) {
         case .deny(let denial): return .denial(denial)
@@ -59,7 +62,16 @@ final class Service: Answering {
 
     func answered(_ request: Request, with answer: Answer, to client: any Client) {
         later.removeValue(forKey: ObjectIdentifier(client))?()
+        // Who asks too often must not fill the journal too, in which others' decisions stand.
+        if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
         journal.record(request, from: client.peer, answer)
+    }
+
+    private func refuseForNow(_ peer: PeerCredentials) -> Answer {
+        if hasty.insert(peer.uid).inserted {
+            journal.service("uid \(peer.uid) asks too often and is refused for now")
+        }
+        return .denial(Denial(.tooManyRequests))
     }
 
     /// Has something done when the client's answer is out.
@@ -100,7 +112,7 @@ final class Service: Answering {
         case .authenticate(let request): await authenticate(request, account, client)
         case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
         case .enroll(_, let finger, let readerID): await enroll(account, finger, readerID, client)
-        case .delete(_, let finger): await delete(account, finger)
+        case .delete(_, let finger): await delete(account, finger, client)
         case .enable: enable(account)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")

@@ -32,9 +32,17 @@ extension Service {
         _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
     ) -> Answer {
         do throws(StoreFault) {
-            try kept.lockout.save(kept.lockout.load().lifted())
-            try keepUpdate(finger, kept)
-            return .done(DoneAnswer(finger: finger.print.finger))
+            // While the finger was awaited, it may have been deleted.
+            let print = try kept.prints.enrolment().prints.first {
+                $0.identifier == finger.print.identifier && $0.template == finger.print.template
+            }
+            guard let print else {
+                try finger.counted.takeBack()
+                return .denial(Denial(.noMatch))
+            }
+            try finger.counted.succeeded()
+            try keepUpdate(finger, account, kept)
+            return .done(DoneAnswer(finger: print.finger))
         } catch {
             return .denial(denial(for: error, account))
         }
