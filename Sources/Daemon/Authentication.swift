@@ -201,25 +201,19 @@ extension Service {
 
     /// Keeps the template that the reader improved, in the place of the one that matched.
     ///
-    /// A credential that was good for the old template is issued anew for the new one: the same
-    /// finger has just matched.
+    /// A credential that opens for the old template is sealed to the new one: the same finger has
+    /// just matched, and the key stays the same for whoever registered it.
     func keepUpdate(
         _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
     ) throws(StoreFault) {
         guard var bytes = finger.updated?.bytes else { return }
-        let before = try kept.prints.enrolment()
-        let wasOn = try opens(account, kept, before)
-        try kept.prints.update(finger.print.identifier, template: &bytes)
-        guard wasOn else { return }
-        try issue(account, kept, kept.prints.enrolment(), because: "the reader improved a print")
-    }
-
-    private func opens(
-        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
-    ) throws(StoreFault) -> Bool {
-        guard case .issued(let credential) = try credentialState(account, kept, enrolment) else {
-            return false
+        let enrolment = try kept.prints.enrolment()
+        switch try credentialState(account, kept, enrolment) {
+        case .issued(let credential):
+            try kept.credential.improve(
+                finger.print.identifier, template: &bytes, credential, vault: vault)
+        case .none, .disabled, .destroyed, .damaged:
+            try kept.prints.update(finger.print.identifier, template: &bytes)
         }
-        return (try? kept.credential.open(credential, enrolment, vault: vault)) != nil
     }
 }

@@ -116,7 +116,7 @@ final class Connection {
         requests += 1
         guard requests <= Connection.requestLimit else { return refuse() }
         idle?.cancel()
-        self.request = Task {
+        self.request = onService { [self] in
             let answer = told(await service.answer(request, from: self))
             takePassword(nil)
             await send(answer)
@@ -177,7 +177,7 @@ extension Connection: Client {
                 password = continuation
             }
         } onCancel: {
-            Task { @ServiceActor in self.takePassword(nil) }
+            onService { self.takePassword(nil) }
         }
     }
 

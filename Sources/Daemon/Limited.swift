@@ -13,11 +13,11 @@ func limited<Value: Sendable>(
     let value = await withTaskCancellationHandler {
         // Not by the task's value: whoever waits for that is resumed on a pool of threads.
         await withCheckedContinuation { continuation in
-            run.task = Task { continuation.resume(returning: await body()) }
+            run.task = onService { continuation.resume(returning: await body()) }
             if Task.isCancelled { run.task?.cancel() }
         }
     } onCancel: {
-        Task { @ServiceActor in run.task?.cancel() }
+        onService { run.task?.cancel() }
     }
     return (value, run.isExpired)
 }

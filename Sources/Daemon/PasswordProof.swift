@@ -59,7 +59,7 @@ final class PasswordProof {
     /// Waits though the caller's task may be cancelled: to reap one that still runs would block.
     private func end(of process: Int32) async {
         await withCheckedContinuation { continuation in
-            Task {
+            onService {
                 _ = await FileWatch.ready(process, for: .readable)
                 continuation.resume()
             }

@@ -36,7 +36,7 @@ package final class Program {
         places: Places, foreground: Bool, clock: Clock = .system
     ) -> Int32 {
         let status = ExitStatus()
-        Task { @ServiceActor in
+        onService {
             let program = Program(places: places, foreground: foreground, clock: clock)
             guard await program.start() else {
                 status.value = 1
@@ -117,7 +117,7 @@ package final class Program {
         signals = nil
         idle?.cancel()
         idleExit = nil
-        Task { @ServiceActor in
+        onService { [self] in
             await listener?.stop(within: Self.farewell)
             await service?.readers.close()
             if hasOwnSocket { PacketListener.remove(places.socket) }

@@ -79,7 +79,7 @@ final class ReaderPool {
     ) -> ReaderEvent.Observer {
         { [weak self] event in
             guard let notice = self?.notice(event) else { return }
-            Task { @ServiceActor in tell(notice) }
+            onService { tell(notice) }
         }
     }
 

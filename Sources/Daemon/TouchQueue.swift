@@ -58,7 +58,7 @@ final class TouchQueue {
                     Place(id: id, account: account, who: who, inFront: inFront, turn: turn))
             }
         } onCancel: {
-            Task { @ServiceActor in self.giveUp(id) }
+            onService { self.giveUp(id) }
         }
         return granted ? .granted(waited: true) : .cancelled
     }

@@ -1,5 +1,5 @@
 #if !hasFeature(Embedded)
-    import Statement
+import Statement
 #endif
 
 /// What the administrator wrote after the module's name in the PAM stack.

@@ -1,5 +1,5 @@
 #if !hasFeature(Embedded)
-    import Statement
+import Statement
 #endif
 
 /// How sudo was called, as far as it matters here: what is confirmed, and who asks for passwords.

@@ -1,25 +1,25 @@
 #if !hasFeature(Embedded)
-    /// How the command `signet` ends; the raw value is what the shell sees.
-    package enum ExitCode: Int32, CaseIterable, Sendable {
-        case done = 0
-        case denied = 1
-        case usage = 2
-        case noService = 3
-        case fault = 4
-        case wrongPassword = 5
-        case interrupted = 130
+/// How the command `signet` ends; the raw value is what the shell sees.
+package enum ExitCode: Int32, CaseIterable, Sendable {
+    case done = 0
+    case denied = 1
+    case usage = 2
+    case noService = 3
+    case fault = 4
+    case wrongPassword = 5
+    case interrupted = 130
 
-        /// What it means, for `signet help`.
-        package var text: Text {
-            switch self {
-            case .done: "done; for status: fingerprint login works"
-            case .denied: "no, and the text says why; for status: fingerprint login does not work"
-            case .usage: "the command was not understood"
-            case .noService: "the fingerprint service is not there, or takes no request now"
-            case .fault: "something failed that should not"
-            case .wrongPassword: "the password was wrong, or could not be asked for"
-            case .interrupted: "interrupted, and nothing was changed"
-            }
+    /// What it means, for `signet help`.
+    package var text: Text {
+        switch self {
+        case .done: "done; for status: fingerprint login works"
+        case .denied: "no, and the text says why; for status: fingerprint login does not work"
+        case .usage: "the command was not understood"
+        case .noService: "the fingerprint service is not there, or takes no request now"
+        case .fault: "something failed that should not"
+        case .wrongPassword: "the password was wrong, or could not be asked for"
+        case .interrupted: "interrupted, and nothing was changed"
         }
     }
+}
 #endif

@@ -1,72 +1,72 @@
 #if !hasFeature(Embedded)
-    import Wire
+import Wire
 
-    /// The words of `signet help`.
-    package enum CommandHelp {
-        /// What the program is.
-        package static let summary: Text = "signet: fingerprint login that proves itself"
-        /// How it is called.
-        package static let usage: Text = "usage: signet COMMAND [OPTION…]"
-        /// Above the sub-commands.
-        package static let commands: Text = "commands:"
-        /// Above the options.
-        package static let options: Text = "options:"
-        /// Above the exit codes.
-        package static let exitCodes: Text = "exit codes:"
-        /// Where more is told.
-        package static let more: Text = "'signet COMMAND --help' tells what a command takes"
+/// The words of `signet help`.
+package enum CommandHelp {
+    /// What the program is.
+    package static let summary: Text = "signet: fingerprint login that proves itself"
+    /// How it is called.
+    package static let usage: Text = "usage: signet COMMAND [OPTION…]"
+    /// Above the sub-commands.
+    package static let commands: Text = "commands:"
+    /// Above the options.
+    package static let options: Text = "options:"
+    /// Above the exit codes.
+    package static let exitCodes: Text = "exit codes:"
+    /// Where more is told.
+    package static let more: Text = "'signet COMMAND --help' tells what a command takes"
 
-        /// `status`
-        package static let status: Text = "what works, what does not, and what to do now"
-        /// `enroll`
-        package static let enroll: Text = "add a finger: right-index, or the next that is free"
-        /// `list`
-        package static let list: Text = "the fingers of an account"
-        /// `delete`
-        package static let delete: Text = "remove a finger, or all"
-        /// `verify`
-        package static let verify: Text = "try whether the reader knows the finger"
-        /// `enable`
-        package static let enable: Text = "turn fingerprint login on, for the fingers there are now"
-        /// `disable`
-        package static let disable: Text = "turn fingerprint login off; the fingers stay"
-        /// `unlock`
-        package static let unlock: Text =
-            "let the finger in again after too many that did not match"
-        /// `readers`
-        package static let readers: Text = "the fingerprint readers of this machine"
-        /// `log`
-        package static let log: Text = "the receipts of an account's logins"
-        /// `config`
-        package static let config: Text = "the settings in force, and where they come from"
-        /// `help`
-        package static let help: Text = "this text"
-        /// `--version`
-        package static let version: Text = "the version of this program"
+    /// `status`
+    package static let status: Text = "what works, what does not, and what to do now"
+    /// `enroll`
+    package static let enroll: Text = "add a finger: right-index, or the next that is free"
+    /// `list`
+    package static let list: Text = "the fingers of an account"
+    /// `delete`
+    package static let delete: Text = "remove a finger, or all"
+    /// `verify`
+    package static let verify: Text = "try whether the reader knows the finger"
+    /// `enable`
+    package static let enable: Text = "turn fingerprint login on, for the fingers there are now"
+    /// `disable`
+    package static let disable: Text = "turn fingerprint login off; the fingers stay"
+    /// `unlock`
+    package static let unlock: Text =
+        "let the finger in again after too many that did not match"
+    /// `readers`
+    package static let readers: Text = "the fingerprint readers of this machine"
+    /// `log`
+    package static let log: Text = "the receipts of an account's logins"
+    /// `config`
+    package static let config: Text = "the settings in force, and where they come from"
+    /// `help`
+    package static let help: Text = "this text"
+    /// `--version`
+    package static let version: Text = "the version of this program"
 
-        /// `--account`
-        package static let account: Text = "whose; root has to say it, others mean themselves"
-        /// `--json`
-        package static let json: Text = "answer in JSON, each document with version and kind"
-        /// `--help`
-        package static let optionHelp: Text = "what the command takes"
-        /// `--password-stdin`
-        package static let passwordStdin: Text =
-            "read the password from standard input, up to a line end"
-        /// `--reader`
-        package static let reader: Text = "which reader, by the id that 'signet readers' shows"
-        /// `--all`
-        package static let all: Text = "all fingers"
-        /// `log --verify`
-        package static let logVerify: Text = "check signatures, counters and the chain of receipts"
-        /// `--export`
-        package static let export: Text = "write receipt N in files that ssh-keygen -Y verify takes"
-        /// `--to`
-        package static let to: Text = "the directory for --export; made if it is not there"
-        /// `--signers`
-        package static let signers: Text = "the public keys, as an allowed_signers file"
-        /// `--check`
-        package static let check: Text =
-            "read the files, or those named, and say what is wrong in them"
-    }
+    /// `--account`
+    package static let account: Text = "whose; root has to say it, others mean themselves"
+    /// `--json`
+    package static let json: Text = "answer in JSON, each document with version and kind"
+    /// `--help`
+    package static let optionHelp: Text = "what the command takes"
+    /// `--password-stdin`
+    package static let passwordStdin: Text =
+        "read the password from standard input, up to a line end"
+    /// `--reader`
+    package static let reader: Text = "which reader, by the id that 'signet readers' shows"
+    /// `--all`
+    package static let all: Text = "all fingers"
+    /// `log --verify`
+    package static let logVerify: Text = "check signatures, counters and the chain of receipts"
+    /// `--export`
+    package static let export: Text = "write receipt N in files that ssh-keygen -Y verify takes"
+    /// `--to`
+    package static let to: Text = "the directory for --export; made if it is not there"
+    /// `--signers`
+    package static let signers: Text = "the public keys, as an allowed_signers file"
+    /// `--check`
+    package static let check: Text =
+        "read the files, or those named, and say what is wrong in them"
+}
 #endif

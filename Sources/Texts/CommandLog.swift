@@ -1,72 +1,72 @@
 #if !hasFeature(Embedded)
-    import Statement
-    import Wire
+import Statement
+import Wire
 
-    /// The lines of `signet log`.
-    package enum CommandLog {
-        /// One receipt.
-        package static func line(_ statement: Statement) -> Text {
-            let device = StaticString("/dev/").bytes
-            let terminal =
-                statement.terminal.starts(with: device)
-                ? Bytes(statement.terminal.dropFirst(device.count)) : statement.terminal
-            let at: Text = terminal.isEmpty ? "" : " \(terminal)"
-            let purpose: Text = statement.purpose.isEmpty ? "" : " \"\(statement.purpose)\""
-            let time = Bytes(statement.issued.text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
-            return """
-                #\(number: statement.counter) \(time) \(statement.service)\(at)\(purpose) \
-                \(statement.factor)
-                """
-        }
-        /// One that cannot be read.
-        package static func unreadable(position: UInt64) -> Text {
+/// The lines of `signet log`.
+package enum CommandLog {
+    /// One receipt.
+    package static func line(_ statement: Statement) -> Text {
+        let device = StaticString("/dev/").bytes
+        let terminal =
+            statement.terminal.starts(with: device)
+            ? Bytes(statement.terminal.dropFirst(device.count)) : statement.terminal
+        let at: Text = terminal.isEmpty ? "" : " \(terminal)"
+        let purpose: Text = statement.purpose.isEmpty ? "" : " \"\(statement.purpose)\""
+        let time = Bytes(statement.issued.text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
+        return """
+            #\(number: statement.counter) \(time) \(statement.service)\(at)\(purpose) \
+            \(statement.factor)
             """
-            receipt \(number: position) from the beginning cannot be read: \
-            see 'signet log --verify'
-            """
-        }
-
-        /// Nothing is wrong.
-        package static func intact(_ count: UInt64) -> Text {
-            switch count {
-            case 0: "there are no receipts, and none is missing"
-            case 1: "1 receipt: its signature is good and nothing is missing"
-            default: "\(number: count) receipts: each signature is good and nothing is missing"
-            }
-        }
-        /// Below what is wrong.
-        package static let notIntact: Text = "these receipts prove nothing from there on"
-
-        /// In front of what is wrong with a receipt; the number is nil if it cannot be read.
-        package static func receipt(position: UInt64, counter: UInt64?, _ problem: Text) -> Text {
-            guard let counter else {
-                return "receipt \(number: position) from the beginning: \(problem)"
-            }
-            return "receipt #\(number: counter): \(problem)"
-        }
-
-        /// It has not the form of a receipt.
-        package static let malformed: Text = "it cannot be read"
-        /// It is another account's.
-        package static let anotherAccount: Text = "it is about another account"
-        /// Its key is nobody's.
-        package static let unknownSigner: Text = "it was signed by a key that was never registered"
-        /// Its signature is wrong.
-        package static let badSignature: Text = "its signature is not good: it was altered"
-        /// It breaks the chain.
-        package static let broken: Text =
-            "it does not follow the receipt before it: one was altered, removed or put in"
-        /// Its counter is too small.
-        package static let counterNotGreater: Text =
-            "its number is not greater than that of the receipt before it"
-        /// The end was removed.
-        package static func tailMissing(_ counter: UInt64) -> Text {
-            "receipt #\(number: counter), the newest that the service knows of, is missing"
-        }
-        /// The daemon did not tell the end.
-        package static let noEnd: Text = "the service did not say where the receipts end"
-        /// A signer that cannot be read.
-        package static let badSigners: Text =
-            "the list of registered keys cannot be read: see 'signet log --signers'"
     }
+    /// One that cannot be read.
+    package static func unreadable(position: UInt64) -> Text {
+        """
+        receipt \(number: position) from the beginning cannot be read: \
+        see 'signet log --verify'
+        """
+    }
+
+    /// Nothing is wrong.
+    package static func intact(_ count: UInt64) -> Text {
+        switch count {
+        case 0: "there are no receipts, and none is missing"
+        case 1: "1 receipt: its signature is good and nothing is missing"
+        default: "\(number: count) receipts: each signature is good and nothing is missing"
+        }
+    }
+    /// Below what is wrong.
+    package static let notIntact: Text = "these receipts prove nothing from there on"
+
+    /// In front of what is wrong with a receipt; the number is nil if it cannot be read.
+    package static func receipt(position: UInt64, counter: UInt64?, _ problem: Text) -> Text {
+        guard let counter else {
+            return "receipt \(number: position) from the beginning: \(problem)"
+        }
+        return "receipt #\(number: counter): \(problem)"
+    }
+
+    /// It has not the form of a receipt.
+    package static let malformed: Text = "it cannot be read"
+    /// It is another account's.
+    package static let anotherAccount: Text = "it is about another account"
+    /// Its key is nobody's.
+    package static let unknownSigner: Text = "it was signed by a key that was never registered"
+    /// Its signature is wrong.
+    package static let badSignature: Text = "its signature is not good: it was altered"
+    /// It breaks the chain.
+    package static let broken: Text =
+        "it does not follow the receipt before it: one was altered, removed or put in"
+    /// Its counter is too small.
+    package static let counterNotGreater: Text =
+        "its number is not greater than that of the receipt before it"
+    /// The end was removed.
+    package static func tailMissing(_ counter: UInt64) -> Text {
+        "receipt #\(number: counter), the newest that the service knows of, is missing"
+    }
+    /// The daemon did not tell the end.
+    package static let noEnd: Text = "the service did not say where the receipts end"
+    /// A signer that cannot be read.
+    package static let badSigners: Text =
+        "the list of registered keys cannot be read: see 'signet log --signers'"
+}
 #endif

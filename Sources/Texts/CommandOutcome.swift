@@ -1,96 +1,96 @@
 #if !hasFeature(Embedded)
-    import Statement
-    import Wire
+import Statement
+import Wire
 
-    /// What the command `signet` says when it has done what it was told.
-    package enum CommandOutcome {
-        /// A finger was added.
-        package static func enrolled(_ finger: Bytes, account: Bytes, prints: UInt8) -> Text {
-            "\(finger) is enrolled for \(account): \(fingers(prints)) in all"
-        }
-        /// A finger was removed, or all.
-        package static func deleted(_ finger: Bytes?, account: Bytes, prints: UInt8) -> Text {
-            let what: Text = finger.map { "\($0) is" } ?? "all fingers are"
-            return "\(what) deleted for \(account): \(fingers(prints)) left"
-        }
-        /// The finger was recognised.
-        package static func matched(_ finger: Bytes?) -> Text {
-            guard let finger else { return "the finger matched" }
-            return "the finger matched: \(finger)"
-        }
-        /// Login was turned on.
-        package static func enabled(_ account: Bytes) -> Text {
-            "fingerprint login is on for \(account)"
-        }
-        /// Login was turned off.
-        package static func disabled(_ account: Bytes) -> Text {
-            "fingerprint login is off for \(account). Run 'signet enable' to turn it on again"
-        }
-        /// The lockout was lifted.
-        package static func unlocked(_ account: Bytes) -> Text {
-            "the finger is let in again for \(account)"
-        }
-        /// After a change of fingers: whether login is on.
-        package static func login(_ state: CredentialState, account: Bytes) -> Text {
-            switch state {
-            case .valid: enabled(account)
-            case .none: "fingerprint login is off for \(account). Run 'signet enable' to turn it on"
-            case .disabled, .invalidated: disabled(account)
-            }
-        }
-
-        /// Nothing to list.
-        package static func noFingers(_ account: Bytes) -> Text {
-            "no finger is enrolled for \(account). Run 'signet enroll' to add one"
-        }
-        /// Nothing to list.
-        package static let noReaders: Text =
-            "no fingerprint reader was found. Is it plugged in, and supported by libfprint?"
-        /// Nothing to list.
-        package static func noReceipts(_ account: Bytes) -> Text {
-            "there are no receipts for \(account)"
-        }
-
-        /// `1 finger`, `3 fingers`
-        package static func fingers(_ count: UInt8) -> Text {
-            count == 1 ? "1 finger" : "\(number: count) fingers"
-        }
-
-        /// Files without a mistake.
-        package static func noMistakes(_ files: Bytes) -> Text { "no mistakes in \(files)" }
-        /// What the daemon uses is what the files say.
-        package static let sameSettings: Text = "the running service uses these settings"
-        /// What the daemon uses is something else.
-        package static func otherSetting(
-            _ name: Bytes, service: Bytes, origin: Bytes, files: Bytes
-        ) -> Text {
-            "\(name): the running service uses \(service) (\(origin)), the files say \(files)"
-        }
-        /// How to make it use them.
-        package static let restart: Text =
-            "run 'systemctl try-restart signetd' for the service to read the files again"
-        /// It is not known what the daemon uses.
-        package static let serviceUnknown: Text =
-            "what the running service uses is not known: it does not answer"
-
-        /// A receipt was written to files.
-        package static func exported(_ number: UInt64, directory: Bytes) -> Text {
-            "receipt #\(number: number) is in \(directory). To check it, run in that directory:"
-        }
-        /// The stock command that checks it.
-        package static func checkCommand(_ account: Bytes) -> Text {
-            """
-            ssh-keygen -Y verify -f signers -I \(account) -n login@signet \
-            -s statement.sig < statement
-            """
-        }
-        /// No such receipt.
-        package static func noReceipt(_ number: UInt64, account: Bytes) -> Text {
-            "there is no receipt #\(number: number) for \(account). See 'signet log'"
-        }
-        /// A file is in the way.
-        package static func exists(_ path: Bytes) -> Text {
-            "\(path) is there already and is not overwritten. Name another directory"
+/// What the command `signet` says when it has done what it was told.
+package enum CommandOutcome {
+    /// A finger was added.
+    package static func enrolled(_ finger: Bytes, account: Bytes, prints: UInt8) -> Text {
+        "\(finger) is enrolled for \(account): \(fingers(prints)) in all"
+    }
+    /// A finger was removed, or all.
+    package static func deleted(_ finger: Bytes?, account: Bytes, prints: UInt8) -> Text {
+        let what: Text = finger.map { "\($0) is" } ?? "all fingers are"
+        return "\(what) deleted for \(account): \(fingers(prints)) left"
+    }
+    /// The finger was recognised.
+    package static func matched(_ finger: Bytes?) -> Text {
+        guard let finger else { return "the finger matched" }
+        return "the finger matched: \(finger)"
+    }
+    /// Login was turned on.
+    package static func enabled(_ account: Bytes) -> Text {
+        "fingerprint login is on for \(account)"
+    }
+    /// Login was turned off.
+    package static func disabled(_ account: Bytes) -> Text {
+        "fingerprint login is off for \(account). Run 'signet enable' to turn it on again"
+    }
+    /// The lockout was lifted.
+    package static func unlocked(_ account: Bytes) -> Text {
+        "the finger is let in again for \(account)"
+    }
+    /// After a change of fingers: whether login is on.
+    package static func login(_ state: CredentialState, account: Bytes) -> Text {
+        switch state {
+        case .valid: enabled(account)
+        case .none: "fingerprint login is off for \(account). Run 'signet enable' to turn it on"
+        case .disabled, .invalidated: disabled(account)
         }
     }
+
+    /// Nothing to list.
+    package static func noFingers(_ account: Bytes) -> Text {
+        "no finger is enrolled for \(account). Run 'signet enroll' to add one"
+    }
+    /// Nothing to list.
+    package static let noReaders: Text =
+        "no fingerprint reader was found. Is it plugged in, and supported by libfprint?"
+    /// Nothing to list.
+    package static func noReceipts(_ account: Bytes) -> Text {
+        "there are no receipts for \(account)"
+    }
+
+    /// `1 finger`, `3 fingers`
+    package static func fingers(_ count: UInt8) -> Text {
+        count == 1 ? "1 finger" : "\(number: count) fingers"
+    }
+
+    /// Files without a mistake.
+    package static func noMistakes(_ files: Bytes) -> Text { "no mistakes in \(files)" }
+    /// What the daemon uses is what the files say.
+    package static let sameSettings: Text = "the running service uses these settings"
+    /// What the daemon uses is something else.
+    package static func otherSetting(
+        _ name: Bytes, service: Bytes, origin: Bytes, files: Bytes
+    ) -> Text {
+        "\(name): the running service uses \(service) (\(origin)), the files say \(files)"
+    }
+    /// How to make it use them.
+    package static let restart: Text =
+        "run 'systemctl try-restart signetd' for the service to read the files again"
+    /// It is not known what the daemon uses.
+    package static let serviceUnknown: Text =
+        "what the running service uses is not known: it does not answer"
+
+    /// A receipt was written to files.
+    package static func exported(_ number: UInt64, directory: Bytes) -> Text {
+        "receipt #\(number: number) is in \(directory). To check it, run in that directory:"
+    }
+    /// The stock command that checks it.
+    package static func checkCommand(_ account: Bytes) -> Text {
+        """
+        ssh-keygen -Y verify -f signers -I \(account) -n login@signet \
+        -s statement.sig < statement
+        """
+    }
+    /// No such receipt.
+    package static func noReceipt(_ number: UInt64, account: Bytes) -> Text {
+        "there is no receipt #\(number: number) for \(account). See 'signet log'"
+    }
+    /// A file is in the way.
+    package static func exists(_ path: Bytes) -> Text {
+        "\(path) is there already and is not overwritten. Name another directory"
+    }
+}
 #endif

@@ -1,98 +1,98 @@
 #if !hasFeature(Embedded)
-    import Statement
-    import Wire
+import Statement
+import Wire
 
-    /// The lines of `signet status`.
-    package enum CommandStatus {
-        /// In front of the line: whose status it is.
-        package static let account: Text = "account"
-        /// In front of the line: whether login is on.
-        package static let login: Text = "login"
-        /// In front of the line: how many fingers.
-        package static let fingers: Text = "fingers"
-        /// In front of the line: which readers.
-        package static let readers: Text = "readers"
-        /// In front of the line: whether the finger is kept out.
-        package static let lock: Text = "lock"
-        /// In front of the line: which PAM services use the module.
-        package static let usedBy: Text = "used by"
-        /// In front of the line: the daemon.
-        package static let service: Text = "service"
-        /// In front of the line: what keeps the key.
-        package static let vault: Text = "vault"
-        /// In front of the line: this machine's id.
-        package static let device: Text = "device"
-        /// In front of the line: what was wrong with the configuration.
-        package static let configuration: Text = "settings"
+/// The lines of `signet status`.
+package enum CommandStatus {
+    /// In front of the line: whose status it is.
+    package static let account: Text = "account"
+    /// In front of the line: whether login is on.
+    package static let login: Text = "login"
+    /// In front of the line: how many fingers.
+    package static let fingers: Text = "fingers"
+    /// In front of the line: which readers.
+    package static let readers: Text = "readers"
+    /// In front of the line: whether the finger is kept out.
+    package static let lock: Text = "lock"
+    /// In front of the line: which PAM services use the module.
+    package static let usedBy: Text = "used by"
+    /// In front of the line: the daemon.
+    package static let service: Text = "service"
+    /// In front of the line: what keeps the key.
+    package static let vault: Text = "vault"
+    /// In front of the line: this machine's id.
+    package static let device: Text = "device"
+    /// In front of the line: what was wrong with the configuration.
+    package static let configuration: Text = "settings"
 
-        /// Whether login is on, and why not.
-        package static func login(_ status: StatusAnswer) -> Text {
-            let since: Text = status.since.map { " since \(Text.date($0))" } ?? ""
-            switch status.state {
-            case .valid: return "on\(since)"
-            case .none where status.prints == 0: return "off: no finger is enrolled"
-            case .none: return "off: it was never turned on"
-            case .disabled: return "off\(since): it was turned off"
-            case .invalidated:
-                return "off\(since): \(status.cause?.text ?? "the fingers have changed")"
-            }
-        }
-
-        /// The way on from a login that is off.
-        package static func wayOn(_ status: StatusAnswer) -> Text? {
-            if status.prints == 0 { return "run 'signet enroll' to add a finger" }
-            switch status.state {
-            case .valid: return nil
-            case .none: return "run 'signet enable' to turn it on"
-            case .disabled, .invalidated: return "run 'signet enable' to turn it on again"
-            }
-        }
-
-        /// How many fingers.
-        package static func fingers(_ status: StatusAnswer) -> Text {
-            let enrolled: Text = status.prints == 0 ? "none" : "\(number: status.prints) enrolled"
-            guard status.damaged > 0 else { return enrolled }
-            return "\(enrolled), \(number: status.damaged) damaged: delete and enroll them again"
-        }
-
-        /// Whether failed matches keep the finger out.
-        package static func lock(_ status: StatusAnswer) -> Text {
-            switch status.lock {
-            case .open: "open"
-            case .forNow:
-                """
-                closed for \(number: status.seconds ?? 0) s: too many fingers did not match. \
-                Wait, or use the password
-                """
-            case .untilPassword:
-                """
-                closed: too many fingers did not match. \
-                Log in with the password, or run 'signet unlock'
-                """
-            }
-        }
-
-        /// Which readers there are.
-        package static func reader(name: Bytes, readerID: Bytes) -> Text { "\(name) (\(readerID))" }
-        /// There is none.
-        package static let noReader: Text =
-            "none found. Is one plugged in, and supported by libfprint?"
-        /// No PAM service names the module.
-        package static let unused: Text =
-            "no service in /etc/pam.d uses pam_signet yet. Run 'pam-auth-update' to turn it on"
-        /// The program that answers.
-        package static func service(_ version: Bytes) -> Text { "signetd \(version)" }
-        /// A configuration was refused.
-        package static func refused(_ fault: Bytes) -> Text {
-            "refused, the defaults are in force: \(fault)"
-        }
-        /// After a refused configuration.
-        package static let checkHint: Text = "run 'signet config --check' when it is mended"
-        /// The last line.
-        package static func verdict(works: Bool, account: Bytes) -> Text {
-            works
-                ? "fingerprint login works for \(account)"
-                : "fingerprint login does not work for \(account) now: the password does"
+    /// Whether login is on, and why not.
+    package static func login(_ status: StatusAnswer) -> Text {
+        let since: Text = status.since.map { " since \(Text.date($0))" } ?? ""
+        switch status.state {
+        case .valid: return "on\(since)"
+        case .none where status.prints == 0: return "off: no finger is enrolled"
+        case .none: return "off: it was never turned on"
+        case .disabled: return "off\(since): it was turned off"
+        case .invalidated:
+            return "off\(since): \(status.cause?.text ?? "the fingers have changed")"
         }
     }
+
+    /// The way on from a login that is off.
+    package static func wayOn(_ status: StatusAnswer) -> Text? {
+        if status.prints == 0 { return "run 'signet enroll' to add a finger" }
+        switch status.state {
+        case .valid: return nil
+        case .none: return "run 'signet enable' to turn it on"
+        case .disabled, .invalidated: return "run 'signet enable' to turn it on again"
+        }
+    }
+
+    /// How many fingers.
+    package static func fingers(_ status: StatusAnswer) -> Text {
+        let enrolled: Text = status.prints == 0 ? "none" : "\(number: status.prints) enrolled"
+        guard status.damaged > 0 else { return enrolled }
+        return "\(enrolled), \(number: status.damaged) damaged: delete and enroll them again"
+    }
+
+    /// Whether failed matches keep the finger out.
+    package static func lock(_ status: StatusAnswer) -> Text {
+        switch status.lock {
+        case .open: "open"
+        case .forNow:
+            """
+            closed for \(number: status.seconds ?? 0) s: too many fingers did not match. \
+            Wait, or use the password
+            """
+        case .untilPassword:
+            """
+            closed: too many fingers did not match. \
+            Log in with the password, or run 'signet unlock'
+            """
+        }
+    }
+
+    /// Which readers there are.
+    package static func reader(name: Bytes, readerID: Bytes) -> Text { "\(name) (\(readerID))" }
+    /// There is none.
+    package static let noReader: Text =
+        "none found. Is one plugged in, and supported by libfprint?"
+    /// No PAM service names the module.
+    package static let unused: Text =
+        "no service in /etc/pam.d uses pam_signet yet. Run 'pam-auth-update' to turn it on"
+    /// The program that answers.
+    package static func service(_ version: Bytes) -> Text { "signetd \(version)" }
+    /// A configuration was refused.
+    package static func refused(_ fault: Bytes) -> Text {
+        "refused, the defaults are in force: \(fault)"
+    }
+    /// After a refused configuration.
+    package static let checkHint: Text = "run 'signet config --check' when it is mended"
+    /// The last line.
+    package static func verdict(works: Bool, account: Bytes) -> Text {
+        works
+            ? "fingerprint login works for \(account)"
+            : "fingerprint login does not work for \(account) now: the password does"
+    }
+}
 #endif

@@ -1,17 +1,17 @@
 #if !hasFeature(Embedded)
-    /// The words of the tables that `signet` shows.
-    package enum CommandTable {
-        /// Above the fingers.
-        package static let fingers: [Text] = ["finger", "enrolled", "reader", "state"]
-        /// Above the readers.
-        package static let readers: [Text] = ["id", "name", "driver", "scan", "stages", "features"]
-        /// A print that is as it was stored.
-        package static let intact: Text = "good"
-        /// A print that is not.
-        package static let damaged: Text = "damaged"
-        /// What is not known.
-        package static let unknown: Text = "unknown"
-        /// Nothing.
-        package static let none: Text = "-"
-    }
+/// The words of the tables that `signet` shows.
+package enum CommandTable {
+    /// Above the fingers.
+    package static let fingers: [Text] = ["finger", "enrolled", "reader", "state"]
+    /// Above the readers.
+    package static let readers: [Text] = ["id", "name", "driver", "scan", "stages", "features"]
+    /// A print that is as it was stored.
+    package static let intact: Text = "good"
+    /// A print that is not.
+    package static let damaged: Text = "damaged"
+    /// What is not known.
+    package static let unknown: Text = "unknown"
+    /// Nothing.
+    package static let none: Text = "-"
+}
 #endif

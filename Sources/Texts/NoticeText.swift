@@ -1,6 +1,6 @@
 #if !hasFeature(Embedded)
-    import Statement
-    import Wire
+import Statement
+import Wire
 #endif
 
 extension Notice {

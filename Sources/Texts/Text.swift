@@ -1,6 +1,6 @@
 #if !hasFeature(Embedded)
-    import Statement
-    import Wire
+import Statement
+import Wire
 #endif
 
 /// A text for people, as UTF-8 bytes; what is filled in cannot change how the line shows.

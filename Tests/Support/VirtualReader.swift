@@ -92,9 +92,9 @@ package struct VirtualImageReader: Sendable {
             [first, second].flatMap { number in
                 let bits = UInt32(truncatingIfNeeded: number)
                 #if _endian(little)
-                    return (0..<4).map { UInt8(truncatingIfNeeded: bits >> ($0 * 8)) }
+                return (0..<4).map { UInt8(truncatingIfNeeded: bits >> ($0 * 8)) }
                 #else
-                    return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (24 - $0 * 8)) }
+                return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (24 - $0 * 8)) }
                 #endif
             }
         }
