@@ -8,10 +8,8 @@ extension DaemonTests {
         @Test("a touch signs the caller's challenge, for root and for the account itself")
         func touch() throws {
             let bench = try DaemonBench()
-            print(bench.threads); _ = try bench.status(of: .daemon); print(bench.threads)
             let enrolled = try #require(try bench.enrol(.daemon, as: "one").done)
             #expect(enrolled == DoneAnswer(finger: .rightIndex, prints: 1, state: .valid))
-            print("enrolled", bench.threads)
             for person in [Person.root, .daemon] {
                 let answer = try bench.touch(
                     .login(.daemon, challenge: UInt8(person.uid)), with: ["one"],
@@ -24,7 +22,6 @@ extension DaemonTests {
                 let registered = try Layout.read(bench.publicKey(of: .daemon))
                 #expect(registered.starts(with: signature.publicKey.line(comment: []).dropLast()))
             }
-            print(TestSupport.Layout.entries(of: "/proc/\(bench.program.pid)/task").map { String(decoding: (try? Layout.read("/proc/\(bench.program.pid)/task/\($0)/comm")) ?? [], as: UTF8.self) })
             #expect(bench.threads <= 5, "an idle daemon has five threads")
         }
     }
