@@ -86,10 +86,12 @@ final class ReaderPool {
     private func notice(_ event: ReaderEvent) -> Notice? {
         let reader = readers.descriptions.first { $0.id == event.reader }
         switch event.kind {
-        case .fingerNeeded, .round:
+        case .fingerNeeded:
             return Notice(
                 .touch, scan: reader.map { ScanType($0.scanType) },
                 subject: reader.map { Bytes($0.name.utf8.prefix(Limit.text)) })
+        // The reader says itself that it needs the finger again.
+        case .round: return nil
         case .fingerPresent: return Notice(.fingerPresent)
         case .retry(let reason): return Notice(.retry, retry: Wire.RetryReason(reason))
         case .stage(let done, let total):

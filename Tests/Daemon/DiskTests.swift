@@ -15,7 +15,9 @@ extension DaemonTests {
                 """
             return try DaemonBench(
                 [.text],
-                wrapper: ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"])
+                wrapper: [
+                    "unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh",
+                ])
         }
 
         @Test("a full disk refuses the touch before the reader is asked, and nothing is lost")

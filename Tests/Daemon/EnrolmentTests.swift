@@ -34,10 +34,10 @@ extension DaemonTests {
             #expect(try bench.enrol(.daemon, .leftThumb, as: "three").reason == .tooManyFingers)
             let replaced = try bench.enrol(.daemon, .leftIndex, as: "four")
             #expect(replaced.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .valid))
-            // This reader compares with one print at a time.
-            let old = try bench.touch(.login(.daemon, tries: 1), with: ["two", "two"])
+            // This reader compares with one print at a time, and wants the finger for each.
+            let old = try bench.touchEach(.login(.daemon, tries: 1), with: "two")
             #expect(old.reason == .noMatch && old.denial?.mismatches == 1)
-            let new = try bench.touch(.login(.daemon, tries: 1), with: ["four", "four"])
+            let new = try bench.touchEach(.login(.daemon, tries: 1), with: "four")
             #expect(new.assertion != nil)
         }
 

@@ -57,6 +57,17 @@ extension DaemonBench {
         return try client.last()
     }
 
+    /// Asks for a touch, and touches with this finger as often as it is wanted.
+    func touchEach(_ request: Request, with id: String) throws -> Answer {
+        let client = try client()
+        try client.send(request)
+        while let answer = try client.next() {
+            if answer.isLast { return answer }
+            if answer.notice?.kind == .touch { try person(at: nil).send(.scan(id)) }
+        }
+        throw ClientFault.ended(client.heard)
+    }
+
     /// A login with one touch.
     func login(_ person: Person, with id: String, challenge: UInt8 = 7) throws -> Answer {
         try touch(.login(person, challenge: challenge, tries: 1), with: [id])

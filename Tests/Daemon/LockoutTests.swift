@@ -118,8 +118,10 @@ extension DaemonTests {
             let client = try bench.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
-            for (code, reason) in [(0, RetryReason.unclear), (1, .tooShort), (2, .offCentre),
-                (3, .removeFinger)] {
+            for (code, reason) in [
+                (0, RetryReason.unclear), (1, .tooShort), (2, .offCentre),
+                (3, .removeFinger),
+            ] {
                 try bench.storage.send(.retry(code))
                 #expect(try client.wait(for: .retry).retry == reason)
             }
@@ -128,7 +130,9 @@ extension DaemonTests {
             #expect(!client.heard.contains { $0.notice?.kind == .noMatch })
         }
 
-        @Test("a password that lifts the lockout in mid-scan holds, and the next failure is the first")
+        @Test(
+            "a password that lifts the lockout in mid-scan holds, and the next failure is the first"
+        )
         func liftedMeanwhile() throws {
             let bench = try DaemonBench()
             try bench.enrol(.daemon, as: "one")

@@ -43,7 +43,9 @@ extension Answer {
     var denial: Denial? { if case .denial(let denial) = self { denial } else { nil } }
     var reason: DenialReason? { denial?.reason }
     var notice: Notice? { if case .notice(let notice) = self { notice } else { nil } }
-    var assertion: Assertion? { if case .assertion(let assertion) = self { assertion } else { nil } }
+    var assertion: Assertion? {
+        if case .assertion(let assertion) = self { assertion } else { nil }
+    }
     var done: DoneAnswer? { if case .done(let done) = self { done } else { nil } }
     var status: StatusAnswer? { if case .status(let status) = self { status } else { nil } }
 }

@@ -15,7 +15,9 @@ extension DaemonTests {
                 if case .reader(let reader) = answer { reader } else { nil }
             }
             let byDriver = Dictionary(
-                uniqueKeysWithValues: readers.map { (String(decoding: $0.driver, as: UTF8.self), $0) })
+                uniqueKeysWithValues: readers.map {
+                    (String(decoding: $0.driver, as: UTF8.self), $0)
+                })
             let storage = try #require(byDriver["virtual_device_storage"])
             #expect(storage.features.isSuperset(of: [.identify, .storage, .storageList]))
             let text = try #require(byDriver["virtual_device"])

@@ -140,9 +140,9 @@ private final class Attempt: @unchecked Sendable {
         guard let symbol = unsafe dlsym(nil, "syscall") else { return }
         let call = unsafe unsafeBitCast(symbol, to: SetUsers.self)
         #if arch(x86_64)
-            let number = 117
+        let number = 117
         #else
-            let number = 147
+        let number = 147
         #endif
         guard uid == 0 || call(number, uid, uid, uid) == 0 else { return }
         do throws(SystemFault) {
