@@ -148,14 +148,14 @@ package final class SignetStage: Sendable {
 
     // MARK: The daemon's life
 
-    /// Starts the daemon, and waits until it says that it is ready.
-    package func start() throws {
+    /// Starts the daemon, on other readers if said so, and waits until it says that it is ready.
+    package func start(readers: [ReaderKind]? = nil) throws {
         try stage.run(["rm", "-f", Self.notifySocket])
         let path = stage.path(Self.notifySocket)
         let notices = try Collector(
             from: try Descriptor(unsafe path.withCString { unsafe bind_datagram($0) }, "bind", path)
         )
-        let options = kinds.flatMap { ["--\($0.rawValue)", Self.readerSocket($0)] }
+        let options = (readers ?? kinds).flatMap { ["--\($0.rawValue)", Self.readerSocket($0)] }
         let program = try stage.start(
             [
                 "unshare", "--cgroup", Built.program("testbench"), "daemon",
