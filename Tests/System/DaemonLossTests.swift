@@ -112,7 +112,7 @@ struct DaemonLossTests {
         bob; listen($socket, 5) or die $!; print "listening\\n"; sleep 1000;
         """
 
-    @Test("but bob in its place, nobody is let in, and there is an alert", arguments: [true, false])
+    @Test("but bob in its place, nobody is let in, with an alert", arguments: [true, false])
     func impostor(ownsSocket: Bool) throws {
         try signet.stop()
         if ownsSocket { try signet.shell("chown bob /run/signet") }

@@ -47,6 +47,10 @@ struct InvalidationTests {
                     mv "$1" /tmp/x; mv "$2" "$1"; mv /tmp/x "$2"
                     """,
                 cause: .printDamaged, text: "a stored fingerprint was damaged or altered"),
+            Change(
+                what: "left alone, and the key cut off",
+                line: "truncate -s 100 \(SignetStage.state(of: Stage.alice))/credential",
+                cause: .credentialDamaged, text: "the stored key was damaged or altered"),
         ])
     func destroys(change: Change) throws {
         try signet.shell("cp -a \(SignetStage.state(of: Stage.alice)) \(Self.kept)")
@@ -80,6 +84,37 @@ struct InvalidationTests {
         #expect(!terminal.transcript.contains(SignetStage.invitation))
         try terminal.passBySudosPrompt()
         #expect(throws: TestFault.self) { try stage.read("/var/lib/signet/keys/4242.pub") }
+    }
+
+    @Test("changed while a finger is awaited: the touch that comes then is not accepted")
+    func meanwhile() throws {
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.shell("rm \"$(ls \(Self.prints)/* | head -1)\"")
+        try signet.touch(Touch.alice)
+        try terminal.expect("fingerprint login is off for alice: a finger was removed")
+        try terminal.passBySudosPrompt()
+        try signet.expectDenial("invalidated")
+    }
+
+    @Test("a lockout's record that cannot be read keeps the finger out until the password")
+    func damagedLockout() throws {
+        try signet.shell("echo x >\(SignetStage.state(of: Stage.alice))/lockout")
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expect("fingerprint login is locked for alice")
+        try terminal.passBySudosPrompt()
+        #expect(try signet.status(Stage.alice).lock == .open)
+    }
+
+    @Test("another machine's secret opens nothing: told, and the password works")
+    func otherSecret() throws {
+        try signet.stop()
+        try signet.shell(
+            "rm /var/lib/signet/private/host-secret")
+        try signet.start()
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expect("this machine's secret is not the one the key was sealed with")
+        try terminal.passBySudosPrompt()
     }
 
     @Test("another account's print among alice's takes part in nothing, and the status tells of it")

@@ -70,7 +70,7 @@ struct PromptTests {
         try expectSoundShell(terminal)
     }
 
-    @Test("^Z stops the program, and fg asks for the touch again", arguments: ["sudo id -un", "su"])
+    @Test("^Z stops the program, and fg asks for a touch again", arguments: ["sudo id -un", "su"])
     func suspend(program: String) throws {
         let isSudo = program != "su"
         let terminal = try shell(running: isSudo ? program : "su bob -c 'id -un'")
