@@ -177,7 +177,7 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "Fingerprints", "Policy", "TestSupport", "testbench", "verify-password", "Wire",
+                "Fingerprints", "TestSupport", "Wire", "signet", "testbench", "verify-password",
             ], path: "Tests/System", swiftSettings: common),
     ],
     cLanguageStandard: .c17
