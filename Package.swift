@@ -157,8 +157,11 @@ let package = Package(
                 "Wire",
             ], path: "Tests/Store", swiftSettings: common),
         .testTarget(
-            name: "DaemonTests", dependencies: ["Daemon", "TestSupport"],
-            path: "Tests/Daemon", swiftSettings: common),
+            name: "DaemonTests",
+            dependencies: [
+                "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "Statement", "Store",
+                "TestSupport", "Vault", "Wire", "testbench",
+            ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
             name: "ControlTests",
             dependencies: [

@@ -1,0 +1,120 @@
+import Policy
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("callers") struct CallerTests {
+        /// Every request about an account.
+        private static func requests(about person: Person) -> [Request] {
+            let name = person.bytes
+            return [
+                .login(person), .verify(account: name, timeoutMilliseconds: 1_000),
+                .enroll(account: name, finger: .leftThumb, readerID: nil),
+                .delete(account: name, finger: nil), .enable(account: name),
+                .disable(account: name), .unlock(account: name), .status(account: name),
+                .list(account: name), .log(LogRequest(account: name)),
+                .passwordAccepted(account: name, service: Bytes("sudo".utf8)),
+            ]
+        }
+
+        @Test("another user may ask nothing about an account, and learns not whether it exists")
+        func others() throws {
+            let bench = try DaemonBench()
+            let nobody = Person(name: "no-such-account", uid: 999_999)
+            for (person, asked) in [(Person.bin, Person.daemon), (.bin, .root), (.bin, nobody)] {
+                let client = try bench.client(person)
+                for request in Self.requests(about: asked) {
+                    #expect(try client.ask(request) == .denial(Denial(.notPermitted)))
+                }
+            }
+            // A user without an account has nothing to ask either.
+            let stranger = try bench.client(nobody)
+            for request in Self.requests(about: nobody) {
+                #expect(try stranger.ask(request) == .denial(Denial(.notPermitted)))
+            }
+            #expect(try bench.client(.bin).ask(.readers).done != nil)
+            #expect(try bench.client(nobody).ask(.configuration).done != nil)
+        }
+
+        @Test("root is told of an account that is not there, and of one that has nothing here")
+        func root() throws {
+            let bench = try DaemonBench()
+            let client = try bench.client()
+            for request in Self.requests(about: Person(name: "no-such-account", uid: 1)) {
+                #expect(try client.ask(request) == .denial(Denial(.unknownAccount)))
+            }
+            let name = Person.bin.bytes
+            for request in [
+                Request.login(.bin), .verify(account: name, timeoutMilliseconds: 1_000),
+                .delete(account: name, finger: nil), .enable(account: name),
+                .disable(account: name), .unlock(account: name),
+            ] {
+                #expect(try client.ask(request) == .denial(Denial(.notEnrolled)))
+            }
+            let status = try bench.status(of: .bin)
+            #expect(status.prints == 0 && status.state == .none && status.lock == .open)
+            #expect(status.configurationFault == nil)
+            #expect(try client.ask(.list(account: name)) == .done(DoneAnswer(prints: 0)))
+            #expect(try client.ask(.log(LogRequest(account: name))) == .done(DoneAnswer()))
+        }
+
+        @Test("an account asks for itself")
+        func account() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let client = try bench.client(.daemon)
+            let status = try #require(
+                try client.ask(.status(account: Person.daemon.bytes)).status)
+            #expect(status.prints == 1 && status.state == .valid && status.generation > 0)
+            try client.send(.list(account: Person.daemon.bytes))
+            let list = try client.rest()
+            guard case .print(let print) = list.first else {
+                Issue.record("\(list)")
+                return
+            }
+            #expect(print.finger == .rightIndex && print.intact)
+            #expect(list.last == .done(DoneAnswer(prints: 1)))
+            let verified = try bench.touch(
+                .verify(account: Person.daemon.bytes, timeoutMilliseconds: 20_000), with: ["one"],
+                client: client)
+            #expect(verified == .done(DoneAnswer(finger: .rightIndex)))
+        }
+
+        @Test("passwordAccepted is root's alone, and lifts the lockout of that account")
+        func passwordAccepted() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            _ = try bench.login(.daemon, with: "two")
+            let request = Request.passwordAccepted(
+                account: Person.daemon.bytes, service: Bytes("sudo\n".utf8))
+            #expect(try bench.client(.daemon).ask(request) == .denial(Denial(.notPermitted)))
+            #expect(try bench.failures(of: .daemon) == 1)
+            #expect(try bench.ask(request) == .done(DoneAnswer()))
+            #expect(try bench.failures(of: .daemon) == 0)
+        }
+
+        @Test("a remote login is declined at once")
+        func remote() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let answer = try bench.ask(.login(.daemon, remoteHost: "198.51.100.7"))
+            #expect(answer == .denial(Denial(.remoteSession)))
+        }
+
+        @Test("the settings are told as they are, and a faulty file by its line")
+        func settings() throws {
+            let bench = try DaemonBench(configuration: "[touch]\nwaiting = 3\nno-such = 1\n")
+            let status = try bench.status(of: .bin)
+            let fault = String(decoding: status.configurationFault ?? [], as: UTF8.self)
+            #expect(fault.hasPrefix("\(bench.configuration):3: "))
+            let client = try bench.client(.bin)
+            try client.send(.configuration)
+            let answers = try client.rest()
+            let waiting = SettingAnswer(
+                name: Bytes("touch.waiting".utf8), value: Bytes("8".utf8),
+                origin: Bytes("default".utf8))
+            #expect(answers.contains(.setting(waiting)), "all or nothing of the file holds")
+            #expect(answers.count == Settings.all.count + 1)
+        }
+    }
+}

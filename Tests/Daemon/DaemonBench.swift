@@ -1,0 +1,162 @@
+import Glibc
+import Posix
+import TestSupport
+import Testing
+import Wire
+
+/// A running daemon on virtual readers, with places of its own, and the people at them.
+final class DaemonBench {
+    /// A virtual reader and the option of testbench that switches it on.
+    enum Kind: String, CaseIterable {
+        case text, storage, image
+    }
+
+    let directory: String
+    private let kinds: [Kind]
+    private(set) var program: TestSupport.Program
+    private let wrapper: [String]
+
+    var state: String { directory + "/state" }
+    var socket: String { directory + "/socket" }
+    var configuration: String { directory + "/signet.conf" }
+    /// A reader that keeps its prints itself and finds one among many.
+    var storage: VirtualReader { VirtualReader(path: directory + "/storage") }
+    /// A reader whose prints lie with the daemon, and that compares with one.
+    var text: VirtualReader { VirtualReader(path: directory + "/text") }
+
+    /// Starts the daemon and waits until it listens. `wrapper` is what starts it, if not we.
+    init(
+        _ kinds: [Kind] = [.storage], configuration: String = "", wrapper: [String] = [],
+        prepare: (DaemonBench.Places) throws -> Void = { _ in }
+    ) throws {
+        directory = try Self.makeDirectory()
+        self.kinds = kinds
+        self.wrapper = wrapper
+        let state = directory + "/state"
+        try #require(unsafe mkdir(state, 0o755) == 0 && chmod(state, 0o755) == 0)
+        try Self.write(configuration, to: directory + "/signet.conf")
+        try Self.write(Self.passwordCheck, to: directory + "/verify-password", mode: 0o755)
+        try prepare(Places(state: state))
+        program = try Self.start(directory, kinds, wrapper)
+        try awaitListening()
+    }
+
+    struct Places {
+        let state: String
+    }
+
+    deinit {
+        program.signal(SIGKILL)
+        _ = try? program.expectEnd(within: .seconds(20))
+        Self.remove(directory)
+    }
+
+    /// A client that connects as somebody.
+    func client(_ person: Person = .root) throws -> TestClient {
+        try TestClient(to: socket, as: person.uid)
+    }
+
+    /// Ends the daemon by a signal and starts it anew on the same state.
+    func restart(by signal: Int32 = SIGTERM) throws {
+        program.signal(signal)
+        try program.expectEnd(within: .seconds(20))
+        program = try Self.start(directory, kinds, wrapper)
+        try awaitListening()
+    }
+
+    /// One of an account's files on disk.
+    func file(_ name: String, of person: Person) -> String {
+        "\(state)/private/accounts/\(person.uid)/\(name)"
+    }
+
+    func publicKey(of person: Person) -> String { "\(state)/keys/\(person.uid).pub" }
+
+    /// Asks as root.
+    func ask(_ request: Request) throws -> Answer { try client().ask(request) }
+
+    func status(of person: Person) throws -> StatusAnswer {
+        try #require(try ask(.status(account: person.bytes)).status)
+    }
+
+    /// What is left of the daemon's threads now.
+    var threads: Int { Layout.entries(of: "/proc/\(program.pid)/task").count }
+
+    private func awaitListening() throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            if (try? TestClient(to: socket, as: 0)) != nil { return }
+            if let ending = program.ended {
+                Issue.record("the daemon ended: \(ending) \(program.errors)")
+                throw TestFault.closed(awaited: "a socket", transcript: program.errors)
+            }
+            usleep(2_000)
+        }
+        throw TestFault.deadline(awaited: "a socket", transcript: program.errors)
+    }
+
+    private static func start(
+        _ directory: String, _ kinds: [Kind], _ wrapper: [String]
+    ) throws -> TestSupport.Program {
+        let readers = kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
+        return try TestSupport.Program(
+            Command(
+                wrapper + [
+                    Layout.products + "/testbench", "daemon", "--state", directory + "/state",
+                    "--socket", directory + "/socket",
+                    "--configuration", directory + "/signet.conf",
+                    "--verify-password", directory + "/verify-password",
+                ] + readers))
+    }
+
+    /// Says of a password what the password itself says, so that each verdict can be had.
+    private static let passwordCheck = """
+        #!/bin/sh
+        echo "$1" >>"${0%/*}/checked"
+        IFS= read -r password
+        case $password in
+        right) exit 80 ;;
+        wrong) exit 81 ;;
+        expired) exit 82 ;;
+        slow) exec sleep 1000 ;;
+        *) exit 0 ;;
+        esac
+
+        """
+}
+
+extension DaemonBench {
+    static func write(_ text: String, to path: String, mode: mode_t = 0o644) throws {
+        try write(Array(text.utf8), to: path, mode: mode)
+    }
+
+    static func write(_ bytes: Bytes, to path: String, mode: mode_t = 0o600) throws {
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        try #require(file >= 0, "\(path)")
+        defer { close(file) }
+        try #require(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count)
+    }
+
+    static func remove(_ directory: String) {
+        let remover = try? TestSupport.Program(Command(["rm", "-rf", "--", directory]))
+        _ = try? remover?.expectEnd(within: .seconds(20))
+    }
+
+    /// Under /run, where no parent is writable by others; with our pid, so that what a killed run
+    /// left can be told and removed.
+    private static func makeDirectory() throws -> String {
+        let prefix = "signet-daemon-tests."
+        for entry in Layout.entries(of: "/run") where entry.hasPrefix(prefix) {
+            let owner = entry.dropFirst(prefix.count).prefix { $0 != "." }
+            if kill(Int32(owner) ?? 0, 0) != 0 { remove("/run/" + entry) }
+        }
+        var template = Array("/run/\(prefix)\(getpid()).XXXXXX".utf8CString)
+        let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map {
+                unsafe String(cString: $0)
+            }
+        }
+        let directory = try #require(made)
+        try #require(unsafe chmod(directory, 0o755) == 0)
+        return directory
+    }
+}

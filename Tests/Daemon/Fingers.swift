@@ -1,0 +1,60 @@
+import TestSupport
+import Testing
+import Wire
+
+/// What people do with their fingers.
+extension DaemonBench {
+    /// Enrols as root; the reader is scanned once before, where it is asked whose finger it is.
+    @discardableResult
+    func enrol(
+        _ person: Person, _ finger: Finger = .rightIndex, as id: String, on reader: String? = nil,
+        checking: Bool = false
+    ) throws -> Answer {
+        let client = try client()
+        try client.send(
+            .enroll(
+                account: person.bytes, finger: finger, readerID: reader.map { Bytes($0.utf8) }))
+        return try scanEnrolment(client, as: id, on: reader, checking: checking)
+    }
+
+    /// The person's part of an enrolment that was asked for.
+    func scanEnrolment(
+        _ client: TestClient, as id: String, on reader: String? = nil, checking: Bool = false
+    ) throws -> Answer {
+        let person = reader == nil || reader?.hasPrefix("virtual_device_storage") == true
+            ? storage : text
+        if checking {
+            try client.wait(for: .touch)
+            try person.send(.scan(id))
+        }
+        while let answer = try client.next() {
+            if answer.isLast { return answer }
+            guard let notice = answer.notice else { continue }
+            switch notice.kind {
+            case .touch: try person.send(.scan(id))
+            case .stage where notice.done != notice.total: try person.send(.scan(id))
+            case .stage, .waiting, .retry, .noMatch, .fingerPresent, .fingerGone: break
+            }
+        }
+        throw ClientFault.ended(client.heard)
+    }
+
+    /// Asks for a touch, touches with these fingers, one a notice, and gives the last answer.
+    func touch(
+        _ request: Request, with ids: [String], client: TestClient? = nil,
+        at person: VirtualReader? = nil
+    ) throws -> Answer {
+        let client = try client ?? self.client()
+        try client.send(request)
+        for id in ids {
+            try client.wait(for: .touch)
+            try (person ?? storage).send(.scan(id))
+        }
+        return try client.last()
+    }
+
+    /// A login with one touch.
+    func login(_ person: Person, with id: String, challenge: UInt8 = 7) throws -> Answer {
+        try touch(.login(person, challenge: challenge, tries: 1), with: [id])
+    }
+}

@@ -1,0 +1,49 @@
+import Posix
+import Wire
+
+/// Accounts that every Debian has, as which a client may connect.
+struct Person: Sendable {
+    let name: String
+    let uid: UInt32
+
+    static let root = Person(name: "root", uid: 0)
+    static let daemon = Person(name: "daemon", uid: 1)
+    static let bin = Person(name: "bin", uid: 2)
+    static let sys = Person(name: "sys", uid: 3)
+    static let games = Person(name: "games", uid: 5)
+
+    var bytes: Bytes { Bytes(name.utf8) }
+}
+
+extension Request {
+    /// A login, as the PAM module would ask for it.
+    static func login(
+        _ person: Person, challenge: UInt8 = 7, service: String = "sudo", tries: UInt8 = 3,
+        milliseconds: UInt32 = 30_000, remoteHost: String = ""
+    ) -> Request {
+        .authenticate(
+            AuthenticateRequest(
+                account: person.bytes, challenge: Bytes(repeating: challenge, count: 32),
+                service: Bytes(service.utf8), terminal: Bytes("/dev/pts/3".utf8),
+                remoteHost: Bytes(remoteHost.utf8), purpose: Bytes("sudo id".utf8),
+                timeoutMilliseconds: milliseconds, maximumTries: tries))
+    }
+}
+
+extension Answer {
+    /// Whether it ends a request.
+    var isLast: Bool {
+        switch self {
+        case .assertion, .denial, .done, .status: true
+        case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead:
+            false
+        }
+    }
+
+    var denial: Denial? { if case .denial(let denial) = self { denial } else { nil } }
+    var reason: DenialReason? { denial?.reason }
+    var notice: Notice? { if case .notice(let notice) = self { notice } else { nil } }
+    var assertion: Assertion? { if case .assertion(let assertion) = self { assertion } else { nil } }
+    var done: DoneAnswer? { if case .done(let done) = self { done } else { nil } }
+    var status: StatusAnswer? { if case .status(let status) = self { status } else { nil } }
+}

@@ -1,0 +1,177 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("turns at the reader") struct QueueTests {
+        @Test("a second request waits, is told the first without its purpose, and has its turn")
+        func waits() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.bin, as: "two", checking: true)
+            let first = try bench.client()
+            try first.send(.login(.daemon))
+            try first.wait(for: .touch)
+            let second = try bench.client(.bin)
+            try second.send(.login(.bin, tries: 1))
+            let who = try second.wait(for: .waiting).subject ?? []
+            #expect(String(decoding: who, as: UTF8.self) == "sudo (daemon, pts/3)")
+            #expect(try bench.status(of: .bin).prints == 1, "status is answered meanwhile")
+            try bench.storage.send(.scan("one"))
+            #expect(try first.last().assertion != nil)
+            try second.wait(for: .touch)
+            try bench.storage.send(.scan("two"))
+            #expect(try second.last().assertion != nil)
+        }
+
+        @Test("one account cannot take all waiting places")
+        func places() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.bin, as: "two", checking: true)
+            var clients: [TestClient] = []
+            for place in 0..<3 {
+                let client = try bench.client(.daemon)
+                try client.send(.login(.daemon))
+                try client.wait(for: place == 0 ? .touch : .waiting)
+                clients.append(client)
+            }
+            let refused = try bench.client(.daemon).ask(.login(.daemon))
+            #expect(refused.reason == .queueFull)
+            #expect(refused.denial?.subject == Bytes("sudo (daemon, pts/3)".utf8))
+            let other = try bench.client(.bin)
+            try other.send(.login(.bin))
+            try other.wait(for: .waiting)
+            try clients[0].send(.cancel)
+            #expect(try clients[0].last().reason == .cancelled)
+            try other.wait(for: .touch)
+        }
+
+        @Test("who waits too long, cancels or hangs up is passed over")
+        func leaving() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.bin, as: "two", checking: true)
+            let first = try bench.client()
+            try first.send(.login(.daemon))
+            try first.wait(for: .touch)
+            #expect(try bench.ask(.login(.bin, milliseconds: 50)).reason == .timedOut)
+            let cancels = try bench.client()
+            try cancels.send(.login(.bin))
+            try cancels.wait(for: .waiting)
+            try cancels.send(.cancel)
+            #expect(try cancels.last().reason == .cancelled)
+            do {
+                let gone = try bench.client()
+                try gone.send(.login(.bin))
+                try gone.wait(for: .waiting)
+            }
+            let last = try bench.client()
+            try last.send(.login(.bin))
+            try last.wait(for: .waiting)
+            try bench.storage.send(.scan("one"))
+            #expect(try first.last().assertion != nil)
+            try last.wait(for: .touch)
+            try bench.storage.send(.scan("two"))
+            #expect(try last.last().assertion != nil)
+            #expect(try bench.failures(of: .bin) == 0)
+        }
+
+        @Test("what was changed while a finger was awaited is seen when it comes")
+        func changedMeanwhile() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            let name = Person.daemon.bytes
+            // A deletion of a print that the reader keeps waits for the reader; it counts at once.
+            let changes: [(Request, DenialReason, DenialReason)] = [
+                (.disable(account: name), .notEnabled, .notEnabled),
+                (.enable(account: name), .badRequest, .badRequest),
+            ]
+            for (change, expected, _) in changes {
+                if case .disable = change {} else { _ = try bench.ask(.enable(account: name)) }
+                let client = try bench.client()
+                try client.send(.login(.daemon))
+                try client.wait(for: .touch)
+                _ = try bench.ask(change)
+                try bench.storage.send(.scan("one"))
+                let denial = try #require(try client.last().denial)
+                #expect(denial.reason == expected, "\(change)")
+                #expect(try bench.failures(of: .daemon) == 0)
+            }
+            let client = try bench.client()
+            try client.send(.login(.daemon))
+            try client.wait(for: .touch)
+            let deleting = try bench.client()
+            try deleting.send(.delete(account: name, finger: .leftIndex))
+            try deleting.wait(for: .waiting)
+            #expect(try bench.status(of: .daemon).prints == 1)
+            try bench.storage.send(.scan("two"))
+            #expect(try client.last().denial != nil)
+            #expect(try deleting.last().done?.prints == 1)
+            #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
+        @Test("a check of a finger that is deleted meanwhile does not succeed")
+        func deletedMeanwhile() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one", on: "virtual_device:0")
+            let client = try bench.client()
+            try client.send(.verify(account: Person.daemon.bytes, timeoutMilliseconds: 20_000))
+            try client.wait(for: .touch)
+            let deleted = try bench.ask(.delete(account: Person.daemon.bytes, finger: nil))
+            #expect(deleted.done?.prints == 0)
+            try bench.text.send(.scan("one"))
+            #expect(try client.last() == .denial(Denial(.noMatch)))
+        }
+    }
+
+    @Suite("the end of the daemon") struct StopTests {
+        @Test("SIGTERM answers those who wait, those who touch, and ends cleanly")
+        func stopping() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let touching = try bench.client()
+            try touching.send(.login(.daemon))
+            try touching.wait(for: .touch)
+            let waiting = try bench.client()
+            try waiting.send(.login(.daemon))
+            try waiting.wait(for: .waiting)
+            let typing = try bench.client(.bin)
+            try typing.send(.unlock(account: Person.bin.bytes))
+            try #require(try typing.next() == .passwordWanted(account: Person.bin.bytes))
+            let quiet = try bench.client()
+            bench.program.signal(SIGTERM)
+            for client in [touching, waiting, typing] {
+                #expect(try client.last() == .denial(Denial(.stopping)))
+                #expect(try client.end().isEmpty)
+            }
+            #expect(try quiet.end().isEmpty)
+            #expect(try bench.program.expectEnd().ending == .exited(0))
+            #expect(try bench.failures(of: .daemon) == 0)
+            #expect(unsafe access(bench.socket, F_OK) != 0, "its socket is gone")
+        }
+
+        @Test("a second daemon on the same socket gives up and leaves the first alone")
+        func second() throws {
+            let bench = try DaemonBench()
+            let second = try TestSupport.Program(
+                Command([
+                    Layout.products + "/testbench", "daemon", "--state", bench.state,
+                    "--socket", bench.socket, "--configuration", bench.configuration,
+                ]))
+            #expect(try second.expectEnd().ending == .exited(1))
+            #expect(try bench.status(of: .bin).prints == 0)
+        }
+
+        @Test("a daemon that was killed leaves a socket that the next one replaces")
+        func killed() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.restart(by: SIGKILL)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+    }
+}
