@@ -28,14 +28,17 @@ extension DemoSet {
             play: unlock),
     ]
 
-    private static let templates = "/var/lib/signet/private/accounts/\(Stage.alice.uid)/prints"
+    /// Where alice's templates are.
+    static let templates = "/var/lib/signet/private/accounts/\(Stage.alice.uid)/prints"
+    /// Where the name of the first is noted.
+    static let firstTemplate = "/run/first-template"
 
     private static func change(_ set: DemoSet) throws {
         set.screen.act("somebody removes one of alice's two templates from the disk")
         try set.shell(
             """
-            cd \(templates) && set -- * && test $# = 2 && mkdir -m 700 /run/taken \
-            && mv "$1" /run/taken/
+            mkdir -m 700 /run/taken && cd \(templates) \
+            && mv "$(ls | grep -vxFf \(firstTemplate))" /run/taken/
             """)
         let terminal = try set.alice("sudo", "whoami")
         let reason = try set.see("Run 'signet enable' to turn it on again", on: terminal)

@@ -24,8 +24,8 @@ extension DemoSet {
         let terminal = try set.alice("signet", "enroll", "right-index")
         try set.see("Password of alice: ", on: terminal)
         try set.typePassword(terminal)
-        try set.see("touch the reader", on: terminal)
-        set.screen.act("alice touches the reader with her right index finger, five times")
+        try set.see("swipe your finger across the reader", on: terminal)
+        set.screen.act("alice swipes her right index finger, five times")
         for stage in 1...5 {
             try set.put(alicesFinger, touch: stage)
             if stage < 5 { try set.see("\(stage) of 5", on: terminal) }
@@ -36,12 +36,12 @@ extension DemoSet {
 
     private static func comparePictures(_ set: DemoSet) throws {
         let terminal = try set.alice("sudo", "whoami")
-        try set.seeInvitation(terminal)
-        set.screen.act("a stranger touches the reader")
+        try set.seeInvitation(terminal, to: "swipe your finger across the reader")
+        set.screen.act("a stranger swipes a finger")
         try set.put(strangersFinger, touch: 1)
         try set.see("the finger did not match: 2 more tries", on: terminal)
-        try set.seeInvitation(terminal)
-        set.screen.act("alice touches the reader with her right index finger")
+        try set.seeInvitation(terminal, to: "swipe your finger across the reader")
+        set.screen.act("alice swipes her right index finger")
         try set.put(alicesFinger, touch: 6)
         try set.seeRoot(terminal)
     }

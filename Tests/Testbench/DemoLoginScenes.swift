@@ -27,30 +27,36 @@ extension DemoSet {
             about: "There is nothing to cancel and nothing to wait for: whatever comes first.",
             play: password),
         DemoScene(
-            title: "A touch for somebody else's command",
-            about: "A touch proves who bob is, not that he may use sudo. And bob's finger is not "
-                + "alice's.",
+            title: "bob, who may not use sudo, and alice, who may",
+            about: "bob's touch proves that he is bob, which does not help him at sudo. At "
+                + "alice's prompt his finger is as good as a stranger's.",
             play: bob),
     ]
 
     private static func enrol(_ set: DemoSet) throws {
-        try set.enrol("right-index", as: .aliceRight)
-        try set.enrol("left-index", as: .aliceLeft)
+        let terminal = try set.alice("signet", "enroll", "right-index")
+        try set.see("Password of alice: ", on: terminal)
+        try set.typePassword(terminal)
+        try set.see("touch the reader", on: terminal)
+        set.screen.act("alice touches the reader with her right index finger, five times")
+        for stage in 1...5 {
+            try set.signet.touch(Finger.aliceRight.rawValue)
+            if stage < 5 { try set.see("\(stage) of 5", on: terminal) }
+        }
+        try set.see("right-index is enrolled for alice", on: terminal)
+        try set.see("fingerprint login is on for alice", on: terminal)
+        try set.end(terminal, "the finger is enrolled, and fingerprint login is on")
+        try set.shell("ls \(templates) >\(firstTemplate)")
+        set.screen.act("in the same way: alice's left index finger, and a finger of bob's")
+        try set.enrol(Stage.alice, .leftIndex, as: .aliceLeft)
+        try set.enrol(Stage.bob, .rightIndex, as: .bob)
     }
 
-    private func enrol(_ name: String, as finger: Finger) throws {
-        let terminal = try alice("signet", "enroll", name)
-        try see("Password of alice: ", on: terminal)
-        try typePassword(terminal)
-        try see("touch the reader", on: terminal)
-        screen.act("\(finger.text), five times")
-        for stage in 1...5 {
-            try signet.touch(finger.rawValue)
-            if stage < 5 { try see("\(stage) of 5", on: terminal) }
+    private func enrol(_ account: Account, _ finger: Wire.Finger, as id: Finger) throws {
+        let answer = try signet.enroll(account, finger, as: id.rawValue)
+        guard case .done(_) = answer else {
+            throw DemoFault(expected: "a finger of \(account.name)'s", came: "\(answer)")
         }
-        try see("is enrolled for alice", on: terminal)
-        try see("fingerprint login is on for alice", on: terminal)
-        try end(terminal, "the \(name) finger is enrolled, and fingerprint login is on")
     }
 
     private static func touch(_ set: DemoSet) throws {
@@ -73,7 +79,7 @@ extension DemoSet {
         set.screen.act("alice touches the reader with the edge of her finger")
         try set.signet.badScan(2)
         try set.see("the finger was off centre: try again", on: terminal)
-        try set.see(orPassword, on: terminal)
+        try set.seeInvitation(terminal)
         try set.touch(.aliceLeft)
         try set.seeRoot(terminal)
     }
@@ -86,11 +92,17 @@ extension DemoSet {
             try set.see("the finger did not match\(answer)", on: terminal)
         }
         try set.see(sudoPrompt, on: terminal)
-        set.screen.act("the stranger guesses a password")
-        try terminal.sendLine("password1")
-        try set.see("Sorry, try again.", on: terminal)
-        try set.see(orPassword, on: terminal)
-        try set.giveUp(terminal, who: "the stranger")
+        set.screen.act("the stranger guesses passwords")
+        try terminal.sendLine("password")
+        for guess in ["123456", "alice"] {
+            try set.see("Sorry, try again.", on: terminal)
+            try set.seeInvitation(terminal)
+            set.screen.act("and guesses again")
+            try terminal.sendLine(guess)
+        }
+        try set.see("3 incorrect password attempts", on: terminal)
+        let ending = try terminal.expectEnd(within: patience)
+        try set.check("sudo refuses", ending == .exited(1), came: "\(ending)")
         try set.check("nothing was run as root", terminal) { !$0.contains("root\r\n") }
     }
 
@@ -105,30 +117,20 @@ extension DemoSet {
     }
 
     private static func bob(_ set: DemoSet) throws {
-        try set.enrolBob()
+        let own = try set.bobSudo()
+        try set.see("touch the reader to confirm: sudo whoami (bob, ", on: own)
+        try set.see(orPassword, on: own)
+        try set.touch(.bob)
+        try set.see("bob is not in the sudoers file", on: own)
+        let ending = try own.expectEnd(within: patience)
+        try set.check("bob was recognised, and refused", ending == .exited(1), came: "\(ending)")
         let terminal = try set.alice("sudo", "whoami")
         try set.seeInvitation(terminal)
         try set.touch(.bob)
         try set.see("the finger did not match: 2 more tries", on: terminal)
         try set.seeInvitation(terminal)
-        set.screen.act("alice touches the reader herself")
-        try set.signet.touch(Finger.aliceRight.rawValue)
+        try set.touch(.aliceRight)
         try set.seeRoot(terminal)
-    }
-
-    private func enrolBob() throws {
-        screen.act("bob has enrolled a finger, too")
-        let answer = try signet.enroll(Stage.bob, as: Finger.bob.rawValue)
-        guard case .done(_) = answer else {
-            throw DemoFault(expected: "bob's finger to be enrolled", came: "\(answer)")
-        }
-        let own = try bobSudo()
-        try see("touch the reader to confirm: sudo whoami (bob, ", on: own)
-        try see(Self.orPassword, on: own)
-        try touch(.bob)
-        try see("bob is not in the sudoers file", on: own)
-        let ending = try own.expectEnd(within: Self.patience)
-        try check("bob was recognised, and may still not", ending == .exited(1), came: "\(ending)")
     }
 
     private func bobSudo() throws -> Terminal {

@@ -74,9 +74,9 @@ struct DemoSet {
         try terminal.expect(text, within: Self.patience)
     }
 
-    /// Waits until the reader is to be touched for a sudo command.
-    func seeInvitation(_ terminal: Terminal, for command: String = "sudo whoami") throws {
-        try see("touch the reader to confirm: \(command)", on: terminal)
+    /// Waits until a finger is awaited for the command of all scenes.
+    func seeInvitation(_ terminal: Terminal, to act: String = "touch the reader") throws {
+        try see("\(act) to confirm: sudo whoami (alice, ", on: terminal)
         try see(Self.orPassword, on: terminal)
     }
 

@@ -56,7 +56,7 @@ extension DemoSet {
             do {
                 try terminal.expect(text, within: .seconds(1))
                 return
-            } catch .deadline { screen.act("… \(second) s") }
+            } catch .deadline { screen.say("     … \(second) s") }
         }
         try see(text, on: terminal)
     }
