@@ -134,7 +134,9 @@ final class Demo: Sendable {
         reader is a virtual one, of libfprint. This machine's users, its /etc and its passwords
         stay as they are.
 
-          | is a terminal    > is what a person does    [ok] is what was checked
+          |     a terminal, as it is
+          >     what somebody does
+          [ok]  what was checked
         """
     private static let farewell = "Nothing is left behind."
     private static let setupHint = """

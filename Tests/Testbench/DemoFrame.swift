@@ -1,7 +1,8 @@
 /// Sets what a program writes on its terminal off from what the demo says, byte by byte.
 ///
 /// Each line of the program's gets a margin and is broken at spaces where it would not fit. What
-/// the demo says comes between two `mark` bytes, on lines of its own.
+/// the demo says comes between two `mark` bytes, on lines of its own. Where the screen is no
+/// terminal, a line that is drawn anew becomes the next line, if it is another one.
 struct DemoFrame {
     /// Begins and ends what the demo says: no program of the demo writes this byte.
     static let mark: UInt8 = 0x1E
@@ -18,9 +19,11 @@ struct DemoFrame {
     private var isSpeaking = false
     /// The program was in the middle of a line when the demo spoke; its line end is ours already.
     private var isInterrupted = false
+    private var line: [UInt8] = []
+    private var lastLine: [UInt8] = []
     private var output: [UInt8] = []
 
-    /// For a screen of so many columns; on one that is no terminal a line is never drawn anew.
+    /// For a screen of so many columns.
     init(columns: Int, isTerminal: Bool) {
         width = max(20, columns - Self.margin.count - 1)
         self.isTerminal = isTerminal
@@ -39,6 +42,7 @@ struct DemoFrame {
                 take(byte, followedBy: rest)
             }
         }
+        if isTerminal { release() }
         return output
     }
 
@@ -65,7 +69,7 @@ struct DemoFrame {
         isInterrupted = false
         if byte == Self.escape {
             isInEscape = true
-            if isTerminal { output.append(byte) }
+            if isTerminal { line.append(byte) }
         } else if byte >= 0x20 {
             show(byte, followedBy: rest)
         }
@@ -74,14 +78,19 @@ struct DemoFrame {
     private mutating func drawAnew() {
         isReturnPending = false
         guard isLineBegun else { return }
-        guard isTerminal else { return endLine() }
-        output.append(UInt8(ascii: "\r"))
+        if isTerminal {
+            line.append(UInt8(ascii: "\r"))
+        } else if line == lastLine {
+            line = []
+        } else {
+            return endLine()
+        }
         isLineBegun = false
         column = 0
     }
 
     private mutating func escaped(_ byte: UInt8) {
-        if isTerminal { output.append(byte) }
+        if isTerminal { line.append(byte) }
         if byte >= 0x40 && byte != UInt8(ascii: "[") { isInEscape = false }
     }
 
@@ -93,16 +102,23 @@ struct DemoFrame {
         } else if column >= width, !isContinuation {
             endLine()
         }
-        if !isLineBegun { output += Self.margin }
+        if !isLineBegun { line += Self.margin }
         isLineBegun = true
-        output.append(byte)
+        line.append(byte)
         if !isContinuation { column += 1 }
     }
 
     private mutating func endLine() {
-        if !isLineBegun { output += Self.margin.dropLast() }
-        output.append(UInt8(ascii: "\n"))
+        if !isLineBegun { line += Self.margin.dropLast() }
+        lastLine = line
+        line.append(UInt8(ascii: "\n"))
+        release()
         isLineBegun = false
         column = 0
+    }
+
+    private mutating func release() {
+        output += line
+        line = []
     }
 }
