@@ -8,9 +8,11 @@ SYSTEMDDIR ?= /usr/lib/systemd/system
 LIBEXEC = $(PREFIX)/libexec/signet
 
 SWIFT ?= $(shell command -v swift)
+# The toolchain leaves temporary directories behind: not in /tmp.
+SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --scratch-path .build-release
-MODULE = $(SWIFT) build -c release --scratch-path .build-module \
+RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
+MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
 PROGRAMS = signetd signet verify-password testbench
 TESTBENCH = build/testbench
@@ -49,7 +51,7 @@ demo: build ## watch real sudo being let in by a touch, and refused
 	$(AS_ROOT) $(TESTBENCH) demo
 
 test: deps module ## run all tests (as root: they need mounts of their own)
-	$(SWIFT) build --build-tests
+	$(SWIFT_BUILD) --build-tests
 	$(AS_ROOT) $(SWIFT) test --skip-build
 
 check: build format-check graph-check ## everything that must be clean before a change lands
@@ -58,9 +60,9 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
 	checks/install
-	$(SWIFT) build --build-tests
+	$(SWIFT_BUILD) --build-tests
 	$(AS_ROOT) $(SWIFT) test --skip-build
-	$(SWIFT) build -c release --build-tests
+	$(SWIFT_BUILD) -c release --build-tests
 	$(AS_ROOT) $(SWIFT) test -c release --skip-build
 
 format-check:
@@ -69,14 +71,14 @@ format-check:
 
 graph-check:
 	checks/imports
-	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	$(SWIFT_BUILD) --build-tests --explicit-target-dependency-import-check error
 
 bench: build ## measure, side by side with pam_fprintd and fprintd (which it installs)
 	@checks/packages $(BENCH_DEBS)
 	$(AS_ROOT) Benchmarks/run
 
-fuzz: deps ## feed the decoders with garbage until stopped
-	Tests/Fuzz/run
+fuzz: deps ## feed each decoder with garbage for a minute (SECONDS=…)
+	SECONDS_EACH=$(or $(SECONDS),60) Tests/Fuzz/run
 
 install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	@test -e build/signetd || { echo "nothing is built: run 'make build' first" >&2; exit 1; }
