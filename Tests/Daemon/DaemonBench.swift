@@ -12,7 +12,7 @@ final class DaemonBench {
     }
 
     let directory: String
-    private let kinds: [Kind]
+    let kinds: [Kind]
     private(set) var program: TestSupport.Program
     private let wrapper: [String]
 

@@ -4,6 +4,9 @@ import Wire
 
 /// What people do with their fingers.
 extension DaemonBench {
+    static let storageID = "virtual_device_storage:0"
+    static let textID = "virtual_device:0"
+
     /// Enrols as root; the reader is scanned once before, where it is asked whose finger it is.
     @discardableResult
     func enrol(
@@ -21,22 +24,23 @@ extension DaemonBench {
     func scanEnrolment(
         _ client: TestClient, as id: String, on reader: String? = nil, checking: Bool = false
     ) throws -> Answer {
-        let person = reader == nil || reader?.hasPrefix("virtual_device_storage") == true
-            ? storage : text
+        let person = person(at: reader)
         if checking {
             try client.wait(for: .touch)
             try person.send(.scan(id))
         }
         while let answer = try client.next() {
             if answer.isLast { return answer }
-            guard let notice = answer.notice else { continue }
-            switch notice.kind {
-            case .touch: try person.send(.scan(id))
-            case .stage where notice.done != notice.total: try person.send(.scan(id))
-            case .stage, .waiting, .retry, .noMatch, .fingerPresent, .fingerGone: break
-            }
+            guard answer.notice?.kind == .touch else { continue }
+            for _ in 0..<5 { try person.send(.scan(id)) }
+            return try client.last()
         }
         throw ClientFault.ended(client.heard)
+    }
+
+    private func person(at reader: String?) -> VirtualReader {
+        guard let reader else { return kinds.first == .text ? text : storage }
+        return reader == DaemonBench.textID ? text : storage
     }
 
     /// Asks for a touch, touches with these fingers, one a notice, and gives the last answer.
@@ -48,7 +52,7 @@ extension DaemonBench {
         try client.send(request)
         for id in ids {
             try client.wait(for: .touch)
-            try (person ?? storage).send(.scan(id))
+            try (person ?? self.person(at: nil)).send(.scan(id))
         }
         return try client.last()
     }

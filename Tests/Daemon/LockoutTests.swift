@@ -31,7 +31,7 @@ extension DaemonTests {
 
         @Test("the fifth failure locks for a while, even a right finger; unlock opens")
         func pause() throws {
-            let bench = try DaemonBench()
+            let bench = try DaemonBench([.text])
             try bench.enrol(.daemon, as: "one")
             let wrong = ["two", "two", "two", "two", "two"]
             let locked = try bench.touch(.login(.daemon, tries: 5), with: wrong)
@@ -69,7 +69,7 @@ extension DaemonTests {
 
         @Test("a crash in mid-scan counts as a failure; a clean stop, a hang-up, a time-out do not")
         func interrupted() throws {
-            let bench = try DaemonBench()
+            let bench = try DaemonBench([.text])
             try bench.enrol(.daemon, as: "one")
             let client = try bench.client()
             try client.send(.login(.daemon))

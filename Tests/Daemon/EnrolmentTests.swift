@@ -1,0 +1,131 @@
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("enrolment") struct EnrolmentTests {
+        private static let name = Person.daemon.bytes
+
+        @Test("another account's finger is refused, and one that is known under another name")
+        func taken() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let client = try bench.client()
+            try client.send(
+                .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
+            try client.wait(for: .touch)
+            try bench.storage.send(.scan("one"))
+            #expect(try client.last() == .denial(Denial(.fingerTaken)))
+            #expect(try bench.status(of: .bin).prints == 0)
+            try client.send(
+                .enroll(account: Self.name, finger: .leftIndex, readerID: nil))
+            try client.wait(for: .touch)
+            try bench.storage.send(.scan("one"))
+            #expect(try client.last() == .denial(Denial(.fingerKnown, finger: .rightIndex)))
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
+        @Test("no more fingers than the configuration says; one can still be replaced")
+        func tooMany() throws {
+            let bench = try DaemonBench(
+                [.text], configuration: "[enrolment]\nfingers = 2\n")
+            try bench.enrol(.daemon, .rightIndex, as: "one")
+            try bench.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try bench.enrol(.daemon, .leftThumb, as: "three").reason == .tooManyFingers)
+            let replaced = try bench.enrol(.daemon, .leftIndex, as: "four")
+            #expect(replaced.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .valid))
+            // This reader compares with one print at a time.
+            let old = try bench.touch(.login(.daemon, tries: 1), with: ["two", "two"])
+            #expect(old.reason == .noMatch && old.denial?.mismatches == 1)
+            let new = try bench.touch(.login(.daemon, tries: 1), with: ["four", "four"])
+            #expect(new.assertion != nil)
+        }
+
+        @Test("deleting a finger leaves the others good; deleting the last ends login by finger")
+        func deleting() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, .rightIndex, as: "one")
+            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            try bench.enrol(.daemon, .leftThumb, as: "three", checking: true)
+            let unknown = try bench.ask(.delete(account: Self.name, finger: .leftLittle))
+            #expect(unknown == .denial(Denial(.unknownFinger, finger: .leftLittle)))
+            let one = try bench.ask(.delete(account: Self.name, finger: .leftIndex))
+            #expect(one.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .valid))
+            #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
+            #expect(try bench.login(.daemon, with: "three").assertion != nil)
+            // The reader has forgotten it too: it can be enrolled again.
+            #expect(try bench.enrol(.bin, as: "two", checking: true).done != nil)
+            let all = try bench.ask(.delete(account: Self.name, finger: nil))
+            #expect(all.done == DoneAnswer(prints: 0, state: CredentialState.none))
+            #expect(try bench.ask(.login(.daemon)) == .denial(Denial(.notEnrolled)))
+            #expect(Layout.entries(of: bench.state + "/keys") == ["2.pub"])
+        }
+
+        @Test("what was switched off stays off when fingers change, until enable")
+        func staysOff() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, .rightIndex, as: "one")
+            #expect(try bench.ask(.disable(account: Self.name)).done?.state == .disabled)
+            #expect(try bench.ask(.login(.daemon)).reason == .notEnabled)
+            let added = try bench.enrol(.daemon, .leftIndex, as: "one")
+            #expect(added.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .disabled))
+            let deleted = try bench.ask(.delete(account: Self.name, finger: .leftIndex))
+            #expect(deleted.done?.state == .disabled)
+            #expect(try bench.ask(.login(.daemon)).reason == .notEnabled)
+            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
+        @Test("a cancelled, failed or unplugged enrolment keeps nothing, on the reader neither")
+        func abandoned() throws {
+            let bench = try DaemonBench()
+            let request = Request.enroll(account: Self.name, finger: .leftIndex, readerID: nil)
+            let client = try bench.client()
+            try client.send(request)
+            try client.wait(for: .touch)
+            try bench.storage.send(.scan("one"))
+            try client.wait(for: .stage)
+            try client.send(.cancel)
+            #expect(try client.last() == .denial(Denial(.cancelled)))
+            try client.send(request)
+            try client.wait(for: .touch)
+            try bench.storage.send(.error(0))
+            #expect(try client.last().reason == .readerFailed)
+            #expect(try bench.status(of: .daemon).prints == 0)
+            let done = try bench.enrol(.daemon, .leftIndex, as: "one")
+            #expect(done.done?.prints == 1)
+            try client.send(request)
+            try client.wait(for: .touch)
+            try bench.storage.send(.unplug)
+            #expect(try client.last().reason == .readerRemoved)
+            #expect(try bench.ask(request).reason == .noReader)
+            #expect(try bench.status(of: .daemon).state == .valid)
+        }
+
+        @Test("a reader that is not there enrols nothing")
+        func noReader() throws {
+            let bench = try DaemonBench()
+            let request = Request.enroll(
+                account: Self.name, finger: .leftIndex, readerID: Bytes("nowhere:0".utf8))
+            #expect(try bench.ask(request) == .denial(Denial(.noReader)))
+        }
+
+        @Test("one who takes over a uid gets nothing of the one who had it")
+        func reusedUID() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            // As if uid 1 had been somebody else's when the finger was enrolled.
+            let record = bench.file("account", of: .daemon)
+            let text = try String(decoding: Layout.read(record), as: UTF8.self)
+            try DaemonBench.write(
+                text.replacing("name: daemon", with: "name: former"), to: record, mode: 0o600)
+            #expect(try bench.ask(.login(.daemon)).reason == .storage)
+            #expect(try bench.ask(.status(account: Self.name)).reason == .storage)
+            #expect(try bench.ask(.enable(account: Self.name)).reason == .storage)
+            let enrolled = try bench.enrol(.daemon, .leftIndex, as: "two")
+            #expect(enrolled.done?.prints == 1)
+            #expect(try bench.login(.daemon, with: "one").reason == .noMatch)
+            #expect(try bench.login(.daemon, with: "two").assertion != nil)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Crypto
+import Glibc
+import Posix
+import Statement
+import Store
+import TestSupport
+import Testing
+import Vault
+import Wire
+
+extension DaemonTests {
+    @Suite("receipts") struct LogTests {
+        private static let name = Person.daemon.bytes
+
+        /// What `log` sent, in its order.
+        private struct Log {
+            var head: (counter: UInt64, digest: Bytes)?
+            var signers: Bytes = []
+            var receipts: [Bytes] = []
+            var last: Answer?
+        }
+
+        private func log(
+            _ bench: DaemonBench, first: UInt64 = 0, count: UInt32 = 0
+        ) throws -> Log {
+            let client = try bench.client(.daemon)
+            try client.send(.log(LogRequest(account: Self.name, first: first, count: count)))
+            var log = Log()
+            for answer in try client.rest(within: .seconds(60)) {
+                switch answer {
+                case .chainHead(let counter, let digest): log.head = (counter, digest)
+                case .signer(let line): log.signers += line + [0x0a]
+                case .receipt(let receipt):
+                    log.receipts.append(
+                        Receipt.text(statement: receipt.statement, signature: receipt.signature))
+                default: log.last = answer
+                }
+            }
+            return log
+        }
+
+        /// Checks them as whoever holds the keys would.
+        private func verify(_ log: Log) throws -> Int {
+            let head = try #require(log.head)
+            let signers = try #require(
+                RegisteredSigner.parse(file: log.signers, account: Self.name))
+            var chain = ReceiptChain(
+                account: Self.name, uid: Person.daemon.uid, signers: signers,
+                headCounter: head.counter, headDigest: head.digest)
+            for receipt in log.receipts { try chain.verify(receipt) }
+            return try chain.end()
+        }
+
+        @Test("each login leaves a receipt, in a chain that holds across keys and restarts")
+        func chain() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            var signed: [Bytes] = []
+            for round in 0..<4 {
+                if round == 2 { _ = try bench.ask(.enable(account: Self.name)) }
+                if round == 3 { try bench.restart() }
+                #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
+                let answer = try bench.login(.daemon, with: "one", challenge: UInt8(round))
+                signed.append(try #require(answer.assertion).statement)
+            }
+            let log = try log(bench)
+            #expect(log.last == .done(DoneAnswer()))
+            #expect(try verify(log) == 4)
+            #expect(try log.receipts.map { try #require(Receipt.split($0)).statement } == signed)
+            #expect(log.signers.count { $0 == 0x0a } == 2)
+        }
+
+        @Test("a thousand receipts and more come whole, from any place and in any number")
+        func many() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            try bench.addReceipts(1_100, of: .daemon)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            let all = try log(bench)
+            #expect(try verify(all) == 1_101)
+            let some = try log(bench, first: 500, count: 70)
+            #expect(some.receipts == Array(all.receipts[500..<570]))
+            #expect(try log(bench, first: 1_100).receipts == [all.receipts[1_100]])
+            let none = try log(bench, first: .max, count: 1)
+            #expect(none.receipts.isEmpty && none.last == .done(DoneAnswer()))
+        }
+
+        @Test("a long log that is skipped holds up nobody")
+        func skipping() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            try bench.addReceipts(1_100, of: .daemon)
+            let skipping = try bench.client(.daemon)
+            try skipping.send(.log(LogRequest(account: Self.name, first: .max)))
+            try #require(try skipping.next() != nil)
+            let other = try bench.client(.bin)
+            for _ in 0..<5 {
+                #expect(try other.ask(.status(account: Person.bin.bytes)).status != nil)
+            }
+            try skipping.send(.cancel)
+            #expect(try skipping.last().isLast)
+        }
+
+        @Test("receipts that were cut off or altered show, and the next login cannot hide it")
+        func damage() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            for _ in 0..<3 { #expect(try bench.login(.daemon, with: "one").assertion != nil) }
+            #expect(try bench.status(of: .daemon).lock == .open)
+            let path = bench.file("receipts", of: .daemon)
+            let whole = try Layout.read(path)
+            let texts = try log(bench).receipts
+            try #require(texts.count == 3)
+
+            try DaemonBench.write(Bytes(whole.dropLast(texts[2].count)), to: path)
+            #expect(throws: ChainFault.tailMissing) { try verify(try log(bench)) }
+
+            var altered = whole
+            altered[texts[0].count + texts[1].count / 4] ^= 1
+            try DaemonBench.write(altered, to: path)
+            #expect(throws: ChainFault.self) { try verify(try log(bench)) }
+
+            try DaemonBench.write(whole + Bytes("torn".utf8), to: path)
+            #expect(try log(bench).last?.reason == .storage)
+
+            try DaemonBench.write(Bytes(whole.dropLast(texts[2].count)), to: path)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(throws: ChainFault.self) { try verify(try log(bench)) }
+        }
+    }
+}
+
+extension DaemonBench {
+    /// Writes receipts as if the account had logged in as often. No daemon may be at it.
+    func addReceipts(_ count: Int, of person: Person) throws {
+        let directory = try StateDirectory.open(state)
+        let kept = try #require(try directory.account(person.bytes, uid: person.uid))
+        let enrolment = try kept.prints.enrolment()
+        guard case .issued(let credential) = try kept.credential.state() else {
+            throw ClientFault.ended([])
+        }
+        let key = try kept.credential.open(
+            credential, enrolment, vault: FileVault(host: directory.host))
+        let log = try kept.receipts()
+        let place = try log.prepare()
+        var (counter, previous) = (place.counter, place.previous)
+        for _ in 0..<count {
+            let statement = Statement(
+                audience: Audience.local, account: person.bytes, uid: person.uid,
+                device: directory.device, credential: credential.identifier,
+                challenge: Bytes(repeating: 3, count: 32), service: Bytes("sudo".utf8),
+                terminal: [], purpose: [], factor: Factor.fingerprint,
+                enrolment: enrolment.state.generation, counter: counter, previous: previous,
+                issued: Instant(seconds: 1_795_195_440)
+            ).encoded()
+            let numbers = try key.sign(
+                SSHSignature.signedData(
+                    namespace: SignatureNamespace.login.bytes,
+                    messageDigest: try SHA256.digest(statement)))
+            let signature = SSHSignature(
+                publicKey: credential.publicKey, namespace: .login, r: numbers.r, s: numbers.s)
+            let text = Receipt.text(statement: statement, signature: signature.blob)
+            try log.append(text)
+            previous = try SHA256.digest(text)
+            counter += 1
+        }
+        try log.flush()
+    }
+}

@@ -1,0 +1,192 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("the password's proof") struct PasswordTests {
+        private static let name = Person.daemon.bytes
+        /// Every request that wants it.
+        private static let requests: [Request] = [
+            .enroll(account: name, finger: .leftThumb, readerID: nil),
+            .delete(account: name, finger: .rightIndex), .enable(account: name),
+            .disable(account: name), .unlock(account: name),
+        ]
+
+        private func ask(_ client: TestClient, _ request: Request, _ password: String) throws {
+            try client.send(request)
+            let wanted = try client.next()
+            #expect(wanted == .passwordWanted(account: Self.name))
+            try client.send(.password(Bytes(password.utf8)))
+        }
+
+        @Test("without the right password nothing of the account changes")
+        func refusals() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let before = try bench.status(of: .daemon)
+            let client = try bench.client(.daemon)
+            let verdicts: [(String, DenialReason)] = [
+                ("wrong", .wrongPassword), ("expired", .wrongPassword),
+                ("crash", .passwordCheckFailed), ("", .passwordCheckFailed),
+            ]
+            for request in Self.requests {
+                for (password, reason) in verdicts {
+                    try ask(client, request, password)
+                    #expect(try client.last() == .denial(Denial(reason)), "\(request) \(password)")
+                }
+                try client.send(request)
+                try #require(try client.next() != nil)
+                try client.send(.cancel)
+                #expect(try client.last() == .denial(Denial(.cancelled)))
+            }
+            #expect(try bench.status(of: .daemon) == before)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
+        @Test("with it each does what is asked; root needs none")
+        func right() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let client = try bench.client(.daemon)
+            for (request, expected) in [
+                (Self.requests[3], DoneAnswer(state: .disabled)),
+                (Self.requests[2], DoneAnswer(prints: 1, state: .valid)),
+                (Self.requests[4], DoneAnswer()),
+            ] {
+                try ask(client, request, "right")
+                #expect(try client.last() == .done(expected))
+            }
+            try ask(client, Self.requests[0], "right")
+            let enrolled = try bench.scanEnrolment(client, as: "two", checking: true)
+            #expect(enrolled.done == DoneAnswer(finger: .leftThumb, prints: 2, state: .valid))
+            try ask(client, Self.requests[1], "right")
+            let deleted = try client.last()
+            #expect(deleted.done == DoneAnswer(finger: .rightIndex, prints: 1, state: .valid))
+            // The check was asked about the account, each time, and never for root.
+            let checked = try String(
+                decoding: Layout.read(bench.directory + "/checked"), as: UTF8.self)
+            #expect(checked == String(repeating: "daemon\n", count: 5))
+        }
+
+        @Test("a password of any length that fits a frame is heard, a longer one is no frame")
+        func lengths() throws {
+            let bench = try DaemonBench()
+            let client = try bench.client(.bin)
+            try client.send(.unlock(account: Person.bin.bytes))
+            try #require(try client.next() != nil)
+            try client.send(.password(Bytes(repeating: 0x61, count: Limit.password)))
+            #expect(try client.last().reason == .passwordCheckFailed)
+            try client.send(.unlock(account: Person.bin.bytes))
+            try #require(try client.next() != nil)
+            try client.send([1, 14, 10, 4, 0] + Bytes(repeating: 0x61, count: 1_024))
+            #expect(try client.end().map(\.reason) == [.badRequest])
+        }
+
+        @Test("one password of an account is checked at a time, and others' beside it")
+        func oneAtATime() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let slow = try bench.client(.daemon)
+            try ask(slow, .unlock(account: Self.name), "slow")
+            let second = try bench.client(.daemon)
+            try ask(second, .unlock(account: Self.name), "right")
+            #expect(try second.last() == .denial(Denial(.tooManyRequests)))
+            let other = try bench.client(.bin)
+            try other.send(.unlock(account: Person.bin.bytes))
+            try #require(try other.next() != nil)
+            try other.send(.password(Bytes("right".utf8)))
+            #expect(try other.last() == .denial(Denial(.notEnrolled)))
+            try slow.send(.cancel)
+            #expect(try slow.last() == .denial(Denial(.cancelled)))
+            try ask(second, .unlock(account: Self.name), "right")
+            #expect(try second.last() == .done(DoneAnswer()))
+        }
+
+        @Test("a check that takes too long is ended, and so is one that nobody waits for")
+        func tooLong() throws {
+            let bench = try DaemonBench(configuration: "[password]\ntimeout = 1s\n")
+            try bench.enrol(.daemon, as: "one")
+            let client = try bench.client(.daemon)
+            try ask(client, .unlock(account: Self.name), "slow")
+            #expect(try client.last() == .denial(Denial(.passwordCheckFailed)))
+            do {
+                let gone = try bench.client(.daemon)
+                try ask(gone, .unlock(account: Self.name), "slow")
+            }
+            // The next check begins only when the last process has been reaped.
+            var answer = Answer.denial(Denial(.tooManyRequests))
+            while answer.reason == .tooManyRequests {
+                try ask(client, .unlock(account: Self.name), "right")
+                answer = try client.last()
+            }
+            #expect(answer == .done(DoneAnswer()))
+            #expect(bench.children.isEmpty)
+        }
+
+        @Test("no copy of a password stays in the daemon's memory")
+        func wiped() throws {
+            let bench = try DaemonBench()
+            let client = try bench.client(.bin)
+            let secret = "kestrel-\(getpid())-umbrella"
+            for _ in 0..<3 {
+                try client.send(.unlock(account: Person.bin.bytes))
+                try #require(try client.next() != nil)
+                try client.send(.password(Bytes(secret.utf8)))
+                #expect(try client.last().reason == .passwordCheckFailed)
+            }
+            #expect(try !bench.memoryHolds(secret))
+            #expect(try bench.memoryHolds("signet.conf"), "the search finds what is there")
+        }
+    }
+}
+
+extension DaemonBench {
+    /// The daemon's own processes.
+    var children: String {
+        let path = "/proc/\(program.pid)/task/\(program.pid)/children"
+        return (try? String(decoding: Layout.read(path), as: UTF8.self)) ?? "?"
+    }
+
+    /// Whether the daemon's writable memory has these bytes somewhere.
+    func memoryHolds(_ text: String) throws -> Bool {
+        let maps = try String(decoding: Layout.read("/proc/\(program.pid)/maps"), as: UTF8.self)
+        let memory = unsafe open("/proc/\(program.pid)/mem", O_RDONLY | O_CLOEXEC)
+        try #require(memory >= 0)
+        defer { close(memory) }
+        for line in maps.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+            guard words[1].hasPrefix("rw"), ends.count == 2 else { continue }
+            var bytes = Bytes(repeating: 0, count: Int(ends[1] - ends[0]))
+            let length = bytes.count
+            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe pread(memory, buffer.baseAddress, length, Int(ends[0]))
+            }
+            guard count > 0 else { continue }
+            bytes.removeLast(length - count)
+            if Self.holds(bytes, Bytes(text.utf8)) { return true }
+        }
+        return false
+    }
+
+    private static func holds(_ memory: Bytes, _ wanted: Bytes) -> Bool {
+        unsafe memory.withUnsafeBytes { memory in
+            var rest = unsafe memory[...]
+            while unsafe rest.count >= wanted.count, let start = unsafe rest.baseAddress {
+                // By the C function: memory is long.
+                guard let found = unsafe memchr(start, Int32(wanted[0]), rest.count) else { break }
+                let from = unsafe rest.startIndex + (UnsafeRawPointer(found) - start)
+                if unsafe rest[from...].starts(with: wanted) { return true }
+                unsafe rest = unsafe rest[(from + 1)...]
+            }
+            return false
+        }
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    fileprivate var baseAddress: UnsafeRawPointer? {
+        unsafe base.baseAddress.map { unsafe $0 + startIndex }
+    }
+}
