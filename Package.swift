@@ -112,6 +112,10 @@ let package = Package(
             name: "testbench", dependencies: ["Daemon", "Fingerprints", "Posix", "TestSupport"],
             path: "Tests/Testbench", swiftSettings: common),
         .executableTarget(
+            name: "fingerprint-acceptance",
+            dependencies: ["Fingerprints", "Loop", "Reader", "TestSupport"],
+            path: "Benchmarks/Acceptance", swiftSettings: common),
+        .executableTarget(
             name: "bench", dependencies: ["TestSupport"], path: "Benchmarks/Bench",
             swiftSettings: common),
         .executableTarget(

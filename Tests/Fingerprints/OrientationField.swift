@@ -35,7 +35,9 @@ package struct OrientationField: Sendable {
             let turned = bearing + Self.correction(point.corrections, bearing: bearing)
             sum += point.kind == .core ? turned : -turned
         }
-        let wave = swells.reduce(Float(0)) { $0 + $1.amplitude * sinf($1.x * x + $1.y * y + $1.phase) }
+        let wave = swells.reduce(Float(0)) {
+            $0 + $1.amplitude * sinf($1.x * x + $1.y * y + $1.phase)
+        }
         return sum / 2 + tilt + wave - arching(x: x, y: y)
     }
 

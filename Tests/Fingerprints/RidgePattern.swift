@@ -46,7 +46,10 @@ package enum RidgePattern: CaseIterable, Sendable {
         case .leftLoop: [(.core, 4, 18, -0.5), (.delta, 76, -80, nil)]
         case .rightLoop: [(.core, -4, 18, 0.5), (.delta, -76, -80, nil)]
         case .whorl:
-            [(.core, 0, 28, 0), (.core, 0, -18, .pi), (.delta, -88, -88, nil), (.delta, 88, -88, nil)]
+            [
+                (.core, 0, 28, 0), (.core, 0, -18, .pi), (.delta, -88, -88, nil),
+                (.delta, 88, -88, nil),
+            ]
         case .doubleLoop:
             [
                 (.core, -22, 24, 0.4), (.core, 22, -24, .pi + 0.4), (.delta, -88, -88, nil),
