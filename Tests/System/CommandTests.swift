@@ -23,15 +23,24 @@ struct CommandTests {
     }
 
     /// One finger of alice's, by her own hand: five stages, after a scan that asks whose it is.
+    ///
+    /// Not on a terminal, where lines are drawn again: each line here is one event.
     private func enrollAlice() throws {
-        let terminal = try signet("enroll", "right-index")
-        try givePassword(Stage.alice.password, to: terminal)
-        for _ in 0..<6 {
-            try terminal.expect(SignetStage.invitation)
+        let program = try Program(
+            stage.command(
+                [try Built.program("signet"), "enroll", "right-index", "--password-stdin"],
+                as: Stage.alice),
+            input: Stage.alice.password + "\n")
+        let invitation = SignetStage.invitation + "\n"
+        try program.expect(invitation)
+        try signet.touch(Touch.alice)
+        try program.expect(invitation + invitation)
+        for stage in 1...5 {
             try signet.touch(Touch.alice)
+            try program.expect("stage \(stage) of 5\n")
         }
-        #expect(try terminal.expectEnd() == .exited(0))
-        #expect(!terminal.transcript.contains(Stage.alice.password))
+        #expect(try program.expectEnd().succeeded)
+        #expect(!program.output.contains(Stage.alice.password))
     }
 
     private func touchesSudo() throws {
