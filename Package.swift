@@ -177,7 +177,8 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "Fingerprints", "Policy", "TestSupport", "testbench", "verify-password", "Wire",
+                "Fingerprints", "Policy", "TestSupport", "signet", "testbench", "verify-password",
+                "Wire",
             ], path: "Tests/System", swiftSettings: common),
     ],
     cLanguageStandard: .c17
