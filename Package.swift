@@ -184,7 +184,8 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "Fingerprints", "TestSupport", "Wire", "signet", "testbench", "verify-password",
+                "Fingerprints", "Policy", "signet", "testbench", "TestSupport", "verify-password",
+                "Wire",
             ], path: "Tests/System", swiftSettings: common),
     ],
     cLanguageStandard: .c17
