@@ -11,6 +11,7 @@ SWIFT ?= $(shell command -v swift)
 # The toolchain leaves temporary directories behind: not in /tmp.
 SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
+RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
@@ -53,7 +54,7 @@ demo: build ## watch real sudo being let in by a touch, and refused
 
 test: deps module ## run all tests (as root: they need mounts of their own)
 	$(SWIFT_BUILD) --build-tests
-	$(AS_ROOT) $(SWIFT) test --skip-build
+	$(RUN_TESTS)
 
 check: build format-check graph-check ## everything that must be clean before a change lands
 	checks/module build/pam_signet.so
@@ -62,9 +63,9 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/system-calls
 	checks/install
 	$(SWIFT_BUILD) --build-tests
-	$(AS_ROOT) $(SWIFT) test --skip-build
+	$(RUN_TESTS)
 	$(SWIFT_BUILD) -c release --build-tests
-	$(AS_ROOT) $(SWIFT) test -c release --skip-build
+	$(RUN_TESTS) -c release
 
 format-check:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests \

@@ -122,10 +122,10 @@ let package = Package(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
             linkerSettings: [.linkedLibrary("pam")]),
         .testTarget(
-            name: "WireTests", dependencies: ["Wire"],
+            name: "WireTests", dependencies: ["TestSupport", "Wire"],
             path: "Tests/Wire", swiftSettings: common),
         .testTarget(
-            name: "StatementTests", dependencies: ["Statement"],
+            name: "StatementTests", dependencies: ["Statement", "TestSupport"],
             path: "Tests/Statement", swiftSettings: common),
         .testTarget(
             name: "TextsTests", dependencies: ["Texts", "Wire"],
@@ -137,7 +137,7 @@ let package = Package(
             name: "PosixTests", dependencies: ["Posix", "TestSupport"],
             path: "Tests/Posix", swiftSettings: common),
         .testTarget(
-            name: "CryptoTests", dependencies: ["Crypto", "Posix", "Statement"],
+            name: "CryptoTests", dependencies: ["Crypto", "Posix", "Statement", "TestSupport"],
             path: "Tests/Crypto", swiftSettings: common),
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", "TestSupport"],
@@ -152,7 +152,7 @@ let package = Package(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
         .testTarget(
-            name: "VaultTests", dependencies: ["Vault", "Crypto", "Posix"],
+            name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "Vault"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
             name: "StoreTests",

@@ -99,8 +99,11 @@ struct SessionTests {
     }
 
     @Test("of no process, a dead one or no socket is unknown", arguments: [0, -1, Int32.max])
-    func nobody(_ pid: Int32) {
-        #expect(Session(ofProcess: pid).place == .unknown)
-        #expect(Session(ofPeer: -1).place == .unknown)
+    func nobody(_ pid: Int32) throws {
+        let process = try Self.session(
+            cgroup: Self.scope, record: nil, of: { Session(ofProcess: pid) })
+        #expect(process.place == .unknown)
+        let peer = try Self.session(cgroup: Self.scope, record: nil, of: { Session(ofPeer: -1) })
+        #expect(peer.place == .unknown)
     }
 }
