@@ -8,9 +8,12 @@ SYSTEMDDIR ?= /usr/lib/systemd/system
 LIBEXEC = $(PREFIX)/libexec/signet
 
 SWIFT ?= $(shell command -v swift)
+# The toolchain leaves temporary directories behind: not in /tmp.
+SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --scratch-path .build-release
-MODULE = $(SWIFT) build -c release --scratch-path .build-module \
+RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
+RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
+MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
 PROGRAMS = signetd signet verify-password testbench
 TESTBENCH = build/testbench
@@ -46,11 +49,12 @@ programs:
 	done
 
 demo: build ## watch real sudo being let in by a touch, and refused
+	@test -z "$(AS_ROOT)" || echo "root is needed, for mounts of its own: sudo may want your password"
 	$(AS_ROOT) $(TESTBENCH) demo
 
 test: deps module ## run all tests (as root: they need mounts of their own)
-	$(SWIFT) build --build-tests
-	$(AS_ROOT) $(SWIFT) test --skip-build
+	$(SWIFT_BUILD) --build-tests
+	$(RUN_TESTS)
 
 check: build format-check graph-check ## everything that must be clean before a change lands
 	checks/module build/pam_signet.so
@@ -58,10 +62,10 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
 	checks/install
-	$(SWIFT) build --build-tests
-	$(AS_ROOT) $(SWIFT) test --skip-build
-	$(SWIFT) build -c release --build-tests
-	$(AS_ROOT) $(SWIFT) test -c release --skip-build
+	$(SWIFT_BUILD) --build-tests
+	$(RUN_TESTS)
+	$(SWIFT_BUILD) -c release --build-tests
+	$(RUN_TESTS) -c release
 
 format-check:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests \
@@ -69,14 +73,14 @@ format-check:
 
 graph-check:
 	checks/imports
-	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	$(SWIFT_BUILD) --build-tests --explicit-target-dependency-import-check error
 
 bench: build ## measure, side by side with pam_fprintd and fprintd (which it installs)
 	@checks/packages $(BENCH_DEBS)
 	$(AS_ROOT) Benchmarks/run
 
-fuzz: deps ## feed the decoders with garbage until stopped
-	Tests/Fuzz/run
+fuzz: deps ## feed each decoder with garbage for a minute (SECONDS=…)
+	SECONDS_EACH=$(or $(SECONDS),60) Tests/Fuzz/run
 
 install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	@test -e build/signetd || { echo "nothing is built: run 'make build' first" >&2; exit 1; }

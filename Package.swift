@@ -112,16 +112,20 @@ let package = Package(
             name: "testbench", dependencies: ["Daemon", "Fingerprints", "Posix", "TestSupport"],
             path: "Tests/Testbench", swiftSettings: common),
         .executableTarget(
+            name: "fingerprint-acceptance",
+            dependencies: ["Fingerprints", "Loop", "Reader", "TestSupport"],
+            path: "Benchmarks/Acceptance", swiftSettings: common),
+        .executableTarget(
             name: "bench", dependencies: ["TestSupport"], path: "Benchmarks/Bench",
             swiftSettings: common),
         .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
             linkerSettings: [.linkedLibrary("pam")]),
         .testTarget(
-            name: "WireTests", dependencies: ["Wire"],
+            name: "WireTests", dependencies: ["TestSupport", "Wire"],
             path: "Tests/Wire", swiftSettings: common),
         .testTarget(
-            name: "StatementTests", dependencies: ["Statement"],
+            name: "StatementTests", dependencies: ["Statement", "TestSupport"],
             path: "Tests/Statement", swiftSettings: common),
         .testTarget(
             name: "TextsTests", dependencies: ["Texts", "Wire"],
@@ -133,7 +137,7 @@ let package = Package(
             name: "PosixTests", dependencies: ["Posix", "TestSupport"],
             path: "Tests/Posix", swiftSettings: common),
         .testTarget(
-            name: "CryptoTests", dependencies: ["Crypto", "Posix", "Statement"],
+            name: "CryptoTests", dependencies: ["Crypto", "Posix", "Statement", "TestSupport"],
             path: "Tests/Crypto", swiftSettings: common),
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", "TestSupport"],
@@ -148,7 +152,7 @@ let package = Package(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
         .testTarget(
-            name: "VaultTests", dependencies: ["Vault", "Crypto", "Posix"],
+            name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "Vault"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
             name: "StoreTests",
@@ -180,7 +184,8 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "Fingerprints", "Policy", "TestSupport", "testbench", "verify-password", "Wire",
+                "Fingerprints", "Policy", "signet", "testbench", "TestSupport", "verify-password",
+                "Wire",
             ], path: "Tests/System", swiftSettings: common),
     ],
     cLanguageStandard: .c17

@@ -1,4 +1,3 @@
-import Glibc
 import Posix
 import Texts
 import Wire
@@ -17,9 +16,7 @@ enum PasswordSource {
         var password: Bytes
         switch self {
         case .terminal:
-            let terminal = try QuietTerminal.open(surroundings.terminal)
-            password = try terminal.line(
-                after: CommandText.passwordPrompt(account), interrupts: surroundings.interrupts)
+            password = try typed(after: CommandText.passwordPrompt(account), in: surroundings)
         case .standardInput:
             password = try line(from: surroundings.input, interrupts: surroundings.interrupts)
         }
@@ -30,45 +27,20 @@ enum PasswordSource {
     }
 }
 
-/// A terminal that does not show what is typed, until its owner goes.
-private struct QuietTerminal: ~Copyable {
-    private let descriptor: Descriptor
-    private let before: termios
-
-    static func open(_ path: String) throws(CommandFault) -> QuietTerminal {
-        let number = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC)
-        guard number >= 0 else { throw .password(CommandText.noTerminal) }
-        let descriptor = Descriptor(adopting: number)
-        var mode = termios()
-        guard unsafe tcgetattr(number, &mode) == 0 else {
-            throw .password(CommandText.noTerminal)
-        }
-        let before = mode
-        mode.c_lflag &= ~tcflag_t(ECHO)
-        mode.c_lflag |= tcflag_t(ECHONL | ICANON | ISIG)
-        // No ^Z meanwhile: the shell would get the terminal without echo.
-        mode.c_cc.10 = 0
-        guard unsafe tcsetattr(number, TCSAFLUSH, &mode) == 0 else {
-            throw .password(CommandText.noTerminal)
-        }
-        return QuietTerminal(descriptor: descriptor, before: before)
-    }
-
-    /// What is typed after a prompt, up to Return.
-    borrowing func line(after prompt: Text, interrupts: Int32) throws(CommandFault) -> Bytes {
-        writeAll(prompt.bytes, to: descriptor.number)
-        do throws(CommandFault) {
-            return try Control.line(from: descriptor.number, interrupts: interrupts)
-        } catch {
-            writeAll([10], to: descriptor.number)
-            throw error
-        }
-    }
-
-    deinit {
-        var before = before
-        // What was typed beyond the line must not reach the shell.
-        _ = unsafe tcsetattr(descriptor.number, TCSAFLUSH, &before)
+/// What is typed at the terminal after a prompt, up to Return.
+private func typed(
+    after prompt: Text, in surroundings: Surroundings
+) throws(CommandFault) -> Bytes {
+    let terminal: QuietTerminal
+    do throws(SystemFault) {
+        terminal = try QuietTerminal.open(surroundings.terminal)
+    } catch { throw .password(CommandText.noTerminal) }
+    writeAll(prompt.bytes, to: terminal.descriptor.number)
+    do throws(CommandFault) {
+        return try line(from: terminal.descriptor.number, interrupts: surroundings.interrupts)
+    } catch {
+        writeAll([10], to: terminal.descriptor.number)
+        throw error
     }
 }
 
@@ -77,7 +49,6 @@ private func line(from number: Int32, interrupts: Int32) throws(CommandFault) ->
     var line = Bytes()
     // All at once: growing would leave copies behind.
     line.reserveCapacity(Limit.password + 1)
-    var byte: UInt8 = 0
     while line.count <= Limit.password {
         switch wait(for: number, or: interrupts, until: nil) {
         case .interrupted:
@@ -85,15 +56,14 @@ private func line(from number: Int32, interrupts: Int32) throws(CommandFault) ->
             throw .interrupted
         case .readable, .timedOut: break
         }
-        let count = unsafe read(number, &byte, 1)
-        if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
-        if count == 1 && byte == UInt8(ascii: "\n") { return line }
-        guard count == 1 else {
+        switch try? readByte(from: number) {
+        case .wouldBlock: continue
+        case .byte(UInt8(ascii: "\n")): return line
+        case .byte(let byte): line.append(byte)
+        case .end, nil:
             if !line.isEmpty { return line }
             throw .password(CommandText.noPassword)
         }
-        line.append(byte)
-        byte = 0
     }
     wipe(&line)
     throw .password(CommandText.longPassword)

@@ -1,4 +1,4 @@
-import Glibc
+import Posix
 import Texts
 import Wire
 
@@ -10,7 +10,7 @@ package struct Surroundings: Sendable {
     /// Whose the other end must be.
     package var daemonUID: UInt32 = 0
     /// The caller, as the daemon sees it.
-    package var uid = geteuid()
+    package var uid = effectiveUID()
     /// The daemon's configuration; its drop-ins lie beside it.
     package var configurationFile = "/etc/signet/signet.conf"
     /// Where PAM's services are named.

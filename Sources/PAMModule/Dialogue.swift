@@ -21,14 +21,24 @@ struct Dialogue {
     }
 
     /// The daemon's assertion; everything else throws.
-    mutating func assertion(from daemon: inout Connection) throws(Ending) -> Assertion {
+    ///
+    /// `prepare` runs once before that: after the prompt is shown, so that nobody waits for it.
+    mutating func assertion(
+        from daemon: inout Connection, preparing prepare: () -> Void
+    ) throws(Ending) -> Assertion {
         let first = deadline.within(milliseconds: Dialogue.firstAnswerMilliseconds)
         guard daemon.wait(until: first) else {
             throw .unavailable("signetd does not answer", shown: Prompt.silent)
         }
+        var isPrepared = false
         while true {
             if let answer = try daemon.receive() {
-                if let assertion = try take(answer) { return assertion }
+                let assertion = try take(answer)
+                if !isPrepared, assertion != nil || answer.isTouchNotice {
+                    isPrepared = true
+                    prepare()
+                }
+                if let assertion { return assertion }
                 continue
             }
             guard deadline.millisecondsLeft > 0 else { throw .timeUp(mismatches: mismatches) }
@@ -90,5 +100,13 @@ struct Dialogue {
             try application.setPassword(&password)
             throw .passwordTyped
         }
+    }
+}
+
+extension Answer {
+    /// Whether it says that the reader waits for a finger.
+    fileprivate var isTouchNotice: Bool {
+        guard case .notice(let notice) = self else { return false }
+        return notice.kind == .touch
     }
 }

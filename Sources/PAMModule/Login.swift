@@ -108,14 +108,16 @@ extension Login {
         try daemon.send(.authenticate(request(challenge, options)))
         switch registration {
         case .switchedOff:
-            _ = try dialogue.assertion(from: &daemon)
+            _ = try dialogue.assertion(from: &daemon) {}
             throw .refused("a proof came, but no key is registered")
         case .key(let registered):
-            // Got ready while the finger is awaited.
-            guard let verifier = Verifier.open(registered.key) else {
+            var verifier: Verifier?
+            let assertion = try dialogue.assertion(from: &daemon) {
+                verifier = Verifier.open(registered.key)
+            }
+            guard let verifier else {
                 throw .unavailable("libcrypto.so.3 or the key cannot be used", shown: Prompt.silent)
             }
-            let assertion = try dialogue.assertion(from: &daemon)
             try check(assertion, challenge, registered, verifier)
         }
     }

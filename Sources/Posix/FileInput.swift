@@ -5,13 +5,21 @@ import Glibc
 func readWhole(
     _ file: borrowing Descriptor, cap: Int, name: String
 ) throws(SystemFault) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: cap + 1)
-    let count = try fill(file, &bytes, name: name)
-    guard count <= cap else {
+    var bytes = try readBeginning(file, count: cap + 1, name: name)
+    guard bytes.count <= cap else {
         wipe(&bytes)
         return nil
     }
-    bytes.removeLast(bytes.count - count)
+    return bytes
+}
+
+/// Reads at most `count` bytes from the file's offset.
+func readBeginning(
+    _ file: borrowing Descriptor, count: Int, name: String
+) throws(SystemFault) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let filled = try fill(file, &bytes, name: name)
+    bytes.removeLast(count - filled)
     return bytes
 }
 

@@ -31,3 +31,6 @@ package struct PeerCredentials: Equatable, Sendable {
         self.init(pid: peer.pid, uid: peer.uid, gid: peer.gid)
     }
 }
+
+/// The user that this process acts as; geteuid(2).
+package func effectiveUID() -> UInt32 { geteuid() }

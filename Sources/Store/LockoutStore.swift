@@ -26,7 +26,7 @@ package struct LockoutStore: Sendable {
 }
 
 /// The record `lockout`.
-private struct LockoutRecord: LineRecord {
+struct LockoutRecord: LineRecord {
     static let cap = 512
 
     let lockout: Lockout

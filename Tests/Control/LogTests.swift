@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Glibc
 import Statement
+import TestSupport
 import Testing
 import Texts
 import Wire

@@ -3,38 +3,9 @@ import Foundation
 import Glibc
 import Posix
 import Synchronization
+import TestSupport
 import Texts
 import Wire
-
-/// A private directory of root's, removed with the test that made it. Not below /tmp: what others
-/// may write to is not trusted with configuration.
-final class Scratch: Sendable {
-    let path: String
-
-    init() throws {
-        path = "/var/lib/signet-control-test.\(getpid()).\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700])
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func at(_ name: String) -> String { "\(path)/\(name)" }
-
-    func write(_ name: String, _ text: String) throws {
-        let place = at(name)
-        try FileManager.default.createDirectory(
-            atPath: (place as NSString).deletingLastPathComponent,
-            withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-        try Data(text.utf8).write(to: URL(fileURLWithPath: place))
-        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: place)
-    }
-
-    func read(_ name: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: URL(fileURLWithPath: at(name))))
-    }
-}
 
 /// How one run of the command ended, what it said, and what it asked the daemon.
 struct Run {

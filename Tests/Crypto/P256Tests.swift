@@ -1,6 +1,7 @@
 import Crypto
 import Glibc
 import Posix
+import TestSupport
 import Testing
 
 @Suite("P-256")
@@ -117,7 +118,7 @@ struct P256Tests {
 
     @Test("stock openssl takes the key and the signature, and finds a wrong one")
     func openssl() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         let key = try P256PrivateKey.generate()
         try directory.write("key.der", revealed(try key.pkcs8()))
         try directory.write("message", Array("statement".utf8))
@@ -135,7 +136,7 @@ struct P256Tests {
     @Test("no configuration file is opened, whatever the environment says")
     func configuration() async {
         await #expect(processExitsWith: .success) {
-            let directory = try TemporaryDirectory()
+            let directory = try Scratch()
             try directory.write("openssl.cnf", Array("openssl_conf = none\n".utf8))
             let path = directory.path + "/openssl.cnf"
             _ = unsafe setenv("OPENSSL_CONF", path, 1)
@@ -152,7 +153,7 @@ struct P256Tests {
 
     @Test("a key made by stock openssl loads and signs")
     func opensslKey() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         let make = """
             openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -outform DER -out made
             """

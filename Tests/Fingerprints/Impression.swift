@@ -69,16 +69,16 @@ struct Touch {
 
     /// How firmly a place of the finger touches, from 0 (not at all, the reader sees white) to 1.
     func touching(_ place: (x: Float, y: Float)) -> Float {
-        let across = place.x / (118 * contact)
-        let along = place.y / (158 * contact)
+        let across = place.x / (150 * contact)
+        let along = place.y / (190 * contact)
         return max(0, min(1, (1 - (across * across + along * along).squareRoot()) * 12))
     }
 }
 
 extension SyntheticFinger {
     /// The reader's window in pixels at 500 dpi.
-    package static let windowWidth = 256
-    package static let windowHeight = 320
+    package static let windowWidth = 224
+    package static let windowHeight = 288
 
     /// What the reader sees at the finger's `number`th touch: dark ridges on white, always the same
     /// for the same finger, number and quality.

@@ -9,18 +9,20 @@ package struct OrientationField: Sendable {
     package let singularities: [Singularity]
     private let bow: Float
     private let tilt: Float
-    private let swell: (amplitude: Float, x: Float, y: Float, phase: Float)
+    private let swells: [(amplitude: Float, x: Float, y: Float, phase: Float)]
 
     /// A field of the class, with the finger's own places and deviations.
     package init(pattern: RidgePattern, numbers: inout SeededNumbers) {
         self.pattern = pattern
         singularities = pattern.singularities(from: &numbers)
-        bow = pattern == .arch ? numbers.uniform(0.7...1.1) : numbers.uniform(0.3...0.55)
+        bow = pattern == .arch ? numbers.uniform(0.7...1.1) : numbers.uniform(0.1...0.4)
         tilt = numbers.around(0.06)
-        swell = (
-            amplitude: numbers.uniform(0.03...0.1), x: numbers.around(0.02),
-            y: numbers.around(0.02), phase: numbers.around(.pi)
-        )
+        swells = (0..<3).map { _ in
+            (
+                amplitude: numbers.uniform(0.04...0.14), x: numbers.around(0.04),
+                y: numbers.around(0.04), phase: numbers.around(.pi)
+            )
+        }
     }
 
     /// The ridges' direction in radians, good modulo π, counter-clockwise from the right.
@@ -33,7 +35,9 @@ package struct OrientationField: Sendable {
             let turned = bearing + Self.correction(point.corrections, bearing: bearing)
             sum += point.kind == .core ? turned : -turned
         }
-        let wave = swell.amplitude * sinf(swell.x * x + swell.y * y + swell.phase)
+        let wave = swells.reduce(Float(0)) {
+            $0 + $1.amplitude * sinf($1.x * x + $1.y * y + $1.phase)
+        }
         return sum / 2 + tilt + wave - arching(x: x, y: y)
     }
 

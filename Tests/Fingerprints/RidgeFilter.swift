@@ -26,7 +26,7 @@ struct RidgeFilter {
         self.height = height
         radius = Int((11 / scale).rounded(.up)) + (scale > 1 ? 1 : 0)
         chunks = (2 * radius + Self.lanes) / Self.lanes
-        let range: ClosedRange<Float> = (frequency.period * 0.9)...(frequency.period * 1.1)
+        let range: ClosedRange<Float> = (frequency.period * 0.85)...(frequency.period * 1.15)
         kernels = Self.bank(radius: radius, chunks: chunks, scale: scale, range: range)
         choice = Self.choices(
             width: width, height: height, scale: scale, range: range, orientation: orientation,

@@ -6,13 +6,13 @@ package struct RidgeFrequency: Sendable {
     package let period: Float
     private let waves: [(amplitude: Float, x: Float, y: Float, phase: Float)]
 
-    /// A finger's own field: a mean of 8.6 to 10 pixels, and slow changes around it.
+    /// A finger's own field: a mean of 8.4 to 10.4 pixels, and slow changes around it.
     package init(numbers: inout SeededNumbers) {
-        period = numbers.uniform(8.6...10)
-        waves = (0..<3).map { _ in
+        period = numbers.uniform(8.4...10.4)
+        waves = (0..<4).map { _ in
             (
-                amplitude: numbers.uniform(0.01...0.035), x: numbers.around(0.025),
-                y: numbers.around(0.025), phase: numbers.around(.pi)
+                amplitude: numbers.uniform(0.02...0.06), x: numbers.around(0.05),
+                y: numbers.around(0.05), phase: numbers.around(.pi)
             )
         }
     }

@@ -21,21 +21,48 @@ package enum RidgePattern: CaseIterable, Sendable {
 
     /// Where ridges turn back (cores) and part (deltas), in this finger: each class's places, moved.
     func singularities(from numbers: inout SeededNumbers) -> [Singularity] {
-        let places: [(Singularity.Kind, Float, Float)] =
-            switch self {
-            case .arch: []
-            case .tentedArch: [(.core, 0, 12), (.delta, 0, -72)]
-            case .leftLoop: [(.core, 4, 18), (.delta, 72, -76)]
-            case .rightLoop: [(.core, -4, 18), (.delta, -72, -76)]
-            case .whorl: [(.core, 0, 26), (.core, 0, -16), (.delta, -84, -84), (.delta, 84, -84)]
-            case .doubleLoop:
-                [(.core, -22, 22), (.core, 22, -22), (.delta, -84, -84), (.delta, 84, -84)]
+        places.map { kind, x, y, limb in
+            let reach: Float = kind == .core ? 22 : 36
+            var corrections = (0..<8).map { _ in numbers.around(0.3) }
+            if let limb {
+                let strength = numbers.uniform(0...0.9)
+                let lean = limb + numbers.around(0.5)
+                for bearing in corrections.indices {
+                    let angle = Float(bearing - 4) * .pi / 4
+                    corrections[bearing] += strength * Self.parallel(angle - lean)
+                }
             }
-        return places.map { kind, x, y in
-            Singularity(
-                kind: kind, x: x + numbers.around(9), y: y + numbers.around(9),
-                corrections: (0..<8).map { _ in numbers.around(0.22) })
+            return Singularity(
+                kind: kind, x: x + numbers.around(reach), y: y + numbers.around(reach),
+                corrections: corrections)
         }
+    }
+
+    /// Kind, place, and for a core in which direction, from straight down, its ridges leave.
+    private var places: [(Singularity.Kind, Float, Float, Float?)] {
+        switch self {
+        case .arch: []
+        case .tentedArch: [(.core, 0, 12, 0), (.delta, 0, -78, nil)]
+        case .leftLoop: [(.core, 4, 18, -0.5), (.delta, 76, -80, nil)]
+        case .rightLoop: [(.core, -4, 18, 0.5), (.delta, -76, -80, nil)]
+        case .whorl:
+            [
+                (.core, 0, 28, 0), (.core, 0, -18, .pi), (.delta, -88, -88, nil),
+                (.delta, 88, -88, nil),
+            ]
+        case .doubleLoop:
+            [
+                (.core, -22, 24, 0.4), (.core, 22, -24, .pi + 0.4), (.delta, -88, -88, nil),
+                (.delta, 88, -88, nil),
+            ]
+        }
+    }
+
+    /// What the bearing from a core wants added so that the ridges leave it side by side instead
+    /// of fanning out: a triangle wave, π/2 at ±π, 0 straight below and above, −π/2 at 0.
+    private static func parallel(_ bearing: Float) -> Float {
+        let turns = bearing / (2 * .pi)
+        return .pi * (2 * abs(turns - turns.rounded()) - 0.5)
     }
 }
 

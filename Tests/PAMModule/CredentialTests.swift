@@ -8,7 +8,11 @@ struct CredentialTests {
     /// Stacks in which a password may stand in for the finger, by pam_permit.
     static let stacks = [
         "auth sufficient pam_signet.so\nauth required pam_permit.so",
-        "auth [success=1 default=ignore] pam_signet.so\nauth required pam_permit.so\nauth required pam_permit.so",
+        """
+        auth [success=1 default=ignore] pam_signet.so
+        auth required pam_permit.so
+        auth required pam_permit.so
+        """,
     ]
 
     @Test("setting credentials succeeds after a proof, and reports nothing", arguments: stacks)

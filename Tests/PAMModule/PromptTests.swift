@@ -9,13 +9,13 @@ struct PromptTests {
     static let or = "or type the password: "
 
     /// sudo, su and login as Debian has them, with the finger in front of the password.
-    private func bench() throws -> Bench {
+    private func bench(options: String = "") throws -> Bench {
         let bench = try Bench()
         for service in ["sudo", "su", "login"] {
             try bench.stage.writeService(
                 service,
                 """
-                auth [success=1 conv_err=die default=ignore] pam_signet.so
+                auth [success=1 conv_err=die default=ignore] pam_signet.so \(options)
                 auth required pam_unix.so nodelay try_first_pass
                 auth required pam_permit.so
                 account required pam_permit.so
@@ -181,6 +181,44 @@ struct PromptTests {
         try terminal.sendLine("sleep 0.3; jobs")
         try terminal.expect("Stopped")
         #expect(!bench.hasVisit)
+    }
+
+    @Test(
+        "when the time is up, or the reader is gone, the password prompt follows",
+        arguments: [
+            "time", "reader", "daemon",
+        ])
+    func followed(_ end: String) throws {
+        let bench = try bench(options: end == "time" ? "timeout=1" : "")
+        var (terminal, visit, _): (Terminal, Visit?, AuthenticateRequest) = try sudo(
+            bench, "sudo echo in-side")
+        try terminal.send("half-secret")
+        if end == "reader" { try visit?.send(.denial(Denial(.readerRemoved))) }
+        if end == "daemon" { visit = nil }
+        try terminal.expect("password for alice")
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("in-side")
+        if end == "time" { #expect(try visit?.hasEnded() == true) }
+        try expectShell(terminal)
+    }
+
+    @Test(
+        "a signal that ends the process finds the terminal restored",
+        arguments: [
+            SIGTERM, SIGHUP, SIGQUIT,
+        ])
+    func killed(_ signal: Int32) throws {
+        let bench = try bench()
+        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.bob)
+        try terminal.expect("$ ")
+        try terminal.sendLine("su alice -c 'echo in-side'")
+        let (visit, _) = try begin(bench)
+        try terminal.expect(Self.or)
+        try terminal.send("half-secret")
+        for process in bench.stage.processes(named: "su") { kill(process, signal) }
+        #expect(try visit.hasEnded())
+        try expectShell(terminal)
+        #expect(!terminal.transcript.contains("half-secret"))
     }
 
     @Test("the end of the terminal ends the wait")

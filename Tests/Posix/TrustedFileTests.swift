@@ -1,5 +1,6 @@
 import Glibc
 import Posix
+import TestSupport
 import Testing
 
 @Suite("trusted files")

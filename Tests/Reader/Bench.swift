@@ -34,40 +34,40 @@ enum Bench {
         }
     }
 
+    /// Begins an enrolment; returns when the reader waits for a finger.
+    static func beginEnrolment(
+        _ finger: Finger = .leftIndex, with readers: Readers, on reader: String = storageID
+    ) async -> (log: EventLog, enrolled: Task<Template, any Error>) {
+        let log = EventLog()
+        let enrolled = Task {
+            try await readers.enroll(
+                finger, account: "alice", on: reader, observer: log.observer)
+        }
+        await log.wait(for: .fingerNeeded)
+        return (log, enrolled)
+    }
+
     /// Enrols by scanning `id` as often as is needed.
     static func enrol(
         _ finger: Finger = .rightIndex, as id: String, with readers: Readers,
         on reader: String = storageID, at person: VirtualReader = storage
     ) async throws -> Template {
-        let log = EventLog()
-        let template = Task {
-            try await readers.enroll(
-                finger, account: "alice", on: reader, observer: log.observer)
-        }
-        await log.wait(for: .fingerNeeded)
+        let (_, template) = await beginEnrolment(finger, with: readers, on: reader)
         try await person.act(.scan(id), times: 5)
         return try await template.value
     }
 
+    private static let scratch = Mutex(try? Scratch())
+
     private static let directory: String = {
-        var name = Array("/tmp/readers-XXXXXX".utf8CString)
-        let made = unsafe name.withUnsafeMutableBufferPointer { buffer in
-            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map {
-                unsafe String(cString: $0)
-            } ?? "/nonexistent"
-        }
+        let made = scratch.withLock { $0?.path } ?? "/nonexistent"
         for (variable, file) in [
             ("FP_VIRTUAL_DEVICE_STORAGE", "storage"), ("FP_VIRTUAL_DEVICE", "plain"),
             ("FP_VIRTUAL_IMAGE", "image"),
         ] {
             unsafe setenv(variable, made + "/" + file, 1)
         }
-        atexit {
-            for file in ["storage", "plain", "image"] {
-                unsafe unlink(Bench.directory + "/" + file)
-            }
-            unsafe rmdir(Bench.directory)
-        }
+        atexit { Bench.scratch.withLock { $0 = nil } }
         return made
     }()
 }

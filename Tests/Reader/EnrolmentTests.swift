@@ -44,12 +44,7 @@ extension ReaderTests {
         @Test("enrolment reports each stage and yields a template", arguments: Finger.allCases)
         func stages(finger: Finger) async throws {
             try await Bench.withReaders { readers in
-                let log = EventLog()
-                let enrolled = Task {
-                    try await readers.enroll(
-                        finger, account: "alice", on: Bench.storageID, observer: log.observer)
-                }
-                await log.wait(for: .fingerNeeded)
+                let (log, enrolled) = await Bench.beginEnrolment(finger, with: readers)
                 try await Bench.storage.act(.scan("print"), times: 5)
                 let template = try await enrolled.value
                 #expect(template.finger == finger)
@@ -68,12 +63,7 @@ extension ReaderTests {
             arguments: zip(0..<4, [RetryReason.unclear, .tooShort, .offCentre, .liftFinger]))
         func retries(code: Int, reason: RetryReason) async throws {
             try await Bench.withReaders { readers in
-                let log = EventLog()
-                let enrolled = Task {
-                    try await readers.enroll(
-                        .leftIndex, account: "alice", on: Bench.plainID, observer: log.observer)
-                }
-                await log.wait(for: .fingerNeeded)
+                let (log, enrolled) = await Bench.beginEnrolment(with: readers, on: Bench.plainID)
                 try await Bench.plain.act(.scan("print"))
                 try await Bench.plain.act(.retry(code))
                 try await Bench.plain.act(.scan("print"), times: 4)
@@ -91,12 +81,7 @@ extension ReaderTests {
                 let hold = try await readers.hold(Bench.plainID)
                 try await Bench.plain.act(.stages(2))
                 try await Bench.plain.act(.scanType("press"))
-                let log = EventLog()
-                let enrolled = Task {
-                    try await readers.enroll(
-                        .leftIndex, account: "alice", on: Bench.plainID, observer: log.observer)
-                }
-                await log.wait(for: .fingerNeeded)
+                let (log, enrolled) = await Bench.beginEnrolment(with: readers, on: Bench.plainID)
                 try await Bench.plain.act(.scan("print"), times: 2)
                 _ = try await enrolled.value
                 #expect(log.kinds.contains(.stage(done: 2, total: 2)))
@@ -115,12 +100,7 @@ extension ReaderTests {
             ])
         func faults(code: Int, fault: ReaderFault) async throws {
             try await Bench.withReaders { readers in
-                let log = EventLog()
-                let enrolled = Task {
-                    try await readers.enroll(
-                        .leftIndex, account: "alice", on: Bench.storageID, observer: log.observer)
-                }
-                await log.wait(for: .fingerNeeded)
+                let (_, enrolled) = await Bench.beginEnrolment(with: readers)
                 try await Bench.storage.act(.error(code))
                 await #expect(throws: fault) { _ = try await enrolled.value }
             }
@@ -129,12 +109,7 @@ extension ReaderTests {
         @Test("a general fault keeps the library's words")
         func general() async throws {
             try await Bench.withReaders { readers in
-                let log = EventLog()
-                let enrolled = Task {
-                    try await readers.enroll(
-                        .leftIndex, account: "alice", on: Bench.storageID, observer: log.observer)
-                }
-                await log.wait(for: .fingerNeeded)
+                let (_, enrolled) = await Bench.beginEnrolment(with: readers)
                 try await Bench.storage.act(.error(0))
                 do {
                     _ = try await enrolled.value
@@ -148,12 +123,7 @@ extension ReaderTests {
         @Test("a second operation on a reader is refused as busy")
         func busy() async throws {
             try await Bench.withReaders { readers in
-                let log = EventLog()
-                let enrolled = Task {
-                    try await readers.enroll(
-                        .leftIndex, account: "alice", on: Bench.storageID, observer: log.observer)
-                }
-                await log.wait(for: .fingerNeeded)
+                let (_, enrolled) = await Bench.beginEnrolment(with: readers)
                 await #expect(throws: ReaderFault.busy) {
                     _ = try await readers.list(on: Bench.storageID)
                 }

@@ -223,12 +223,7 @@ extension ReaderTests {
         @Test("an image reader opens, and its unplugging is reported")
         func imageReader() async throws {
             try await Bench.withReaders { readers in
-                let log = EventLog()
-                let enrolled = Task {
-                    try await readers.enroll(
-                        .leftIndex, account: "alice", on: Bench.imageID, observer: log.observer)
-                }
-                await log.wait(for: .fingerNeeded)
+                let (log, enrolled) = await Bench.beginEnrolment(with: readers, on: Bench.imageID)
                 try await Task { @concurrent in
                     try Bench.image.send([.automaticFinger(false), .finger(true), .retry(1)])
                 }.value

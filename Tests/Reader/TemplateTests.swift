@@ -62,7 +62,7 @@ extension ReaderTests {
 
         @Test("no random damage ends the process")
         func damaged() async throws {
-            var random = SplitMix(state: 1)
+            var random = Seeded(seed: 1)
             for bytes in try await samples() {
                 for _ in 0..<5000 {
                     var altered = bytes
@@ -106,18 +106,5 @@ extension ReaderTests {
             #expect(Finger(rawValue: "right-little") == .rightLittle)
             #expect(Finger(rawValue: "left-toe") == nil)
         }
-    }
-}
-
-/// Numbers that are the same in each run (Vigna's SplitMix64).
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import Statement
+import TestSupport
 import Testing
 
 private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }

@@ -2,6 +2,7 @@ import Glibc
 import Policy
 import Posix
 import Store
+import TestSupport
 import Testing
 
 @Suite("failed matches on disk")

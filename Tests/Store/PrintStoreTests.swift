@@ -1,6 +1,7 @@
 import Glibc
 import Posix
 import Store
+import TestSupport
 import Testing
 import Vault
 import Wire

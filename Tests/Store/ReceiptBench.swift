@@ -2,6 +2,7 @@ import Crypto
 import Posix
 import Statement
 import Store
+import TestSupport
 import Testing
 import Vault
 

@@ -3,6 +3,7 @@ import Glibc
 import Posix
 import Statement
 import Store
+import TestSupport
 import Testing
 import Vault
 

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Statement
 import Store
+import TestSupport
 import Testing
 import Vault
 import Wire

@@ -46,15 +46,20 @@ package final class DaemonClient: Sendable {
     ) throws -> [Answer] {
         try send(request)
         var answers: [Answer] = []
-        while let answer = try receive(within: limit) {
-            answers.append(answer)
-            switch answer {
-            case .notice(let notice): try tell(notice)
-            case .assertion, .denial, .done, .status: return answers
-            case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead: break
+        var heard: String { answers.map { "\($0)" }.joined(separator: "\n") }
+        do {
+            while let answer = try receive(within: limit) {
+                answers.append(answer)
+                switch answer {
+                case .notice(let notice): try tell(notice)
+                case .assertion, .denial, .done, .status: return answers
+                case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead:
+                    break
+                }
             }
+        } catch TestFault.deadline(let awaited, let transcript) {
+            throw TestFault.deadline(awaited: awaited, transcript: "\(heard)\n\(transcript)")
         }
-        throw TestFault.closed(
-            awaited: "the last answer", transcript: answers.map { "\($0)" }.joined(separator: "\n"))
+        throw TestFault.closed(awaited: "the last answer", transcript: heard)
     }
 }

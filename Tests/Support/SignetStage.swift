@@ -130,11 +130,21 @@ package final class SignetStage: Sendable {
         _ account: Account, _ finger: Finger = .rightIndex, as id: String,
         on kind: ReaderKind = .storage
     ) throws -> Answer {
-        let name = Bytes(account.name.utf8)
-        return try ask(.enroll(account: name, finger: finger, readerID: nil)) { notice in
+        try enroll(account, finger) { notice in
             let isNext = notice.kind == .stage && notice.done != notice.total
             if isNext || notice.kind == .touch { try touch(id, on: kind) }
         }
+    }
+
+    /// Enrols a finger, which whoever hears the notices puts on the reader, and gives the last
+    /// answer.
+    @discardableResult
+    package func enroll(
+        _ account: Account, _ finger: Finger = .rightIndex, telling tell: (Notice) throws -> Void
+    ) throws -> Answer {
+        let name = Bytes(account.name.utf8)
+        return try ask(
+            .enroll(account: name, finger: finger, readerID: nil), telling: tell)
     }
 
     /// How things stand for an account.
@@ -148,19 +158,15 @@ package final class SignetStage: Sendable {
 
     // MARK: The daemon's life
 
-    /// Starts the daemon, and waits until it says that it is ready.
-    package func start() throws {
+    /// Starts the daemon, on other readers if said so, and waits until it says that it is ready.
+    package func start(readers: [ReaderKind]? = nil) throws {
         try stage.run(["rm", "-f", Self.notifySocket])
         let path = stage.path(Self.notifySocket)
         let notices = try Collector(
             from: try Descriptor(unsafe path.withCString { unsafe bind_datagram($0) }, "bind", path)
         )
-        let options = kinds.flatMap { ["--\($0.rawValue)", Self.readerSocket($0)] }
         let program = try stage.start(
-            [
-                "unshare", "--cgroup", Built.program("testbench"), "daemon",
-                "--verify-password", Built.program("verify-password"),
-            ] + options,
+            Self.command(for: readers ?? kinds),
             environment: ["NOTIFY_SOCKET": Self.notifySocket])
         let isReady = notices.first(within: .seconds(20)) { chunks, _ in
             String(decoding: chunks.flatMap(\.bytes), as: UTF8.self).contains("READY=1")
@@ -190,6 +196,14 @@ package final class SignetStage: Sendable {
 
     /// The daemon's process id as the machine sees it.
     package var daemonPID: Int32? { daemon.withLock { $0?.pid } }
+
+    /// How a daemon is run on these readers, in no session of the machine's.
+    package static func command(for readers: [ReaderKind]) throws -> [String] {
+        [
+            "unshare", "--cgroup", try Built.program("testbench"), "daemon",
+            "--verify-password", try Built.program("verify-password"),
+        ] + readers.flatMap { ["--\($0.rawValue)", readerSocket($0)] }
+    }
 
     private func end(with signal: Int32) throws -> Ending? {
         let program = daemon.withLock { daemon in

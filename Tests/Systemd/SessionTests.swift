@@ -9,11 +9,13 @@ struct SessionTests {
     private static let manager = "0::/user.slice/user-1000.slice/user@1000.service/app.scope\n"
 
     private static func session(
-        cgroup: String, record: String?, user: String? = nil, of subject: @escaping () -> Session
+        cgroup: String, record: String?, user: String? = nil, hasLogind: Bool = true,
+        of subject: @escaping () -> Session
     ) throws -> Session {
         try PrivateThread.run {
             try PrivateThread.cover("/run")
             unsafe mkdir("/run/systemd", 0o755)
+            if hasLogind { unsafe mkdir("/run/systemd/seats", 0o755) }
             unsafe mkdir("/run/systemd/sessions", 0o755)
             try PrivateThread.write(cgroup, to: "/run/cgroup")
             try PrivateThread.show("/run/cgroup", at: "/proc/\(getpid())/cgroup")
@@ -44,6 +46,14 @@ struct SessionTests {
     func recordGone() throws {
         let session = try Self.session(cgroup: Self.scope, record: nil, of: Self.ofProcess)
         #expect(session.place == .unknown)
+    }
+
+    @Test("is not there where logind is not, whatever is left of its records")
+    func noLogind() throws {
+        let session = try Self.session(
+            cgroup: Self.scope, record: "UID=1000\nREMOTE=1\n", hasLogind: false,
+            of: Self.ofProcess)
+        #expect(session == Session(place: .none, seat: nil))
     }
 
     @Test("is not what a service has")
@@ -89,8 +99,11 @@ struct SessionTests {
     }
 
     @Test("of no process, a dead one or no socket is unknown", arguments: [0, -1, Int32.max])
-    func nobody(_ pid: Int32) {
-        #expect(Session(ofProcess: pid).place == .unknown)
-        #expect(Session(ofPeer: -1).place == .unknown)
+    func nobody(_ pid: Int32) throws {
+        let process = try Self.session(
+            cgroup: Self.scope, record: nil, of: { Session(ofProcess: pid) })
+        #expect(process.place == .unknown)
+        let peer = try Self.session(cgroup: Self.scope, record: nil, of: { Session(ofPeer: -1) })
+        #expect(peer.place == .unknown)
     }
 }

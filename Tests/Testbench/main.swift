@@ -6,7 +6,12 @@ import Posix
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "daemon": exit(BenchDaemon(Array(arguments.dropFirst())).run())
+case "demo" where arguments.count == 1: exit(Demo.run())
 default:
-    complain("usage: testbench daemon [--text PATH] [--storage PATH] [--image PATH] …")
+    complain(
+        """
+        usage: testbench demo
+               testbench daemon [--text PATH] [--storage PATH] [--image PATH] …
+        """)
     exit(2)
 }

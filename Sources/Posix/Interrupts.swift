@@ -1,18 +1,17 @@
 import Glibc
-import Posix
 import Synchronization
 
 /// Signals that end the program, as a descriptor that becomes readable.
 ///
 /// So that the terminal is restored and the daemon told before the program goes. Once a process.
-struct Interrupts: ~Copyable {
+package struct Interrupts: ~Copyable {
     /// Readable from the first signal on.
-    let descriptor: Descriptor
+    package let descriptor: Descriptor
 
     private static let writeEnd = Atomic<Int32>(-1)
 
     /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT over; pipe2(2), sigaction(2).
-    static func take() throws(SystemFault) -> Interrupts {
+    package static func take() throws(SystemFault) -> Interrupts {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw SystemFault.current("pipe") }
         for end in ends {
@@ -52,7 +51,7 @@ struct Interrupts: ~Copyable {
 }
 
 /// Takes what the signals wrote, so that the next one is seen as a new one.
-func drain(_ interrupts: Int32) {
+package func drain(_ interrupts: Int32) {
     var byte: UInt8 = 0
     while unsafe read(interrupts, &byte, 1) == 1 {}
 }

@@ -1,12 +1,14 @@
-/// SplitMix64, so that a failure can be repeated.
-struct Seeded: RandomNumberGenerator {
+/// Random numbers that are the same in each run (SplitMix64), so that a failure can be repeated.
+package struct Seeded: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    /// A stream that depends on the seed alone.
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    /// The next 64 bits.
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

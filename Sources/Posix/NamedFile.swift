@@ -1,0 +1,31 @@
+import CLinux
+import Glibc
+
+// Files that the program's caller names, with the caller's own rights.
+
+/// Reads a file; the bytes are `cap` + 1 where it has more than `cap`.
+package func readFile(_ path: String, cap: Int) throws(SystemFault) -> [UInt8] {
+    let file = try Descriptor(
+        result: unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), of: "open", on: path)
+    return try readBeginning(file, count: cap + 1, name: path)
+}
+
+/// Writes a file that must not be there yet; open(2) with O_EXCL.
+package func createFile(_ path: String, _ bytes: [UInt8]) throws(SystemFault) {
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let file = try Descriptor(result: unsafe open(path, flags, 0o644), of: "open", on: path)
+    try writeWhole(bytes, to: file, name: path)
+}
+
+/// Makes a directory for the caller alone, if there is none; mkdir(2).
+package func makeDirectory(_ path: String) throws(SystemFault) {
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+        throw SystemFault.current("mkdir", on: path)
+    }
+}
+
+/// Whether anything is there by that name, also a broken link; lstat(2).
+package func exists(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+}

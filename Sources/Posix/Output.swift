@@ -1,0 +1,18 @@
+import Glibc
+
+/// Writes a line to standard error, as far as that takes it; write(2).
+package func complain(_ line: String) {
+    writeAll(Array((line + "\n").utf8), to: 2)
+}
+
+/// Writes everything, or gives up where nobody reads any more; write(2).
+package func writeAll(_ bytes: [UInt8], to number: Int32) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = unsafe rest.withUnsafeBytes { buffer in
+            retryingInterrupted { unsafe write(number, buffer.baseAddress, buffer.count) }
+        }
+        guard count > 0 else { return }
+        rest = rest.dropFirst(count)
+    }
+}

@@ -1,0 +1,70 @@
+import Policy
+import Statement
+import Vault
+import Wire
+
+@testable import Store
+
+/// What is kept on disk: the kind in the first byte, then the record.
+enum Records: Harness {
+    static let name = "records"
+
+    private static let kinds: [any Record.Type] = [
+        AccountRecord.self, CounterRecord.self, CredentialRecord.self, LockoutRecord.self,
+        PrintRecord.self,
+    ]
+
+    static var seeds: [[UInt8]] {
+        let now = Instant(seconds: 1_795_195_440)
+        let moment = Lockout.Moment(boot: bytes("boot"), sinceBoot: .seconds(90))
+        var records: [(UInt8, any Record)] = [
+            (0, AccountRecord(name: bytes("alice"), uid: 1_000, generation: 7, created: now)),
+            (1, CounterRecord(counter: 42)),
+            (2, CredentialRecord.disabled(since: now)),
+            (2, CredentialRecord.destroyed(.fingerAdded, since: now)),
+            (3, LockoutRecord(lockout: Lockout(failures: 5, pausedAt: moment))),
+            (3, LockoutRecord(lockout: Lockout(failures: 20, pausedAt: nil))),
+            (4, PrintRecord(finger: .leftThumb, reader: bytes("r"), added: now, sealed: [1, 2])),
+        ]
+        if let credential = sealed(now) { records.append((2, credential)) }
+        return records.map { [$0.0] + $0.1.encoded() }
+    }
+
+    static func feed(_ bytes: [UInt8]) {
+        guard let kind = bytes.first, Int(kind) < kinds.count else { return }
+        check(kinds[Int(kind)], [UInt8](bytes.dropFirst()))
+    }
+
+    private static func check(_ kind: any Record.Type, _ contents: [UInt8]) {
+        guard let record: any Record = try? kind.init(contents: contents) else { return }
+        require(record.encoded() == contents, "a record has a second form")
+    }
+
+    private static func sealed(_ now: Instant) -> CredentialRecord? {
+        let digest = [UInt8](repeating: 3, count: 32)
+        guard let key = Signatures.key, let state = EnrolmentState(generation: 7, digest: digest)
+        else { return nil }
+        let entry = PrintManifest.Entry(identifier: [UInt8](0..<16), digest: digest)
+        return .sealed(
+            SealedCredential(
+                identifier: [UInt8](0..<16), created: now, publicKey: key, sealed: [1, 2, 3],
+                enrolment: state, host: [UInt8](0..<16),
+                manifest: PrintManifest(entries: [entry, entry])))
+    }
+}
+
+/// The end of a receipt log, as a crash or somebody left it.
+enum ReceiptTexts: Harness {
+    static let name = "receipt-texts"
+    static var seeds: [[UInt8]] {
+        let receipts = Receipts.seeds
+        return receipts + [receipts.flatMap { $0 }, receipts.flatMap { $0.dropLast(3) }]
+    }
+
+    static func feed(_ bytes: [UInt8]) {
+        for isWholeFile in [true, false] {
+            let (start, end) = ReceiptText.last(in: bytes, isWholeFile: isWholeFile)
+            require(start ?? 0 <= end && end <= bytes.count, "a receipt out of bounds")
+        }
+    }
+}

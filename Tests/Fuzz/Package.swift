@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that nothing that is installed or tested is built with the fuzzer in it.
+// `Sources` is the real one, by a symbolic link: `package` declarations can be reached from here.
+
+/// As in ../../Package.swift, and with what `@testable` needs.
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags([
+        "-enable-testing", "-Xllvm", "-sil-disable-pass=dead-store-elimination",
+    ]),
+]
+
+let package = Package(
+    name: "fuzz",
+    targets: [
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0"),
+        .target(name: "Wire", swiftSettings: common),
+        .target(name: "Statement", swiftSettings: common),
+        .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
+        .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
+        .target(
+            name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
+        .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
+        .target(name: "Reader", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
+        .target(
+            name: "Vault", dependencies: ["Crypto", "Posix", "Statement"], swiftSettings: common),
+        .target(
+            name: "Store",
+            dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
+            swiftSettings: common),
+        .executableTarget(
+            name: "harnesses",
+            dependencies: [
+                "Crypto", "Loop", "ModuleOptions", "Policy", "Reader", "Statement", "Store", "Wire",
+            ],
+            path: "Harnesses",
+            swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),
+    ]
+)

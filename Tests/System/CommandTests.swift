@@ -1,0 +1,203 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("the command signet, with the daemon", .timeLimit(.minutes(5)))
+struct CommandTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage()
+        try signet.enroll(Stage.bob, as: Touch.bob)
+    }
+
+    private func signet(_ arguments: String...) throws -> Terminal {
+        try stage.terminal([try Built.program("signet")] + arguments, as: Stage.alice)
+    }
+
+    private func givePassword(_ password: String, to terminal: Terminal) throws {
+        try terminal.expect("assword")
+        try terminal.expect(": ")
+        try terminal.sendLine(password)
+    }
+
+    /// One finger of alice's, by her own hand: five stages, after a scan that asks whose it is.
+    ///
+    /// Not on a terminal, where lines are drawn again: each line here is one event.
+    private func enrollAlice() throws {
+        let program = try Program(
+            stage.command(
+                [try Built.program("signet"), "enroll", "right-index", "--password-stdin"],
+                as: Stage.alice),
+            input: Stage.alice.password + "\n")
+        let invitation = SignetStage.invitation + "\n"
+        try program.expect(invitation)
+        try signet.touch(Touch.alice)
+        try program.expect(invitation + invitation)
+        for stage in 1...5 {
+            try signet.touch(Touch.alice)
+            try program.expect("stage \(stage) of 5\n")
+        }
+        #expect(try program.expectEnd().succeeded)
+        #expect(!program.output.contains(Stage.alice.password))
+    }
+
+    private func touchesSudo() throws {
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("alice enrols a finger after her password, and it lets her through sudo at once")
+    func enroll() throws {
+        try enrollAlice()
+        try touchesSudo()
+        let status = try signet("status")
+        #expect(try status.expectEnd() == .exited(0))
+    }
+
+    @Test("a wrong password enrols nothing, and no finger is asked for")
+    func wrongPassword() throws {
+        let terminal = try signet("enroll", "right-index")
+        try givePassword(Stage.root.password, to: terminal)
+        try terminal.expect("wrong")
+        terminal.hangUp()
+        try terminal.expectEnd()
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        #expect(try signet.status(Stage.alice).prints == 0)
+    }
+
+    @Test("bob's finger cannot be enrolled for alice")
+    func taken() throws {
+        let terminal = try signet("enroll", "right-index")
+        try givePassword(Stage.alice.password, to: terminal)
+        try terminal.expect(SignetStage.invitation)
+        try signet.touch(Touch.bob)
+        try terminal.expect("this finger is enrolled for another account")
+        #expect(try terminal.expectEnd() != .exited(0))
+        #expect(try signet.status(Stage.alice).prints == 0)
+    }
+
+    @Test("disable, enable and unlock want the password, and do what they say")
+    func toggle() throws {
+        try enrollAlice()
+        let off = try signet("disable")
+        try givePassword(Stage.alice.password, to: off)
+        #expect(try off.expectEnd() == .exited(0))
+        let plain = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try plain.passBySudosPrompt()
+        #expect(!plain.transcript.contains("reader"))
+
+        let on = try signet("enable")
+        try givePassword(Stage.alice.password, to: on)
+        #expect(try on.expectEnd() == .exited(0))
+        try touchesSudo()
+
+        try signet.setFailures(20, of: Stage.alice)
+        let unlock = try signet("unlock")
+        try givePassword("wrong", to: unlock)
+        try unlock.expect("wrong")
+        #expect(try signet.status(Stage.alice).lock == .untilPassword)
+        try givePassword(Stage.alice.password, to: unlock)
+        #expect(try unlock.expectEnd() == .exited(0))
+        #expect(try signet.status(Stage.alice).lock == .open)
+    }
+
+    @Test("disable while a finger is awaited holds for the touch that comes then")
+    func disabledMeanwhile() throws {
+        try enrollAlice()
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        _ = try signet.ask(.disable(account: Bytes("alice".utf8)))
+        try signet.touch(Touch.alice)
+        try terminal.passBySudosPrompt()
+        try signet.expectDenial("notEnabled")
+    }
+
+    @Test("deleting a finger ends its login, and needs the password")
+    func delete() throws {
+        try enrollAlice()
+        let terminal = try signet("delete", "right-index")
+        try givePassword(Stage.alice.password, to: terminal)
+        #expect(try terminal.expectEnd() == .exited(0))
+        let sudo = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try sudo.passBySudosPrompt()
+        #expect(!sudo.transcript.contains(SignetStage.invitation))
+        #expect(try signet.status(Stage.alice).prints == 0)
+        #expect(try signet.status(Stage.bob).prints == 1)
+    }
+}
+
+@Suite("other readers", .timeLimit(.minutes(5)))
+struct OtherReaderTests {
+    @Test("one that compares with a single print and keeps none lets in, and refuses")
+    func verifyOnly() throws {
+        let signet = try SignetStage(readers: [.text])
+        try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
+        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.bob, on: .text)
+        try terminal.expect("the finger did not match")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice, on: .text)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("a restart of the daemon leaves the fingers as they were")
+    func restart() throws {
+        let signet = try SignetStage(readers: [.text])
+        try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
+        try signet.kill()
+        try signet.start()
+        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice, on: .text)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+}
+
+@Suite("the module's line in the stack", .timeLimit(.minutes(5)))
+struct StackLineTests {
+    @Test(
+        "an option that is unknown, malformed or repeated is logged, and the password works",
+        arguments: ["sesame", "timeout=0", "timeout=9999", "max-tries=x", "debug debug"])
+    func options(options: String) throws {
+        let signet = try SignetStage.inhabited(options: options)
+        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains("reader"))
+        try signet.stage.journal.expect("the refused option") {
+            $0.priority == 3 && $0.message.contains("is unknown, malformed or repeated")
+        }
+    }
+
+    @Test("another socket of root's may be named, and one that is not there is told")
+    func socket() throws {
+        let signet = try SignetStage.inhabited(options: "socket=/run/elsewhere.sock")
+        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expect("the fingerprint service does not answer: use the password")
+        try terminal.passBySudosPrompt()
+    }
+
+    @Test("as the only one, required: a touch lets in, the password and no touch do not")
+    func alone() throws {
+        let signet = try SignetStage.inhabited()
+        try signet.stage.writeService(
+            "sudo", "auth required pam_signet.so timeout=1\naccount required pam_permit.so\n")
+        let allowed = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try allowed.expectInvitation()
+        try signet.touch(Touch.alice)
+        try allowed.expect("root\r\n")
+        #expect(try allowed.expectEnd() == .exited(0))
+        let refused = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try refused.expectInvitation()
+        try refused.sendLine(Stage.alice.password)
+        #expect(try refused.expectEnd() == .exited(1))
+        #expect(!refused.transcript.contains("root\r\n"))
+    }
+}

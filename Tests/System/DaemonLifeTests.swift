@@ -1,0 +1,91 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("the daemon's life", .timeLimit(.minutes(5)))
+struct DaemonLifeTests {
+    private static let configuration = "/etc/signet/signet.conf"
+
+    private func sudo(on signet: SignetStage) throws -> Terminal {
+        try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+    }
+
+    @Test("a login starts it at its socket, and it ends when nobody asks for anything any more")
+    func activation() throws {
+        let signet = try SignetStage(readers: [.text])
+        try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
+        try signet.stop()
+        try signet.stage.write(Self.configuration, "[daemon]\nidle-exit = 1s\n")
+        let activator = try signet.stage.start(
+            ["systemd-socket-activate", "--seqpacket", "-l", SignetStage.socket]
+                + SignetStage.command(for: [.text]))
+        try activator.expectError("Listening on \(SignetStage.socket)")
+        let terminal = try sudo(on: signet)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice, on: .text)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(try activator.expectEnd().ending == .exited(0))
+        #expect(try signet.failures(of: Stage.alice) == 0)
+    }
+
+    @Test("a mistake in the configuration is told with file and line, and logins go on")
+    func badConfiguration() throws {
+        let signet = try SignetStage.inhabited()
+        try signet.stop()
+        try signet.stage.write(Self.configuration, "[touch]\ntimeout = 20s\nfrobnicate = 1\n")
+        try signet.start()
+        let fault = try #require(try signet.status(Stage.alice).configurationFault)
+        #expect(String(decoding: fault, as: UTF8.self).contains("\(Self.configuration):3"))
+        try signet.stage.journal.expect("the fault") {
+            $0.priority == 3 && $0.message.contains("\(Self.configuration):3")
+        }
+        let terminal = try sudo(on: signet)
+        try terminal.expectInvitation()
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("where nobody may wait, the second login is told who is served, and the password works")
+    func fullQueue() throws {
+        let signet = try SignetStage.inhabited()
+        try signet.stop()
+        try signet.stage.write(Self.configuration, "[touch]\nwaiting = 0\n")
+        try signet.start()
+        let first = try sudo(on: signet)
+        try first.expectInvitation()
+        let second = try sudo(on: signet)
+        let name = first.path.dropFirst("/dev/".count)
+        try second.expect("the reader is in use by sudo (alice, \(name)), and others wait")
+        try second.passBySudosPrompt()
+        try signet.expectDenial("queueFull")
+        try first.sendLine(Stage.alice.password)
+        try first.expect("root\r\n")
+    }
+
+    @Test("its time limit holds, whatever the module asks for")
+    func shorterLimit() throws {
+        let signet = try SignetStage.inhabited(options: "timeout=60")
+        try signet.stop()
+        try signet.stage.write(Self.configuration, "[touch]\ntimeout = 1s\n")
+        try signet.start()
+        let terminal = try sudo(on: signet)
+        try terminal.expectInvitation()
+        try terminal.expect("no finger was touched in time")
+        try terminal.passBySudosPrompt()
+        try signet.expectDenial("timedOut")
+    }
+
+    @Test("a second daemon does not take the first one's socket")
+    func second() throws {
+        let signet = try SignetStage.inhabited()
+        let second = try signet.stage.run(SignetStage.command(for: []))
+        #expect(second.ending == .exited(1))
+        let terminal = try sudo(on: signet)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+}

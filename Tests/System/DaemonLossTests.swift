@@ -1,0 +1,204 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+@Suite("without a daemon that does its duty", .timeLimit(.minutes(5)))
+struct DaemonLossTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+    private static let silent = "the fingerprint service does not answer: use the password"
+
+    init() throws {
+        signet = try SignetStage.inhabited(options: "timeout=2")
+    }
+
+    private func sudo() throws -> Terminal {
+        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+    }
+
+    @Test("that was stopped, or died, the password works at once", arguments: [SIGTERM, SIGKILL])
+    func absent(signal: Int32) throws {
+        if signal == SIGTERM {
+            #expect(try signet.stop() == .exited(0))
+        } else {
+            #expect(try signet.kill() == .killed(SIGKILL))
+        }
+        let terminal = try sudo()
+        try terminal.expect(Self.silent)
+        try terminal.passBySudosPrompt()
+    }
+
+    @Test("whose directory was taken away, nobody is asked for a finger")
+    func noDirectory() throws {
+        try signet.stop()
+        try signet.shell("rmdir /run/signet")
+        try sudo().passBySudosPrompt()
+    }
+
+    @Test("that stood still before, the module returns when the time is up")
+    func suspendedBefore() throws {
+        signet.suspend()
+        let begun = ContinuousClock.now
+        let terminal = try sudo()
+        try terminal.expect(Self.silent)
+        expectReturn(after: .seconds(2), since: begun, of: "a daemon stopped before")
+        try terminal.passBySudosPrompt()
+        signet.resume()
+        #expect(try signet.status(Stage.alice).lock == .open)
+    }
+
+    @Test("that stands still while a finger is awaited, the module returns when the time is up")
+    func suspendedDuring() throws {
+        let begun = ContinuousClock.now
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        signet.suspend()
+        try terminal.expect("no finger was touched in time")
+        expectReturn(after: .seconds(2), since: begun, of: "a daemon stopped during")
+        try terminal.passBySudosPrompt()
+        signet.resume()
+        let next = try sudo()
+        try next.expectInvitation()
+        try signet.touch(Touch.alice)
+        try next.expect("root\r\n")
+    }
+
+    @Test("that is there, and no finger, the module returns when the time is up")
+    func timeUp() throws {
+        let begun = ContinuousClock.now
+        let terminal = try sudo()
+        try terminal.expect("no finger was touched in time")
+        expectReturn(after: .seconds(2), since: begun, of: "no touch")
+        try terminal.passBySudosPrompt()
+        #expect(try signet.failures(of: Stage.alice) == 0)
+    }
+
+    /// From the start of sudo on: the whole program, its start included, on a machine that is busy.
+    private func expectReturn(
+        after limit: Duration, since begun: ContinuousClock.Instant, of what: String
+    ) {
+        let late = ContinuousClock.now - begun - limit
+        #expect(late >= .zero)
+        #expect(late < .seconds(1))
+        print("measured: \(what): the module returned \(late) after its deadline")
+    }
+
+    @Test("that is killed while a finger is awaited, the password works at once")
+    func killedDuring() throws {
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try signet.kill()
+        try terminal.expect(Self.silent)
+        try terminal.passBySudosPrompt()
+    }
+
+    @Test("that is stopped while a finger is awaited, the password works at once")
+    func stoppedDuring() throws {
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        #expect(try signet.stop() == .exited(0))
+        try terminal.passBySudosPrompt()
+    }
+
+    // MARK: Somebody else at the socket
+
+    /// Listens as bob: at bob's own socket, or at one that root had bound.
+    private static let impostor = """
+        use Socket; $| = 1; my ($path, $early) = @ARGV; my $socket;
+        sub bob { $) = "4243 4243"; $( = 4243; $< = $> = 4243 }
+        bob if $early; socket($socket, AF_UNIX, 5, 0) or die $!;
+        bind($socket, pack_sockaddr_un($path)) or die $!;
+        bob; listen($socket, 5) or die $!; print "listening\\n"; sleep 1000;
+        """
+
+    @Test("but bob in its place, nobody is let in, with an alert", arguments: [true, false])
+    func impostor(ownsSocket: Bool) throws {
+        try signet.stop()
+        if ownsSocket { try signet.shell("chown bob /run/signet") }
+        let listener = try stage.start(
+            ["perl", "-e", Self.impostor, SignetStage.socket, ownsSocket ? "1" : ""])
+        try listener.expect("listening")
+        // A directory of root's, with bob's socket in it.
+        if ownsSocket { try signet.shell("chown root /run/signet") }
+        let terminal = try sudo()
+        try terminal.expect("the fingerprint service's answer was not valid and is refused")
+        try terminal.passBySudosPrompt()
+        try signet.expectAlert(
+            ownsSocket
+                ? "the path of signetd's socket is not to be trusted" : "the daemon is not root")
+    }
+
+    @Test("but a directory that others may write, or a link, nobody is let in")
+    func untrustedDirectory() throws {
+        for line in ["chmod 777 /run/signet", "mv /run/signet /run/s; ln -s s /run/signet"] {
+            try signet.shell("chmod 755 /run/signet; \(line)")
+            let terminal = try sudo()
+            try terminal.expect("the fingerprint service's answer was not valid and is refused")
+            try terminal.passBySudosPrompt()
+        }
+        try signet.expectAlert("the path of signetd's socket is not to be trusted")
+    }
+}
+
+@Suite("without a reader that does its duty", .timeLimit(.minutes(5)))
+struct ReaderLossTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+    }
+
+    private func sudo() throws -> Terminal {
+        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+    }
+
+    @Test("there is none: the password at once")
+    func absent() throws {
+        try signet.stop()
+        try signet.start(readers: [])
+        let terminal = try sudo()
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains("reader"))
+        try signet.expectDenial("noReader")
+        #expect(try signet.failures(of: Stage.alice) == 0)
+    }
+
+    @Test("it is unplugged while a finger is awaited")
+    func unplugged() throws {
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try signet.unplug()
+        try terminal.expect("the fingerprint reader was unplugged")
+        try terminal.passBySudosPrompt()
+        try signet.expectDenial("readerRemoved")
+        #expect(try signet.failures(of: Stage.alice) == 0)
+        let next = try sudo()
+        try next.passBySudosPrompt()
+    }
+
+    @Test(
+        "it fails while a finger is awaited",
+        arguments: [
+            (4, "the fingerprint reader is in use by another program", "readerBusy"),
+            (257, "the fingerprint reader has to cool down", "readerTooHot"),
+            (5, "the fingerprint reader failed", "readerFailed"),
+            (0, "the fingerprint reader failed", "readerFailed"),
+        ])
+    func fails(code: Int, text: String, reason: String) throws {
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try signet.reader().send(.error(code))
+        try terminal.expect(text)
+        try terminal.passBySudosPrompt()
+        try signet.expectDenial(reason)
+        #expect(try signet.failures(of: Stage.alice) == 0)
+
+        let next = try sudo()
+        try next.expectInvitation()
+        try signet.touch(Touch.alice)
+        try next.expect("root\r\n")
+        #expect(try next.expectEnd() == .exited(0))
+    }
+}

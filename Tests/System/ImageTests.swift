@@ -1,0 +1,56 @@
+import Fingerprints
+import Synchronization
+import TestSupport
+import Testing
+import Wire
+
+/// A finger on the reader of pictures: a different impression each time.
+private final class PictureFinger: Sendable {
+    private let finger: SyntheticFinger
+    private let touches = Mutex(0)
+
+    init(seed: UInt64) {
+        finger = SyntheticFinger(seed: seed)
+    }
+
+    func touch(_ signet: SignetStage) throws {
+        let number = touches.withLock { touches in
+            touches += 1
+            return touches
+        }
+        let picture = finger.impression(number, quality: .careful)
+        try signet.imageReader.send([
+            .automaticFinger(true),
+            .image(width: picture.width, height: picture.height, pixels: picture.pixels),
+        ])
+    }
+}
+
+@Suite("pictures of fingers, compared by libfprint", .timeLimit(.minutes(5)))
+struct ImageTests {
+    private let signet: SignetStage
+    private let alice = PictureFinger(seed: 11)
+    private let stranger = PictureFinger(seed: 12)
+
+    init() throws {
+        let signet = try SignetStage(readers: [.image])
+        self.signet = signet
+        let alice = alice
+        let answer = try signet.enroll(Stage.alice) { notice in
+            if notice.kind == .touch { try alice.touch(signet) }
+        }
+        #expect(answer == .done(DoneAnswer(finger: .rightIndex, prints: 1, state: .valid)))
+    }
+
+    @Test("let alice through sudo, and nobody else")
+    func sudo() throws {
+        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try stranger.touch(signet)
+        try terminal.expect("the finger did not match: 2 more tries", within: .seconds(30))
+        try terminal.expect(SignetStage.orPassword)
+        try alice.touch(signet)
+        try terminal.expect("root\r\n", within: .seconds(30))
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+}

@@ -1,0 +1,179 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("fingers that changed behind the daemon's back", .timeLimit(.minutes(5)))
+struct InvalidationTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+    private static let prints = SignetStage.state(of: Stage.alice) + "/prints"
+    private static let kept = "/root/kept"
+
+    /// What is done to the files, and what the person is told then.
+    struct Change: CustomTestStringConvertible, Sendable {
+        let what: String
+        let line: String
+        let cause: InvalidationCause
+        let text: String
+        var testDescription: String { what }
+    }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+        try signet.enroll(Stage.alice, .leftIndex, as: "alice's other")
+    }
+
+    @Test(
+        "destroy the key for good: the reason is told, and the password works",
+        arguments: [
+            Change(
+                what: "removed", line: "rm \"$(ls \(prints)/* | head -1)\"",
+                cause: .fingerRemoved, text: "a finger was removed"),
+            Change(
+                what: "put back after it was deleted",
+                line: "cp -an \(kept)/prints/* \(prints)/",
+                cause: .fingerAdded, text: "a finger was added"),
+            Change(
+                what: "altered",
+                line: """
+                    f=$(ls \(prints)/* | head -1)
+                    printf X | dd of="$f" bs=1 seek=$(($(stat -c %s "$f") - 30)) conv=notrunc
+                    """,
+                cause: .printDamaged, text: "a stored fingerprint was damaged or altered"),
+            Change(
+                what: "exchanged",
+                line: """
+                    set -- \(prints)/*
+                    mv "$1" /tmp/x; mv "$2" "$1"; mv /tmp/x "$2"
+                    """,
+                cause: .printDamaged, text: "a stored fingerprint was damaged or altered"),
+            Change(
+                what: "left alone, and the key cut off",
+                line: "truncate -s 100 \(SignetStage.state(of: Stage.alice))/credential",
+                cause: .credentialDamaged, text: "the stored key was damaged or altered"),
+        ])
+    func destroys(change: Change) throws {
+        try signet.shell("cp -a \(SignetStage.state(of: Stage.alice)) \(Self.kept)")
+        if change.cause == .fingerAdded {
+            let answer = try signet.ask(
+                .delete(account: Bytes("alice".utf8), finger: .leftIndex))
+            #expect(answer == .done(DoneAnswer(finger: .leftIndex, prints: 1, state: .valid)))
+        }
+        try signet.shell(change.line)
+
+        try expectDestroyed(change)
+        // The old fingers and the old key, put back, are not accepted again.
+        try signet.shell("rm -r \(Self.prints); cp -a \(Self.kept)/prints \(Self.prints)")
+        try expectDestroyed(change)
+        let status = try signet.status(Stage.alice)
+        #expect(status.state == .invalidated)
+        #expect(status.cause == change.cause)
+        let said = try stage.run([try Built.program("signet"), "status"], as: Stage.alice)
+        #expect(said.output.contains(change.text))
+        #expect(!said.succeeded)
+
+        try stage.journal.expect("the key's end") {
+            $0["SIGNET_CHANGE"] == "destroyed" && $0["SIGNET_ACCOUNT"] == "alice"
+        }
+    }
+
+    private func expectDestroyed(_ change: Change) throws {
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expect("fingerprint login is off for alice: \(change.text)")
+        try terminal.expect("Run 'signet enable' to turn it on again")
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        try terminal.passBySudosPrompt()
+        #expect(throws: TestFault.self) { try stage.read("/var/lib/signet/keys/4242.pub") }
+    }
+
+    @Test("changed while a finger is awaited: the touch that comes then is not accepted")
+    func meanwhile() throws {
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.shell("rm \"$(ls \(Self.prints)/* | head -1)\"")
+        try signet.touch(Touch.alice)
+        try terminal.expect("fingerprint login is off for alice: a finger was removed")
+        try terminal.passBySudosPrompt()
+        try signet.expectDenial("invalidated")
+    }
+
+    @Test("a lockout's record that cannot be read keeps the finger out until the password")
+    func damagedLockout() throws {
+        try signet.shell("echo x >\(SignetStage.state(of: Stage.alice))/lockout")
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expect("fingerprint login is locked for alice")
+        try terminal.passBySudosPrompt()
+        #expect(try signet.status(Stage.alice).lock == .open)
+    }
+
+    @Test("another machine's secret opens nothing: told, and the password works")
+    func otherSecret() throws {
+        try signet.stop()
+        try signet.shell(
+            "rm /var/lib/signet/private/host-secret")
+        try signet.start()
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expect("this machine's secret is not the one the key was sealed with")
+        try terminal.passBySudosPrompt()
+    }
+
+    @Test("another account's print among alice's takes part in nothing, and the status tells of it")
+    func anothersPrint() throws {
+        try signet.shell(
+            """
+            cp \(SignetStage.state(of: Stage.bob))/prints/* \
+            \(Self.prints)/00112233445566778899aabbccddeeff
+            """)
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.bob)
+        try terminal.expect("the finger did not match")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(try signet.status(Stage.alice).damaged == 1)
+    }
+
+    @Test("signet enable turns it on again, for the fingers that are there")
+    func enable() throws {
+        try signet.shell("rm \"$(ls \(Self.prints)/* | head -1)\"")
+        #expect(try signet.status(Stage.alice).state == .invalidated)
+        let answer = try signet.ask(.enable(account: Bytes("alice".utf8)))
+        #expect(answer == .done(DoneAnswer(prints: 1, state: .valid)))
+    }
+
+    @Test("the old key, put back beside its fingers, is not accepted after a new one was issued")
+    func oldKey() throws {
+        try signet.shell("cp -a \(SignetStage.state(of: Stage.alice)) \(Self.kept)")
+        _ = try signet.ask(.enable(account: Bytes("alice".utf8)))
+        try signet.shell(
+            "cp -a \(Self.kept)/credential \(SignetStage.state(of: Stage.alice))/credential")
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+    }
+
+    @Test("bob's public key in the place of alice's is refused, with an alert")
+    func anothersKey() throws {
+        try signet.shell("cp /var/lib/signet/keys/4243.pub /var/lib/signet/keys/4242.pub")
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.passBySudosPrompt()
+        try signet.expectAlert("the registered key's file is not to be trusted")
+    }
+
+    @Test(
+        "a public key that others may write, or that is a link, is refused, with an alert",
+        arguments: [
+            "chmod 666 4242.pub", "chown alice 4242.pub", "ln 4242.pub x",
+            "mv 4242.pub x; ln -s x 4242.pub", "chmod 777 .", "echo >> 4242.pub",
+            "truncate -s 20 4242.pub", "rm 4242.pub; mkfifo 4242.pub",
+        ])
+    func untrustedKey(line: String) throws {
+        try signet.shell("cd /var/lib/signet/keys && { \(line); }")
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        try signet.expectAlert("the registered key's file is not to be trusted")
+    }
+}

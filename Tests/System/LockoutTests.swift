@@ -1,0 +1,149 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("after fingers that did not match", .timeLimit(.minutes(5)))
+struct LockoutTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited(options: "max-tries=5")
+    }
+
+    private func sudo() throws -> Terminal {
+        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+    }
+
+    @Test("five lock the finger for 30 s, by a clock that nobody can set; sudo's password lifts it")
+    func pause() throws {
+        let terminal = try sudo()
+        try signet.mismatch(4, on: terminal)
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.nobody)
+        try terminal.expect("too many fingers did not match: wait 30 s, or use the password")
+        #expect(try signet.status(Stage.alice).lock == .forNow)
+        #expect(try signet.failures(of: Stage.alice) == 5)
+        try expectPauseByBootClock()
+
+        // The right finger does not help, and no restart forgives.
+        try signet.stop()
+        try signet.start()
+        let locked = try sudo()
+        try locked.expect("too many fingers did not match: wait ")
+        try locked.expect("password for alice: ")
+        #expect(!locked.transcript.contains(SignetStage.invitation))
+        #expect(try signet.status(Stage.alice).lock == .forNow)
+
+        try terminal.passBySudosPrompt()
+        #expect(try signet.status(Stage.alice).lock == .open)
+        #expect(try signet.failures(of: Stage.alice) == 0)
+        let next = try sudo()
+        try next.expectInvitation()
+        // What this reader keeps itself went with the daemon that simulates it.
+        try signet.reader().send(.insert(Touch.alice))
+        try signet.touch(Touch.alice)
+        try next.expect("root\r\n")
+        #expect(try next.expectEnd() == .exited(0))
+    }
+
+    /// The record holds the time since boot, which the wall clock has no part in.
+    private func expectPauseByBootClock() throws {
+        let record = String(
+            decoding: try stage.read("\(SignetStage.state(of: Stage.alice))/lockout"),
+            as: UTF8.self)
+        let lines = record.split(separator: "\n").map(String.init)
+        let boot = String(
+            decoding: try stage.read("/proc/sys/kernel/random/boot_id"), as: UTF8.self)
+        #expect(lines.contains("boot: \(boot.filter { $0 != "\n" })"))
+        let uptime = String(decoding: try stage.read("/proc/uptime"), as: UTF8.self)
+        let now = try #require(uptime.split(separator: " ").first.flatMap { Double($0) })
+        let paused = try #require(lines.first { $0.hasPrefix("paused: ") })
+        let nanoseconds = try #require(Double(paused.dropFirst("paused: ".count)))
+        #expect((now - 30...now + 1).contains(nanoseconds / 1e9))
+    }
+
+    @Test("twenty lock the finger until the password; the password at login lifts it")
+    func untilPassword() throws {
+        try signet.setFailures(19, of: Stage.alice)
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try signet.touch(Touch.nobody)
+        try terminal.expect("fingerprint login is locked for alice")
+        try terminal.expect("password for alice: ")
+        terminal.hangUp()
+        #expect(try signet.status(Stage.alice).lock == .untilPassword)
+        try signet.expectDenial("lockedUntilPassword")
+
+        let login = try stage.terminal(["login", "alice"], as: Stage.root)
+        try login.expect("Log in with the password, or run 'signet unlock'")
+        try login.expect("Password: ")
+        try login.sendLine(Stage.alice.password)
+        try login.expect("alice@stage$ ")
+        #expect(try signet.status(Stage.alice).lock == .open)
+        #expect(try signet.failures(of: Stage.alice) == 0)
+        try login.sendLine("exit")
+        try login.expectEnd()
+    }
+
+    @Test("su's password lifts it")
+    func su() throws {
+        try signet.setFailures(20, of: Stage.bob)
+        let terminal = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        try terminal.expect("Password: ")
+        try terminal.sendLine(Stage.bob.password)
+        try terminal.expect("bob\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(try signet.status(Stage.bob).lock == .open)
+    }
+
+    @Test("a wrong password lifts nothing")
+    func wrongPassword() throws {
+        try signet.setFailures(20, of: Stage.alice)
+        let terminal = try sudo()
+        for _ in 0..<3 {
+            try terminal.expect("password for alice: ")
+            try terminal.sendLine("wrong")
+        }
+        #expect(try terminal.expectEnd() == .exited(1))
+        #expect(try signet.status(Stage.alice).lock == .untilPassword)
+    }
+
+    @Test("credentials without a login, as cron establishes them, lift nothing")
+    func cron() throws {
+        try signet.setFailures(20, of: Stage.alice)
+        try stage.run(
+            ["pamtester", "locker", "alice", "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)"])
+        #expect(try signet.status(Stage.alice).lock == .untilPassword)
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "passwordAccepted" })
+    }
+
+    @Test("a match forgets the failures before it")
+    func match() throws {
+        let terminal = try sudo()
+        try signet.mismatch(4, on: terminal)
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(try signet.status(Stage.alice).lock == .open)
+        #expect(try signet.failures(of: Stage.alice) == 0)
+    }
+
+    @Test("a daemon killed while a finger is awaited has counted the attempt")
+    func killed() throws {
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try signet.kill()
+        try terminal.passBySudosPrompt()
+        #expect(try signet.failures(of: Stage.alice) == 1)
+        try signet.setFailures(19, of: Stage.alice)
+        try signet.start()
+        let again = try sudo()
+        try again.expectInvitation()
+        try signet.kill()
+        try again.expect("password for alice: ")
+        try signet.start()
+        #expect(try signet.status(Stage.alice).lock == .untilPassword)
+    }
+}

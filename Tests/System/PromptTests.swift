@@ -1,0 +1,197 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+@Suite("at the line where a touch is awaited", .timeLimit(.minutes(5)))
+struct PromptTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+    private static let prompt = "alice@stage$ "
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+    }
+
+    /// Alice's shell, with a program in the foreground that awaits a touch.
+    private func shell(running line: String) throws -> Terminal {
+        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        try terminal.expect(Self.prompt)
+        try terminal.sendLine(line)
+        try terminal.expectInvitation()
+        return terminal
+    }
+
+    /// Has the shell show that it reads what is typed, with the terminal as it was.
+    private func expectSoundShell(_ terminal: Terminal) throws {
+        try terminal.sendLine("stty -a | tr ' ;' '\\n' | grep -xE -- '-?(echo|icanon|isig)'")
+        try terminal.expect("isig\r\nicanon\r\necho\r\n")
+        try terminal.sendLine("exit 0")
+        try terminal.expectEnd()
+    }
+
+    @Test("^C ends su, and the shell has its terminal back")
+    func interrupt() throws {
+        let terminal = try shell(running: "su bob -c 'id -un'")
+        try terminal.control(.c)
+        try terminal.expect(Self.prompt)
+        try signet.expectDenial("cancelled")
+        try expectSoundShell(terminal)
+        #expect(!terminal.transcript.contains("\nbob\r\n"))
+    }
+
+    @Test("^C leads sudo, which holds it back, to its own prompt")
+    func interruptSudo() throws {
+        let terminal = try shell(running: "sudo id -un")
+        try terminal.control(.c)
+        try terminal.expect("password for alice: ")
+        try signet.expectDenial("cancelled")
+        // sudo has kept the signal, and ends of it even if the password is right.
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect(Self.prompt)
+        try expectSoundShell(terminal)
+    }
+
+    @Test("^C ends sudo at once where the stack says conv_err=die")
+    func interruptDie() throws {
+        try stage.writeService(
+            "sudo",
+            """
+            auth [success=done conv_err=die default=ignore] pam_signet.so
+            @include common-auth
+            @include common-account
+            @include common-session-noninteractive
+
+            """)
+        let terminal = try shell(running: "sudo id -un")
+        try terminal.control(.c)
+        try terminal.expect(Self.prompt)
+        #expect(!terminal.transcript.contains("password for alice"))
+        try expectSoundShell(terminal)
+    }
+
+    @Test("^Z stops the program, and fg asks for a touch again", arguments: ["sudo id -un", "su"])
+    func suspend(program: String) throws {
+        let isSudo = program != "su"
+        let terminal = try shell(running: isSudo ? program : "su bob -c 'id -un'")
+        try terminal.control(.z)
+        try terminal.expect("Stopped")
+        try terminal.expect(Self.prompt)
+        // Nobody awaits a finger meanwhile: one that was meant for nothing opens nothing.
+        try signet.expectDenial("cancelled")
+        try terminal.sendLine("stty -a | grep -c -- ' echo '")
+        try terminal.expect("1\r\n")
+        try terminal.sendLine("fg")
+        try terminal.expectInvitation()
+        try signet.touch(isSudo ? Touch.alice : Touch.bob)
+        try terminal.expect(isSudo ? "root\r\n" : "bob\r\n")
+        try terminal.expect(Self.prompt)
+        try expectSoundShell(terminal)
+    }
+
+    @Test("a hang-up ends the program, and the daemon asks for no finger any more")
+    func hangUp() throws {
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        terminal.hangUp()
+        #expect(try terminal.expectEnd() != .exited(0))
+        try signet.expectDenial("cancelled")
+        #expect(try signet.failures(of: Stage.alice) == 0)
+
+        let next = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try next.expectInvitation()
+        try signet.touch(Touch.alice)
+        try next.expect("root\r\n")
+        #expect(try next.expectEnd() == .exited(0))
+    }
+
+    @Test("a half-typed password never reaches the shell", arguments: ["touch", "time-out"])
+    func halfTyped(end: String) throws {
+        if end == "time-out" { try signet.writeServices(options: "timeout=2") }
+        let terminal = try shell(running: "sudo id -un")
+        try terminal.send("touch /tmp/typed; ")
+        if end == "touch" {
+            try signet.touch(Touch.alice)
+            try terminal.expect("root\r\n")
+        } else {
+            try terminal.expect("no finger was touched in time")
+            try terminal.expect("password for alice: ")
+            try terminal.sendLine(Stage.alice.password)
+            try terminal.expect("root\r\n")
+        }
+        try terminal.expect(Self.prompt)
+        try terminal.sendLine("echo clean")
+        try terminal.expect("echo clean\r\nclean\r\n")
+        #expect(!terminal.transcript.contains("touch /tmp/typed"))
+        #expect(throws: TestFault.self) { try stage.read("/tmp/typed") }
+    }
+
+    @Test("in the background nobody is asked for a touch")
+    func background() throws {
+        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        try terminal.expect(Self.prompt)
+        try terminal.sendLine("sudo id -un &")
+        try terminal.expect("[1] ")
+        try terminal.sendLine("wait; echo waited")
+        try terminal.expect("waited")
+        #expect(!terminal.transcript.contains("reader"))
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        terminal.hangUp()
+    }
+}
+
+@Suite("two logins at once", .timeLimit(.minutes(5)))
+struct QueueTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+    }
+
+    @Test("the second is told of the first, waits, and has its turn then")
+    func turn() throws {
+        let first = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try first.expectInvitation()
+        let second = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        let name = first.path.dropFirst("/dev/".count)
+        try second.expect("waiting: sudo (alice, \(name)) is being served first")
+        try second.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice)
+        try first.expect("root\r\n")
+        #expect(try first.expectEnd() == .exited(0))
+        try second.expectInvitation()
+        try signet.touch(Touch.bob)
+        try second.expect("bob\r\n")
+        #expect(try second.expectEnd() == .exited(0))
+    }
+
+    @Test("whoever waits may type the password instead")
+    func password() throws {
+        let first = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try first.expectInvitation()
+        let second = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        try second.expect("is being served first")
+        try second.expect(SignetStage.orPassword)
+        try second.sendLine(Stage.bob.password)
+        try second.expect("bob\r\n")
+        #expect(try second.expectEnd() == .exited(0))
+        try signet.touch(Touch.alice)
+        try first.expect("root\r\n")
+        #expect(try first.expectEnd() == .exited(0))
+    }
+
+    @Test("the second goes on when the first is killed")
+    func killed() throws {
+        let first = try stage.terminal(
+            ["pamtester", "locker", "alice", "authenticate"], as: Stage.root)
+        try first.expect(SignetStage.invitation)
+        let second = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
+        try second.expect("waiting: locker (alice) is being served first")
+        first.signal(SIGKILL)
+        try second.expectInvitation()
+        try signet.touch(Touch.bob)
+        try second.expect("bob\r\n")
+        #expect(try second.expectEnd() == .exited(0))
+    }
+}

@@ -1,0 +1,131 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("receipts of logins", .timeLimit(.minutes(5)))
+struct ReceiptTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+    private let receipts: [String]
+    private static let armour = "-----BEGIN SSH SIGNATURE-----\n"
+
+    /// After three logins: two of alice's by sudo, one by login, and one of bob's.
+    init() throws {
+        signet = try SignetStage.inhabited()
+        for (command, account, finger) in [
+            (["sudo", "id", "-un"], Stage.alice, Touch.alice),
+            (["sudo", "true", "second"], Stage.alice, Touch.alice),
+            (["su", "alice", "-c", "id -un"], Stage.bob, Touch.alice),
+            (["su", "bob", "-c", "id -un"], Stage.alice, Touch.bob),
+        ] {
+            let terminal = try signet.stage.terminal(command, as: account)
+            try terminal.expectInvitation()
+            try signet.touch(finger)
+            #expect(try terminal.expectEnd() == .exited(0))
+        }
+        let log = try signet.stage.read("\(SignetStage.state(of: Stage.alice))/receipts")
+        receipts = Self.split(String(decoding: log, as: UTF8.self))
+        try signet.shell(
+            "cat /var/lib/signet/private/accounts/*/signers >/root/allowed_signers")
+    }
+
+    private static func split(_ log: String) -> [String] {
+        let end = "-----END SSH SIGNATURE-----\n"
+        var receipts: [String] = []
+        var rest = log[...]
+        while let range = rest.firstRange(of: end) {
+            receipts.append(String(rest[..<range.upperBound]))
+            rest = rest[range.upperBound...]
+        }
+        return receipts
+    }
+
+    /// Asks stock ssh-keygen about a receipt as it was cut from the log.
+    private func keygen(
+        _ receipt: String, namespace: String = "login@signet", signer: String? = "alice"
+    ) throws -> Outcome {
+        let start = try #require(receipt.firstRange(of: Self.armour)).lowerBound
+        try stage.write("/root/signature", String(receipt[start...]))
+        let arguments =
+            signer.map { ["verify", "-f", "/root/allowed_signers", "-I", $0] }
+            ?? ["check-novalidate"]
+        return try stage.run(
+            ["ssh-keygen", "-Y"] + arguments + ["-n", namespace, "-s", "/root/signature"],
+            input: String(receipt[..<start]))
+    }
+
+    @Test("stock ssh-keygen accepts each one, and it says what was confirmed")
+    func accepted() throws {
+        #expect(receipts.count == 3)
+        for receipt in receipts {
+            let verified = try keygen(receipt)
+            #expect(verified.succeeded, "\(verified.errors)")
+            #expect(verified.output.contains("Good \"login@signet\" signature for alice"))
+            #expect(try keygen(receipt, signer: nil).succeeded)
+        }
+        #expect(receipts.first?.contains("\npurpose: sudo id -un\n") == true)
+        #expect(receipts.first?.contains("\nservice: sudo\n") == true)
+        #expect(receipts.last?.contains("\nservice: su\n") == true)
+    }
+
+    @Test("it refuses every one whose statement has one byte changed")
+    func alteredStatement() throws {
+        let receipt = try #require(receipts.first)
+        let count = try #require(receipt.firstRange(of: Self.armour)).lowerBound
+            .utf16Offset(in: receipt)
+        for place in stride(from: 0, to: count, by: max(1, count / 24)) {
+            var bytes = Array(receipt.utf8)
+            bytes[place] ^= 1
+            let altered = String(decoding: bytes, as: UTF8.self)
+            #expect(!(try keygen(altered).succeeded), "byte \(place)")
+            #expect(!(try keygen(altered, signer: nil).succeeded), "byte \(place)")
+        }
+    }
+
+    @Test("it refuses a signature with one character changed, and another receipt's")
+    func alteredSignature() throws {
+        let receipt = try #require(receipts.first)
+        let start = try #require(receipt.firstRange(of: Self.armour)).upperBound
+        let begin = start.utf16Offset(in: receipt)
+        // The base64 text's end holds r and s.
+        for place in [begin + 30, begin + 120, begin + 250, begin + 330] {
+            var bytes = Array(receipt.utf8)
+            try #require(bytes.indices.contains(place))
+            bytes[place] = bytes[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(!(try keygen(String(decoding: bytes, as: UTF8.self)).succeeded), "\(place)")
+        }
+        let other = try #require(receipts.last)
+        let tail = try #require(other.firstRange(of: Self.armour)).lowerBound
+        let head = try #require(receipt.firstRange(of: Self.armour)).lowerBound
+        #expect(!(try keygen(String(receipt[..<head]) + String(other[tail...])).succeeded))
+    }
+
+    @Test("it refuses another namespace and another signer")
+    func otherUse() throws {
+        let receipt = try #require(receipts.first)
+        #expect(!(try keygen(receipt, namespace: "file@signet").succeeded))
+        #expect(!(try keygen(receipt, namespace: "file@signet", signer: nil).succeeded))
+        #expect(!(try keygen(receipt, signer: "bob").succeeded))
+        #expect(!(try keygen(receipt, signer: "mallory").succeeded))
+    }
+
+    @Test("signet log --verify accepts the chain, and refuses it with a receipt altered or removed")
+    func chain() throws {
+        let command = [try Built.program("signet"), "log", "--verify"]
+        let sound = try stage.run(command, as: Stage.alice)
+        #expect(sound.succeeded, "\(sound.output) \(sound.errors)")
+        let path = "\(SignetStage.state(of: Stage.alice))/receipts"
+        let altered = [
+            receipts.joined().replacing("id -un", with: "id -uN"),
+            receipts.dropFirst().joined(),
+            receipts.dropLast().joined(),
+            receipts[0] + receipts[2],
+        ]
+        for text in altered {
+            try stage.write(path, text, mode: 0o600)
+            #expect(!(try stage.run(command, as: Stage.alice).succeeded))
+        }
+        try stage.write(path, receipts.joined(), mode: 0o600)
+        #expect(try stage.run(command, as: Stage.alice).succeeded)
+    }
+}

@@ -1,0 +1,118 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("where nothing can be written", .timeLimit(.minutes(5)))
+struct StorageLossTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    /// The state lies on a small file system of its own.
+    init() throws {
+        signet = try SignetStage(running: false)
+        try signet.shell("mount -t tmpfs -o size=512k,mode=755 state /var/lib/signet")
+        try signet.start()
+        try signet.enroll(Stage.alice, as: Touch.alice)
+    }
+
+    private func sudo() throws -> Terminal {
+        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+    }
+
+    private func fill() throws {
+        try signet.shell("cat /dev/zero >/var/lib/signet/filler 2>/dev/null; sync; true")
+    }
+
+    private func expectSound() throws {
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        let status = try signet.status(Stage.alice)
+        #expect(status.state == .valid)
+        #expect(status.lock == .open)
+    }
+
+    @Test("a full disk when the attempt is counted: told, no finger asked for, the password works")
+    func fullBefore() throws {
+        try fill()
+        let terminal = try sudo()
+        try terminal.expect("what was needed could not be read or written")
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        try signet.expectDenial("storage")
+        try signet.shell("rm /var/lib/signet/filler")
+        try expectSound()
+    }
+
+    @Test("a full disk when the receipt is written: told, not let in, the password works")
+    func fullAtTouch() throws {
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try fill()
+        try signet.touch(Touch.alice)
+        try terminal.expect("what was needed could not be read or written")
+        try terminal.passBySudosPrompt()
+        try signet.expectDenial("storage")
+        try signet.shell("rm /var/lib/signet/filler")
+        try expectSound()
+    }
+
+    @Test("a full disk when a mismatch is counted: told, and the attempt stays counted")
+    func fullAtMismatch() throws {
+        try signet.setFailures(4, of: Stage.alice)
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try fill()
+        try signet.touch(Touch.nobody)
+        try terminal.expect("what was needed could not be read or written")
+        try terminal.passBySudosPrompt()
+        #expect(try signet.failures(of: Stage.alice) == 5)
+    }
+
+    @Test("a full disk when a finger is enrolled: told, and the fingers before it still serve")
+    func fullAtEnrolment() throws {
+        try fill()
+        let answer = try signet.enroll(Stage.alice, .leftIndex, as: "alice's other")
+        guard case .denial(let denial) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(denial.reason == .storage)
+        try signet.shell("rm /var/lib/signet/filler")
+        #expect(try signet.status(Stage.alice).prints == 1)
+        try expectSound()
+        guard case .done = try signet.enroll(Stage.alice, .leftIndex, as: "alice's other") else {
+            Issue.record("the finger was not enrolled when there was room")
+            return
+        }
+    }
+
+    @Test("a read-only disk: told, no finger asked for, the password works, nothing is lost")
+    func readOnly() throws {
+        try signet.shell("mount -o remount,ro /var/lib/signet")
+        let terminal = try sudo()
+        try terminal.expect("what was needed could not be read or written")
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        let answer = try signet.enroll(Stage.alice, .leftIndex, as: "alice's other")
+        guard case .denial(let denial) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(denial.reason == .storage)
+        try signet.shell("mount -o remount,rw /var/lib/signet")
+        try expectSound()
+    }
+
+    @Test("a daemon that starts on a read-only disk serves, tells, and the password works")
+    func startsReadOnly() throws {
+        try signet.stop()
+        try signet.shell("mount -o remount,ro /var/lib/signet")
+        try signet.start()
+        let terminal = try sudo()
+        try terminal.expect("what was needed could not be read or written")
+        try terminal.passBySudosPrompt()
+    }
+}

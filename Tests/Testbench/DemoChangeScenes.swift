@@ -1,0 +1,138 @@
+import TestSupport
+
+extension DemoSet {
+    /// Changed fingers, and too many that did not match.
+    static let changeScenes = [
+        DemoScene(
+            title: "A fingerprint disappears behind the daemon's back",
+            about: "Somebody with access to the disk removes a template. The key was sealed to "
+                + "exactly alice's two fingers: it opens for nobody any more, and alice learns why.",
+            play: change),
+        DemoScene(
+            title: "alice looks into it, and turns fingerprint login on again",
+            about: "The status says what is wrong and what to do about it. With the password, a "
+                + "new key is sealed to the fingers that there are now.",
+            play: enable),
+        DemoScene(
+            title: "The template is put back",
+            about: "Adding one is a change like any other: an old finger cannot be slipped in.",
+            play: restore),
+        DemoScene(
+            title: "Too many fingers that do not match",
+            about: "Every fifth one locks the finger for 30 seconds, also for those who would "
+                + "match. The password works all the time.",
+            play: lockout),
+        DemoScene(
+            title: "alice lifts the lockout",
+            about: "She proves with the password that it is her, and need not wait.",
+            play: unlock),
+    ]
+
+    /// Where alice's templates are.
+    static let templates = "/var/lib/signet/private/accounts/\(Stage.alice.uid)/prints"
+    /// Where the name of the first is noted.
+    static let firstTemplate = "/run/first-template"
+
+    private static func change(_ set: DemoSet) throws {
+        set.screen.act("somebody removes one of alice's two templates from the disk")
+        try set.shell(
+            """
+            mkdir -m 700 /run/taken && cd \(templates) \
+            && mv "$(ls | grep -vxFf \(firstTemplate))" /run/taken/
+            """)
+        let terminal = try set.alice("sudo", "whoami")
+        let reason = try set.see("Run 'signet enable' to turn it on again", on: terminal)
+        try set.check(
+            "alice is told the reason", reason.contains("a finger was removed"), came: reason)
+        try set.see(sudoPrompt, on: terminal)
+        try set.typePassword(terminal)
+        try set.seeRoot(terminal)
+        try set.check("no finger was asked for", terminal) { !$0.contains("touch the reader") }
+    }
+
+    private static func enable(_ set: DemoSet) throws {
+        let status = try set.alice("signet", "status")
+        try set.see("fingerprint login does not work for alice now", on: status)
+        let ending = try status.expectEnd(within: patience)
+        try set.check(
+            "the status is 1 for scripts, and names the reason",
+            ending == .exited(1) && status.transcript.contains("a finger was removed"),
+            came: "\(ending)\n\(status.transcript)")
+        try set.turnOn()
+        let terminal = try set.alice("sudo", "whoami")
+        try set.seeInvitation(terminal)
+        try set.touch(.aliceRight)
+        try set.seeRoot(terminal)
+    }
+
+    private static func restore(_ set: DemoSet) throws {
+        set.screen.act("somebody puts the removed template back")
+        try set.shell("mv /run/taken/* \(templates)/ && rmdir /run/taken")
+        let terminal = try set.alice("sudo", "whoami")
+        let reason = try set.see("Run 'signet enable' to turn it on again", on: terminal)
+        try set.check(
+            "alice is told the reason", reason.contains("a finger was added"), came: reason)
+        try set.see(sudoPrompt, on: terminal)
+        try set.giveUp(terminal)
+        try set.turnOn()
+    }
+
+    private func turnOn() throws {
+        let terminal = try alice("signet", "enable")
+        try see("Password of alice: ", on: terminal)
+        try typePassword(terminal)
+        try see("fingerprint login is on for alice", on: terminal)
+        try end(terminal, "fingerprint login is on again")
+    }
+
+    private static func lockout(_ set: DemoSet) throws {
+        let first = try set.alice("sudo", "whoami")
+        for _ in 0..<3 {
+            try set.seeInvitation(first)
+            try set.touch(.stranger)
+            try set.see("the finger did not match", on: first)
+        }
+        try set.see(sudoPrompt, on: first)
+        try set.giveUp(first, who: "the stranger")
+
+        let second = try set.alice("sudo", "whoami")
+        try set.seeInvitation(second)
+        try set.touch(.stranger)
+        try set.see("the finger did not match", on: second)
+        try set.seeInvitation(second)
+        try set.touch(.stranger)
+        try set.seeSeconds(second)
+        try set.see(sudoPrompt, on: second)
+        try set.giveUp(second, who: "the stranger")
+
+        let third = try set.alice("sudo", "whoami")
+        try set.seeSeconds(third)
+        try set.see(sudoPrompt, on: third)
+        try set.check("no finger is asked for now", third) { !$0.contains("touch the reader") }
+        try set.giveUp(third)
+    }
+
+    /// Waits until the lockout is told, with the seconds that it still lasts.
+    private func seeSeconds(_ terminal: Terminal) throws {
+        try see("too many fingers did not match: wait ", on: terminal)
+        let number = try see(" s, or use the password", on: terminal)
+        let seconds = Int(number) ?? 0
+        try check(
+            "the finger is locked for \(number) s", (1...30).contains(seconds), came: number)
+    }
+
+    private static func unlock(_ set: DemoSet) throws {
+        let status = try set.alice("signet", "status")
+        try set.see("s more: too many fingers did not match", on: status)
+        let ending = try status.expectEnd(within: patience)
+        try set.check("the status tells of the lockout", ending == .exited(1), came: "\(ending)")
+        let unlock = try set.alice("signet", "unlock")
+        try set.see("Password of alice: ", on: unlock)
+        try set.typePassword(unlock)
+        try set.end(unlock, "the password lifted the lockout")
+        let terminal = try set.alice("sudo", "whoami")
+        try set.seeInvitation(terminal)
+        try set.touch(.aliceRight)
+        try set.seeRoot(terminal)
+    }
+}

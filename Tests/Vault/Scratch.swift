@@ -1,1 +1,0 @@
-../Posix/Scratch.swift
