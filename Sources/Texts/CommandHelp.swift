@@ -32,7 +32,7 @@ package enum CommandHelp {
     package static let disable: Text = "turn fingerprint login off; the fingers stay"
     /// `unlock`
     package static let unlock: Text =
-        "let the finger in again after too many that did not match"
+        "end the lockout after too many fingers that did not match"
     /// `readers`
     package static let readers: Text = "the fingerprint readers of this machine"
     /// `log`

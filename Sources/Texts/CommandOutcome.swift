@@ -28,7 +28,7 @@ package enum CommandOutcome {
     }
     /// The lockout was lifted.
     package static func unlocked(_ account: Bytes) -> Text {
-        "the finger is let in again for \(account)"
+        "fingerprint login is unlocked for \(account)"
     }
     /// After a change of fingers: whether login is on.
     package static func login(_ state: CredentialState, account: Bytes) -> Text {

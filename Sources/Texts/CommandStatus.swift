@@ -13,7 +13,7 @@ package enum CommandStatus {
     /// In front of the line: which readers.
     package static let readers: Text = "readers"
     /// In front of the line: whether the finger is kept out.
-    package static let lock: Text = "lock"
+    package static let lock: Text = "lockout"
     /// In front of the line: which PAM services use the module.
     package static let usedBy: Text = "used by"
     /// In front of the line: the daemon.
@@ -58,16 +58,16 @@ package enum CommandStatus {
     /// Whether failed matches keep the finger out.
     package static func lock(_ status: StatusAnswer) -> Text {
         switch status.lock {
-        case .open: "open"
+        case .open: "none"
         case .forNow:
             """
-            closed for \(number: status.seconds ?? 0) s: too many fingers did not match. \
+            for \(number: status.seconds ?? 0) s more: too many fingers did not match. \
             Wait, or use the password
             """
         case .untilPassword:
             """
-            closed: too many fingers did not match. \
-            Log in with the password, or run 'signet unlock'
+            until the password is given: too many fingers did not match. \
+            Log in with it, or run 'signet unlock'
             """
         }
     }

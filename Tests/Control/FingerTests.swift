@@ -171,7 +171,7 @@ struct FingerTests {
         let cases: [(String, Request, String, String)] = [
             ("enable", .enable(account: alice), "fingerprint login is on for alice", "enabled"),
             ("disable", .disable(account: alice), "fingerprint login is off for alice", "disabled"),
-            ("unlock", .unlock(account: alice), "the finger is let in again", "unlocked"),
+            ("unlock", .unlock(account: alice), "fingerprint login is unlocked", "unlocked"),
         ]
         for (action, request, text, kind) in cases {
             let script = answering(.done(DoneAnswer(state: .valid)))

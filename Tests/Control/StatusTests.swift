@@ -33,7 +33,7 @@ struct StatusTests {
                 login    on since 20 Nov 2026
                 fingers  2 enrolled
                 readers  Quick\\x1b[2J (usb-1)
-                lock     open
+                lockout  none
                 used by  sudo
                 service  signetd 0.1.0
                 vault    file
@@ -80,8 +80,8 @@ struct StatusTests {
                 empty, "off: no finger is enrolled\n         run 'signet enroll'",
                 ["no-finger", "off"]
             ),
-            (paused, "closed for 17 s: too many fingers did not match. Wait", ["locked"]),
-            (locked, "closed: too many fingers did not match. Log in with", ["locked"]),
+            (paused, "for 17 s more: too many fingers did not match. Wait", ["locked"]),
+            (locked, "until the password is given: too many fingers did not", ["locked"]),
         ]
         for (status, text, obstacles) in cases {
             let plain = try run(status)
