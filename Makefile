@@ -48,6 +48,7 @@ programs:
 	done
 
 demo: build ## watch real sudo being let in by a touch, and refused
+	@$(if $(AS_ROOT),echo "the demo needs root, for mounts of its own: sudo may want your password")
 	$(AS_ROOT) $(TESTBENCH) demo
 
 test: deps module ## run all tests (as root: they need mounts of their own)

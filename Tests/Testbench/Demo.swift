@@ -22,6 +22,8 @@ struct DemoScene: Sendable {
 final class Demo: Sendable {
     private let screen: DemoScreen
     private let sets = Mutex<[SignetStage]>([])
+    /// Held by whoever ends the demo, to the end.
+    private let ending = Mutex(())
 
     private init(_ screen: DemoScreen) { self.screen = screen }
 
@@ -41,12 +43,17 @@ final class Demo: Sendable {
         }
         let demo = Demo(screen)
         let watched = demo.watchSignals()
-        let status = withExtendedLifetime(watched) { demo.play() }
-        screen.close()
-        return status
+        return withExtendedLifetime(watched) {
+            let (status, lastWords) = demo.play()
+            return demo.ending.withLock { _ in
+                demo.end(saying: lastWords)
+                return status
+            }
+        }
     }
 
-    private func play() -> Int32 {
+    /// Gives the exit status, and what is to be said at the end.
+    private func play() -> (Int32, String) {
         let start = ContinuousClock.now
         screen.say(Self.introduction)
         let main: DemoSet
@@ -56,8 +63,7 @@ final class Demo: Sendable {
             images = try set([.image])
             try main.makePress()
         } catch {
-            screen.say("\nthe demo could not be set up: \(error)\n\(Self.setupHint)")
-            return 1
+            return (1, Self.setupText(error))
         }
         let scenes =
             DemoSet.loginScenes.map { ($0, main) } + DemoSet.changeScenes.map { ($0, main) }
@@ -68,7 +74,6 @@ final class Demo: Sendable {
             screen.heading(index + 1, scene.title, scene.about)
             if !plays(scene, set) { failed.append(index + 1) }
         }
-        end()
         return summary(scenes.count, failed, ContinuousClock.now - start)
     }
 
@@ -86,15 +91,13 @@ final class Demo: Sendable {
         return false
     }
 
-    private func summary(_ count: Int, _ failed: [Int], _ time: Duration) -> Int32 {
+    private func summary(_ count: Int, _ failed: [Int], _ time: Duration) -> (Int32, String) {
         let seconds = Int((time / .seconds(1)).rounded())
-        if failed.isEmpty {
-            screen.say("\n\(count) scenes, all as expected, in \(seconds) s. \(Self.farewell)")
-            return 0
+        guard failed.isEmpty else {
+            let numbers = failed.map(String.init).joined(separator: ", ")
+            return (1, "\(count) scenes, \(failed.count) not as expected: \(numbers)")
         }
-        let numbers = failed.map(String.init).joined(separator: ", ")
-        screen.say("\n\(count) scenes, \(failed.count) not as expected: \(numbers)")
-        return 1
+        return (0, "\(count) scenes, all as expected, in \(seconds) s. \(Self.farewell)")
     }
 
     private func set(_ kinds: [SignetStage.ReaderKind]) throws -> DemoSet {
@@ -106,7 +109,9 @@ final class Demo: Sendable {
 
     // MARK: The end
 
-    private func end() {
+    private func end(saying lastWords: String) {
+        screen.say("\n\(lastWords)")
+        screen.close()
         for set in sets.withLock({ $0 }) { set.end() }
     }
 
@@ -116,10 +121,10 @@ final class Demo: Sendable {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [self] in
-                screen.say("\nstopped. \(Self.farewell)")
-                screen.close()
-                end()
-                exit(128 + number)
+                ending.withLock { _ in
+                    end(saying: "stopped. \(Self.farewell)")
+                    exit(128 + number)
+                }
             }
             source.resume()
             return source
@@ -129,17 +134,24 @@ final class Demo: Sendable {
     private static let introduction = """
         Signet: fingerprint login that proves itself.
 
-        Everything below really happens: real sudo, the real PAM module and daemon, on a machine
-        of its own inside private namespaces, with the users alice and bob. Only the fingerprint
-        reader is a virtual one, of libfprint. This machine's users, its /etc and its passwords
-        stay as they are.
+        Everything below really happens: real sudo, the real PAM module and the real
+        daemon, on a machine of its own inside private namespaces, with the users
+        alice and bob. Only the fingerprint reader is a virtual one, of libfprint.
+        This machine's users, its /etc and its passwords stay as they are.
 
           |     a terminal, as it is
           >     what somebody does
           [ok]  what was checked
         """
     private static let farewell = "Nothing is left behind."
-    private static let setupHint = """
-        It needs root and the right to make mounts: in a container, run that with '--privileged'.
-        """
+
+    private static func setupText(_ error: any Error) -> String {
+        guard case TestFault.noStage(let text) = error else {
+            return "the demo could not be set up: \(error)"
+        }
+        return """
+            the demo could not make a machine of its own: \(text)
+            Root must be allowed to make mounts: start a container with '--privileged'.
+            """
+    }
 }

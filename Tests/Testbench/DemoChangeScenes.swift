@@ -122,6 +122,10 @@ extension DemoSet {
     }
 
     private static func unlock(_ set: DemoSet) throws {
+        let status = try set.alice("signet", "status")
+        try set.see("s more: too many fingers did not match", on: status)
+        let ending = try status.expectEnd(within: patience)
+        try set.check("the status tells of the lockout", ending == .exited(1), came: "\(ending)")
         let unlock = try set.alice("signet", "unlock")
         try set.see("Password of alice: ", on: unlock)
         try set.typePassword(unlock)

@@ -28,7 +28,9 @@ extension DemoSet {
         set.screen.act("alice swipes her right index finger, five times")
         for stage in 1...5 {
             try set.put(alicesFinger, touch: stage)
-            if stage < 5 { try set.see("\(stage) of 5", on: terminal) }
+            guard stage < 5 else { break }
+            try set.see("\(stage) of 5", on: terminal)
+            set.screen.react()
         }
         try set.see("is enrolled for alice", on: terminal)
         try set.end(terminal, "five pictures make a template")

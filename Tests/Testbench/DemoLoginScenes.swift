@@ -41,7 +41,9 @@ extension DemoSet {
         set.screen.act("alice touches the reader with her right index finger, five times")
         for stage in 1...5 {
             try set.signet.touch(Finger.aliceRight.rawValue)
-            if stage < 5 { try set.see("\(stage) of 5", on: terminal) }
+            guard stage < 5 else { break }
+            try set.see("\(stage) of 5", on: terminal)
+            set.screen.react()
         }
         try set.see("right-index is enrolled for alice", on: terminal)
         try set.see("fingerprint login is on for alice", on: terminal)

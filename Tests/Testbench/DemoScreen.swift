@@ -38,14 +38,13 @@ final class DemoScreen: Sendable {
 
     /// Shows what is still under way; nothing is shown any more afterwards.
     func close() {
+        // Collectors may still hold the other end, so an end of file may not come.
+        write([DemoFrame.mark, 0, DemoFrame.mark])
         let wasOpen = isOpen.withLock { isOpen in
             defer { isOpen = false }
             return isOpen
         }
-        guard wasOpen else { return }
-        // Programs may still hold copies of the other end, so an end of file may not come.
-        write([DemoFrame.mark, 0, DemoFrame.mark])
-        finished.wait()
+        if wasOpen { finished.wait() }
     }
 
     // MARK: What the demo says
@@ -62,13 +61,18 @@ final class DemoScreen: Sendable {
     /// What a person does now.
     func act(_ text: String) {
         write(line: "     \(styled("36", "> \(text)"))")
+        react()
+    }
+
+    /// Lets a person follow, where one watches.
+    func react() {
         if isTerminal { usleep(Self.reactionMicroseconds) }
     }
 
     /// A command, as it stands behind a prompt.
     func command(_ text: String, prompt: String) {
         write(Array("\(prompt)\(styled("1", text))\r\n".utf8))
-        if isTerminal { usleep(Self.reactionMicroseconds) }
+        react()
     }
 
     /// Something was checked, and is as it should be.
@@ -107,11 +111,12 @@ final class DemoScreen: Sendable {
     // MARK: The pipe
 
     private func write(line text: String) {
-        guard isOpen.withLock({ $0 }) else { return }
         write([DemoFrame.mark] + Array("\(text)\n".utf8) + [DemoFrame.mark])
     }
 
-    private func write(_ bytes: [UInt8]) { Self.write(bytes, to: terminals) }
+    private func write(_ bytes: [UInt8]) {
+        isOpen.withLock { if $0 { Self.write(bytes, to: terminals) } }
+    }
 
     private static func show(from source: Int32, _ frame: DemoFrame) {
         var frame = frame
