@@ -21,7 +21,7 @@ package struct ImpressionQuality: Sendable {
     /// A careful touch of a clean finger.
     package static let careful = ImpressionQuality(
         turn: 5, shift: 5, stretch: 1, pressure: 0.15, noise: 6, contact: 0.98...1.05)
-    /// A hasty touch: badly placed, dry or wet. Often refused.
+    /// A hasty touch: badly placed, dry or wet. Refused now and then.
     package static let hasty = ImpressionQuality(
         turn: 25, shift: 45, stretch: 4, pressure: 0.6, noise: 32, contact: 0.6...0.8)
 }
