@@ -52,7 +52,9 @@ let package = Package(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
         .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
         .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
-        .target(name: "Reader", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
+        .target(
+            name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "Wire"],
+            swiftSettings: common),
         .target(name: "Password", dependencies: ["CPAM", "Posix"], swiftSettings: common),
         .target(
             name: "Vault", dependencies: ["Crypto", "Posix", "Statement"], swiftSettings: common),
@@ -146,7 +148,7 @@ let package = Package(
             name: "LoopTests", dependencies: ["Loop", "Posix"],
             path: "Tests/Loop", swiftSettings: common),
         .testTarget(
-            name: "ReaderTests", dependencies: ["Reader", "Loop", "TestSupport"],
+            name: "ReaderTests", dependencies: ["Reader", "Loop", "TestSupport", "Wire"],
             path: "Tests/Reader", swiftSettings: common),
         .testTarget(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],

@@ -9,7 +9,7 @@ import Wire
 extension Service {
     /// Adds a finger, in the place of an older print of the same finger.
     func enroll(
-        _ account: Account, _ finger: Wire.Finger, _ readerID: Bytes?, _ client: any Client
+        _ account: Account, _ finger: Finger, _ readerID: Bytes?, _ client: any Client
     ) async -> Answer {
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
         let wish = TouchWish(
@@ -42,7 +42,7 @@ extension Service {
 
     /// Deletes one finger, or all, damaged prints included.
     func delete(
-        _ account: Account, _ finger: Wire.Finger?, _ client: any Client
+        _ account: Account, _ finger: Finger?, _ client: any Client
     ) async -> Answer {
         var gone: [Store.StoredPrint] = []
         let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
@@ -85,7 +85,7 @@ extension Service {
     }
 
     /// Why there is no room for a finger; nil if there is.
-    private func roomDenial(_ account: Account, _ finger: Wire.Finger) -> Denial? {
+    private func roomDenial(_ account: Account, _ finger: Finger) -> Denial? {
         let ruling: Ruling<Void> = reading(account) { () throws(StoreFault) in
             guard let enrolment = try keptForEnrolment(account)?.prints.enrolment() else {
                 return .allow(())
@@ -115,7 +115,7 @@ extension Service {
     ///
     /// Only readers that find one among many can tell.
     private func takenDenial(
-        _ account: Account, _ finger: Wire.Finger, _ reader: ReaderDescription,
+        _ account: Account, _ finger: Finger, _ reader: ReaderDescription,
         until end: Duration, _ client: any Client
     ) async -> Denial? {
         guard reader.features.contains(.identify) else { return nil }
@@ -143,7 +143,7 @@ extension Service {
 
     private struct OwnedTemplate {
         let uid: UInt32
-        let finger: Wire.Finger
+        let finger: Finger
         let template: Template
     }
 
@@ -165,7 +165,7 @@ extension Service {
 
     /// Writes a new print to disk and issues the credential anew.
     private func keep(
-        _ template: Template, _ finger: Wire.Finger, _ reader: ReaderDescription,
+        _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
         for account: Account
     ) async -> Ruling<Answer> {
         var replaced: [Store.StoredPrint] = []
@@ -204,7 +204,7 @@ extension Service {
     }
 
     private func reissue(
-        _ account: Account, _ kept: AccountState, _ finger: Wire.Finger?, wasOn: Bool,
+        _ account: Account, _ kept: AccountState, _ finger: Finger?, wasOn: Bool,
         because reason: String
     ) throws(StoreFault) -> Answer {
         let enrolment = try kept.prints.enrolment()

@@ -41,12 +41,9 @@ final class ReaderPool {
 
     /// Enrols a finger; see `Readers.enroll`.
     func enroll(
-        _ finger: Wire.Finger, account: String, on reader: String, limit: Duration,
+        _ finger: Finger, account: String, on reader: String, limit: Duration,
         tell: @escaping @ServiceActor (Notice) -> Void
     ) async -> Result<Template, ReaderFault> {
-        guard let finger = Reader.Finger(rawValue: finger.name.description) else {
-            return .failure(.notSupported)
-        }
         do throws(ReaderFault) {
             return .success(
                 try await readers.enroll(
@@ -88,12 +85,12 @@ final class ReaderPool {
         switch event.kind {
         case .fingerNeeded:
             return Notice(
-                .touch, scan: reader.map { ScanType($0.scanType) },
+                .touch, scan: reader?.scanType,
                 subject: reader.map { Bytes($0.name.utf8.prefix(Limit.text)) })
         // The reader says itself that it needs the finger again.
         case .round: return nil
         case .fingerPresent: return Notice(.fingerPresent)
-        case .retry(let reason): return Notice(.retry, retry: Wire.RetryReason(reason))
+        case .retry(let reason): return Notice(.retry, retry: reason)
         case .stage(let done, let total):
             return Notice(.stage, done: UInt8(clamping: done), total: UInt8(clamping: total))
         }
@@ -104,7 +101,7 @@ extension ReaderAnswer {
     fileprivate init(_ reader: ReaderDescription) {
         self.init(
             readerID: Bytes(reader.id.utf8.prefix(Limit.label)),
-            scan: ScanType(reader.scanType), total: UInt8(clamping: reader.enrolStages),
+            scan: reader.scanType, total: UInt8(clamping: reader.enrolStages),
             name: Bytes(reader.name.utf8.prefix(Limit.label)),
             driver: Bytes(reader.driver.utf8.prefix(Limit.label)),
             features: ReaderFeatures(reader))
@@ -119,26 +116,6 @@ extension ReaderFeatures {
         if reader.features.contains(.list) { insert(.storageList) }
         if reader.features.contains(.updatePrint) { insert(.update) }
         if reader.matchesOnHost { insert(.hostMatching) }
-    }
-}
-
-extension ScanType {
-    fileprivate init(_ type: ReaderDescription.ScanType) {
-        switch type {
-        case .press: self = .press
-        case .swipe: self = .swipe
-        }
-    }
-}
-
-extension Wire.RetryReason {
-    fileprivate init(_ reason: Reader.RetryReason) {
-        switch reason {
-        case .unclear: self = .unclear
-        case .tooShort: self = .tooShort
-        case .offCentre: self = .offCentre
-        case .liftFinger: self = .removeFinger
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import Wire
 
 /// A reference to libfprint's device, with its plain calls.
 ///

@@ -1,13 +1,8 @@
 import CFprint
+import Wire
 
 /// What a reader is and can do, as its driver says.
 package struct ReaderDescription: Equatable, Sendable, Identifiable {
-    /// How a finger meets the reader.
-    package enum ScanType: String, Sendable {
-        case press
-        case swipe
-    }
-
     /// How near the reader is to having to cool down.
     package enum Temperature: String, Sendable {
         case cold

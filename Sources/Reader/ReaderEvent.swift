@@ -1,16 +1,5 @@
 import Loop
-
-/// Why a scan has to be repeated (`FpDeviceRetry`).
-package enum RetryReason: CaseIterable, Sendable {
-    /// The scan was not good enough, for no reason the reader knows.
-    case unclear
-    /// The finger was swiped or lifted too soon.
-    case tooShort
-    /// The finger was not in the middle.
-    case offCentre
-    /// The finger has to be lifted and put down again.
-    case liftFinger
-}
+import Wire
 
 /// What happens on a reader while somebody waits for it.
 package struct ReaderEvent: Equatable, Sendable {

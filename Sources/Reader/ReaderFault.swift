@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import Wire
 
 /// Why a reader could not do what it was asked. A finger that does not match is no fault.
 package enum ReaderFault: Error, Equatable, Sendable {
@@ -72,11 +73,12 @@ extension ReaderFault {
 }
 
 extension RetryReason {
+    /// What `FpDeviceRetry` means.
     init(code: Int32) {
         switch FpDeviceRetry(rawValue: UInt32(bitPattern: code)) {
         case FP_DEVICE_RETRY_TOO_SHORT: self = .tooShort
         case FP_DEVICE_RETRY_CENTER_FINGER: self = .offCentre
-        case FP_DEVICE_RETRY_REMOVE_FINGER: self = .liftFinger
+        case FP_DEVICE_RETRY_REMOVE_FINGER: self = .removeFinger
         default: self = .unclear
         }
     }

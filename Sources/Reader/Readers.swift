@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import Wire
 
 /// The machine's fingerprint readers (`FpContext`).
 ///

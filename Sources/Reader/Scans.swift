@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import Wire
 
 /// What a scan came to.
 package enum MatchResult: Equatable, Sendable {
@@ -144,7 +145,7 @@ extension Print {
             owned: OpaquePointer(
                 g_object_ref_sink(
                     gpointer(fp_print_new(device.pointer)))))
-        unsafe fp_print_set_finger(print.pointer, finger.code)
+        unsafe fp_print_set_finger(print.pointer, FpFinger(UInt32(finger.rawValue)))
         unsafe fp_print_set_username(print.pointer, account)
         let today = unsafe g_date_time_new_now_utc()
         defer { unsafe g_date_time_unref(today) }

@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import Wire
 
 /// A print in a reader's own storage; another system may have put it there.
 package struct StoredPrint: Sendable {
@@ -14,7 +15,7 @@ package struct StoredPrint: Sendable {
     init(_ print: Print) {
         self.print = print
         let code = unsafe fp_print_get_finger(print.pointer).rawValue
-        finger = UInt8(exactly: code).flatMap { Finger(code: $0) }
+        finger = UInt8(exactly: code).flatMap { Finger(rawValue: $0) }
         account = unsafe fp_print_get_username(print.pointer).map { unsafe String(cString: $0) }
     }
 

@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import Wire
 
 /// One enrolled finger as the reader's driver wrote it, in a form that libfprint can read safely.
 package struct Template: Equatable, Sendable {

@@ -1,4 +1,5 @@
 import CFprint
+import Wire
 
 /// The checked form of a serialised print (`fp-print.c`: "FP3", then a GVariant).
 ///
@@ -29,7 +30,7 @@ struct TemplateForm {
         }
         guard let kind = whole[0]?.int32, let driver = whole[1]?.string, !driver.isEmpty,
             let deviceID = whole[2]?.string, let stored = whole[3]?.boolean,
-            let code = whole[4]?.byte, let finger = Finger(code: code),
+            let code = whole[4]?.byte, let finger = Finger(rawValue: code),
             let username = whole[5], let day = whole[7]?.int32, Self.julianDays.contains(day),
             let data = whole[9]?.variant
         else { return nil }

@@ -2,6 +2,7 @@ import Loop
 import Reader
 import TestSupport
 import Testing
+import Wire
 
 extension ReaderTests {
     @Suite("discovery")
@@ -60,7 +61,7 @@ extension ReaderTests {
 
         @Test(
             "a bad scan is reported with its reason and does not end the enrolment",
-            arguments: zip(0..<4, [RetryReason.unclear, .tooShort, .offCentre, .liftFinger]))
+            arguments: zip(0..<4, [RetryReason.unclear, .tooShort, .offCentre, .removeFinger]))
         func retries(code: Int, reason: RetryReason) async throws {
             try await Bench.withReaders { readers in
                 let (log, enrolled) = await Bench.beginEnrolment(with: readers, on: Bench.plainID)

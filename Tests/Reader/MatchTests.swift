@@ -2,6 +2,7 @@ import Loop
 import Reader
 import TestSupport
 import Testing
+import Wire
 
 extension ReaderTests {
     @Suite("matching")
@@ -58,7 +59,7 @@ extension ReaderTests {
 
         @Test(
             "a bad scan is reported and repeated, and is no failure",
-            arguments: zip(0..<4, [RetryReason.unclear, .tooShort, .offCentre, .liftFinger]))
+            arguments: zip(0..<4, [RetryReason.unclear, .tooShort, .offCentre, .removeFinger]))
         func retries(code: Int, reason: RetryReason) async throws {
             try await Bench.withReaders { readers in
                 let template = try await Bench.enrol(as: "one", with: readers)

@@ -2,6 +2,7 @@ import Loop
 import Reader
 import TestSupport
 import Testing
+import Wire
 
 extension ReaderTests {
     @Suite("templates")
@@ -97,14 +98,6 @@ extension ReaderTests {
             #expect(!Template.isWellFormed(Minutiae.template(counts: [3], finger: 11)))
             #expect(!Template.isWellFormed(Minutiae.template(counts: [3], day: 0)))
             #expect(!Template.isWellFormed(Minutiae.template(counts: [3], day: Int32.min)))
-        }
-
-        @Test("fingers have ten stable names")
-        func fingers() {
-            #expect(Finger.allCases.count == 10)
-            #expect(Finger(rawValue: "left-thumb") == .leftThumb)
-            #expect(Finger(rawValue: "right-little") == .rightLittle)
-            #expect(Finger(rawValue: "left-toe") == nil)
         }
     }
 }
