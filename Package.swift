@@ -115,7 +115,7 @@ let package = Package(
             path: "Tests/Testbench", swiftSettings: common),
         .executableTarget(
             name: "fingerprint-acceptance",
-            dependencies: ["Fingerprints", "Loop", "Reader", "TestSupport"],
+            dependencies: ["Fingerprints", "Loop", "Reader", "TestSupport", "Wire"],
             path: "Benchmarks/Acceptance", swiftSettings: common),
         .executableTarget(
             name: "bench", dependencies: ["TestSupport"], path: "Benchmarks/Bench",

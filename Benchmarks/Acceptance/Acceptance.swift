@@ -3,6 +3,7 @@ import Glibc
 import Loop
 import Reader
 import TestSupport
+import Wire
 
 /// Why nothing could be measured.
 enum AcceptanceFault: Error {

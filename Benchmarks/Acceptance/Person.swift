@@ -2,6 +2,7 @@ import Fingerprints
 import Loop
 import Reader
 import TestSupport
+import Wire
 
 /// Somebody who puts fingers on the virtual image reader whenever it asks for one.
 struct Person {

@@ -4,6 +4,7 @@ import Reader
 import Synchronization
 import TestSupport
 import Testing
+import Wire
 
 /// The tests with real virtual readers, one after the other: a process has one environment.
 @Suite("readers", .serialized, .timeLimit(.minutes(5)))

@@ -2,6 +2,7 @@ import Loop
 import Reader
 import TestSupport
 import Testing
+import Wire
 
 extension ReaderTests {
     @Suite("a reader's own storage")
