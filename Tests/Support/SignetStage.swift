@@ -54,9 +54,9 @@ package final class SignetStage: Sendable {
     /// Ends the stage, and with it everything on it.
     package func end() { stage.end() }
 
-    /// Writes the services anew, with other options of the module.
+    /// Writes the services anew, as pam/examples has them, with other options of the module.
     package func writeServices(options: String) throws(TestFault) {
-        let touch = "auth [success=done default=ignore] pam_signet.so \(options)\n"
+        let touch = "auth [success=done conv_err=die default=ignore] pam_signet.so \(options)\n"
         let rest = """
             @include common-auth
             @include common-account
@@ -69,7 +69,7 @@ package final class SignetStage: Sendable {
         try stage.writeService(
             "login",
             """
-            auth [success=1 default=ignore] pam_signet.so \(options)
+            auth [success=1 conv_err=die default=ignore] pam_signet.so \(options)
             auth requisite pam_unix.so nodelay try_first_pass
             auth required pam_permit.so
             @include common-account
