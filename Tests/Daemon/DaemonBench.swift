@@ -97,16 +97,19 @@ final class DaemonBench {
     private static func start(
         _ directory: String, _ kinds: [Kind], _ wrapper: [String]
     ) throws -> TestSupport.Program {
-        let readers = kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
-        return try TestSupport.Program(
-            Command(
-                wrapper + [
-                    Layout.products + "/testbench", "daemon", "--state", directory + "/state",
-                    "--socket", directory + "/socket",
-                    "--configuration", directory + "/signet.conf",
-                    "--verify-password", directory + "/verify-password",
-                ] + readers))
+        try TestSupport.Program(Command(wrapper + arguments(directory, kinds)))
     }
+
+    private static func arguments(_ directory: String, _ kinds: [Kind]) -> [String] {
+        [
+            Layout.products + "/testbench", "daemon", "--state", directory + "/state",
+            "--socket", directory + "/socket", "--configuration", directory + "/signet.conf",
+            "--verify-password", directory + "/verify-password",
+        ] + kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
+    }
+
+    /// What starts the daemon.
+    var arguments: [String] { Self.arguments(directory, kinds) }
 
     /// Says of a password what the password itself says, so that each verdict can be had.
     private static let passwordCheck = """

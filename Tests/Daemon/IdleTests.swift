@@ -1,0 +1,64 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("idleness") struct IdleTests {
+        @Test("with the socket from systemd, the daemon goes when nobody asks, not before")
+        func idleExit() throws {
+            let bench = try DaemonBench(configuration: "[daemon]\nidle-exit = 1s\n")
+            // Its place is taken by one that gets the socket handed over.
+            bench.program.signal(SIGTERM)
+            try bench.program.expectEnd()
+            let activated = try TestSupport.Program(
+                Command(
+                    ["systemd-socket-activate", "--seqpacket", "--listen", bench.socket]
+                        + bench.arguments))
+            try activated.expectError("Listening on")
+            do {
+                let client = try bench.client()
+                #expect(try client.ask(.status(account: Person.bin.bytes)).status != nil)
+                // As long as somebody is there it stays: this outlasts the idle time.
+                var waiting = pollfd(fd: -1, events: 0, revents: 0)
+                _ = unsafe poll(&waiting, 1, 1_200)
+                #expect(activated.ended == nil)
+                #expect(try client.ask(.readers).done != nil)
+            }
+            #expect(try activated.expectEnd().ending == .exited(0))
+            #expect(unsafe access(bench.socket, F_OK) == 0, "the socket is systemd's")
+        }
+
+        @Test("nothing runs while a finger is awaited, and nothing while nobody asks")
+        func wakeUps() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            let client = try bench.client()
+            try client.send(.login(.daemon))
+            try client.wait(for: .touch)
+            // Until the daemon rests, and then for a second.
+            var (before, after) = (-1, bench.switches)
+            for _ in 0..<10 where before != after {
+                var nothing = pollfd(fd: -1, events: 0, revents: 0)
+                _ = unsafe poll(&nothing, 1, 1_000)
+                (before, after) = (after, bench.switches)
+            }
+            #expect(before == after, "a second without a single wake-up")
+            try bench.text.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+        }
+    }
+}
+
+extension DaemonBench {
+    /// How often the daemon's threads went to sleep until now.
+    fileprivate var switches: Int {
+        Layout.entries(of: "/proc/\(program.pid)/task").reduce(0) { sum, thread in
+            let path = "/proc/\(program.pid)/task/\(thread)/status"
+            let status = (try? String(decoding: Layout.read(path), as: UTF8.self)) ?? ""
+            let line = status.split(separator: "\n")
+                .first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+        }
+    }
+}
