@@ -6,7 +6,7 @@ extension DemoSet {
         DemoScene(
             title: "A fingerprint disappears behind the daemon's back",
             about: "Somebody with access to the disk removes a template. The key was sealed to "
-                + "exactly alice's two fingers: it opens for nobody any more, and alice learns why.",
+                + "exactly alice's two fingers: it opens for nobody any more, and she is told why.",
             play: change),
         DemoScene(
             title: "alice looks into it, and turns fingerprint login on again",
