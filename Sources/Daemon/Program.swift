@@ -5,6 +5,7 @@ import Posix
 import Reader
 import Store
 import Systemd
+import Vault
 import Wire
 
 /// The daemon from start to end.
@@ -63,12 +64,18 @@ package final class Program {
         do {
             // First the socket: it tells whether another daemon has the state in use.
             let socket = try listeningSocket()
+            // The readers are looked for meanwhile, on their own thread: that takes the longest.
+            let readers = onReader {
+                ReaderPool(ignoring: settings.words(Settings.ignoredReaders))
+            }
             let state = try StateDirectory.open(
                 places.state, credentials: places.credentials)
-            let readers = await ReaderPool(ignoring: settings.words(Settings.ignoredReaders))
+            let vault = FileVault(host: state.host)
+            try vault.prepare()
             let service = try Service(
-                state: state, readers: readers, settings: settings, configurationFault: fault,
-                clock: clock, journal: journal, verifyPassword: places.verifyPassword)
+                state: state, vault: vault, readers: await readers.value, settings: settings,
+                configurationFault: fault, clock: clock, journal: journal,
+                verifyPassword: places.verifyPassword)
             let listener = Listener(socket, configuration: settings, clock: clock, service: service)
             { [weak self] in self?.idleChanged($0) }
             service.mayRequest = { [weak listener] in listener?.mayRequest(uid: $0) ?? false }

@@ -28,12 +28,12 @@ final class Service: Answering {
     var mayRequest: (UInt32) -> Bool = { _ in true }
 
     init(
-        state: StateDirectory, readers: ReaderPool, settings: Configuration,
+        state: StateDirectory, vault: FileVault, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
         verifyPassword: String
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
-        vault = FileVault(host: state.host)
+        self.vault = vault
         self.state = state
         self.readers = readers
         self.settings = settings
