@@ -72,7 +72,7 @@ struct DaemonLifeTests {
         try signet.start()
         let terminal = try sudo(on: signet)
         try terminal.expectInvitation()
-        try terminal.expect("no finger was touched in time")
+        try terminal.expect("the reader was not touched in time")
         try terminal.passBySudosPrompt()
         try signet.expectDenial("timedOut")
     }

@@ -54,7 +54,7 @@ struct DaemonLossTests {
         let terminal = try sudo()
         try terminal.expectInvitation()
         signet.suspend()
-        try terminal.expect("no finger was touched in time")
+        try terminal.expect("the reader was not touched in time")
         expectReturn(after: .seconds(2), since: begun, of: "a daemon stopped during")
         try terminal.passBySudosPrompt()
         signet.resume()
@@ -68,7 +68,7 @@ struct DaemonLossTests {
     func timeUp() throws {
         let begun = ContinuousClock.now
         let terminal = try sudo()
-        try terminal.expect("no finger was touched in time")
+        try terminal.expect("the reader was not touched in time")
         expectReturn(after: .seconds(2), since: begun, of: "no touch")
         try terminal.passBySudosPrompt()
         #expect(try signet.failures(of: Stage.alice) == 0)

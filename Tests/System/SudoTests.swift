@@ -80,7 +80,7 @@ struct SudoTests {
         try signet.writeServices(options: "timeout=1")
         let terminal = try sudo("id", "-un")
         try terminal.expectInvitation()
-        try terminal.expect("no finger was touched in time")
+        try terminal.expect("the reader was not touched in time")
         try terminal.passBySudosPrompt()
     }
 
