@@ -75,7 +75,7 @@ package struct Configuration: Sendable {
         _ line: Substring, at place: String, in section: inout String?, seen: inout Set<String>
     ) throws(LineProblem) {
         let line = line.trimmingSpaces
-        guard !line.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" }) else {
+        guard !line.unicodeScalars.contains(where: \.isForbidden) else {
             throw LineProblem(text: "control character")
         }
         if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { return }
@@ -129,5 +129,12 @@ extension Configuration {
     package func words(_ setting: Setting) -> [String] {
         if case .words(let words) = value(setting) { return words }
         return []
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is a control character, the tab excepted: a fault's text quotes the line.
+    fileprivate var isForbidden: Bool {
+        self != "\t" && properties.generalCategory == .control
     }
 }

@@ -155,6 +155,8 @@ struct ConfigurationRefusalTests {
             ("[touch]\ntimeout = 5s\r\n", 2, "control character"),
             ("[touch]\ntimeout = 5s\0\n", 2, "control character"),
             ("# a\u{1B}[2J\n", 1, "control character"),
+            ("# a\u{9B}2J\n", 1, "control character"),
+            ("[touch]\nt\u{7F} = 1\n", 2, "control character"),
             ("\u{FEFF}[touch]\n", 1, "neither"),
         ])
     func mistakes(text: String, line: Int, problem: String) throws {

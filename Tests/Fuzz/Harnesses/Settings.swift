@@ -58,6 +58,12 @@ enum Configurations: Harness {
             }
         } catch {
             require(error.text.hasPrefix("file:"), "a fault without a place")
+            let controls = error.text.unicodeScalars.filter { $0 != "\t" && $0.isControl }
+            require(controls.isEmpty, "a fault that shows more than text")
         }
     }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool { properties.generalCategory == .control }
 }
