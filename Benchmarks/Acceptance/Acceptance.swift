@@ -15,48 +15,61 @@ enum AcceptanceFault: Error {
 
 /// Enrols synthetic fingers on the virtual image reader, and touches it with them and with others.
 enum Acceptance {
-    /// Fingers with the seeds from 1 on: each is enrolled, tried `genuine` times with impressions
-    /// that are not enrolled, and `impostors` times with the fingers after it.
+    /// Fingers with the seeds from `firstSeed` on: each is enrolled, tried `genuine` times with
+    /// impressions that are not enrolled, and `impostors` times with the fingers after it.
     static func measured(
-        fingers count: Int, genuine: Int, impostors: Int
+        fingers count: Int, genuine: Int, impostors: Int, firstSeed: UInt64
     ) async throws -> AcceptanceFigures {
         let directory = try temporaryDirectory()
-        defer { unsafe rmdir(directory) }
         let path = directory + "/image"
+        defer {
+            unsafe unlink(path)
+            unsafe rmdir(directory)
+        }
         unsafe setenv("FP_VIRTUAL_IMAGE", path, 1)
         unsafe setenv("FP_DRIVERS_WHITELIST", "virtual_image", 1)
         MainLoop.runInBackground()
+        let fingers = (0..<UInt64(count)).map { SyntheticFinger(seed: firstSeed &+ $0) }
+        var figures = AcceptanceFigures(fingers: count)
+        for index in fingers.indices {
+            // A reader that works for three minutes is too hot for minutes more; a new one is cold.
+            try await withPerson(at: path) { person in
+                try await measure(
+                    fingers[index],
+                    others: (1...max(1, min(impostors, count - 1))).map {
+                        fingers[(index + $0) % count]
+                    }, genuine: genuine, by: person, into: &figures)
+            }
+        }
+        return figures
+    }
+
+    private static func withPerson(
+        at path: String, _ body: (Person) async throws -> Void
+    ) async throws {
         let readers = await Readers()
         do {
-            let person = try await Person(readers: readers, path: path)
-            let figures = try await measured(
-                (1...UInt64(count)).map { SyntheticFinger(seed: $0) }, by: person,
-                genuine: genuine, impostors: min(impostors, count - 1))
+            try await body(try await Person(readers: readers, path: path))
             await readers.close()
-            return figures
         } catch {
             await readers.close()
             throw error
         }
     }
 
-    private static func measured(
-        _ fingers: [SyntheticFinger], by person: Person, genuine: Int, impostors: Int
-    ) async throws -> AcceptanceFigures {
-        var figures = AcceptanceFigures(fingers: fingers.count, stages: person.stages)
-        for (index, finger) in fingers.enumerated() {
-            let template = try await person.enrol(finger)
-            for number in 0..<genuine {
-                let image = finger.impression(person.stages + number)
-                figures.genuine.add(try await person.touch(image, for: template))
-            }
-            for distance in 1..<(impostors + 1) {
-                let other = fingers[(index + distance) % fingers.count]
-                let image = other.impression(person.stages + distance % max(1, genuine))
-                figures.impostors.add(try await person.touch(image, for: template))
-            }
+    private static func measure(
+        _ finger: SyntheticFinger, others: [SyntheticFinger], genuine: Int, by person: Person,
+        into figures: inout AcceptanceFigures
+    ) async throws {
+        let template = try await person.enrol(finger)
+        for number in 0..<genuine {
+            let image = finger.impression(person.stages + number)
+            figures.genuine.add(try await person.touch(image, for: template))
         }
-        return figures
+        for (number, other) in others.enumerated() where other.seed != finger.seed {
+            let image = other.impression(person.stages + number % genuine)
+            figures.impostors.add(try await person.touch(image, for: template))
+        }
     }
 
     private static func temporaryDirectory() throws(AcceptanceFault) -> String {

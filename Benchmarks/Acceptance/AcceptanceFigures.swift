@@ -24,20 +24,18 @@ struct AcceptanceFigures {
     }
 
     let fingers: Int
-    let stages: Int
     var genuine = Attempts()
     var impostors = Attempts()
 
-    init(fingers: Int, stages: Int) {
+    init(fingers: Int) {
         self.fingers = fingers
-        self.stages = stages
     }
 
     /// The figures, a line each.
     var table: String {
         let refused = genuine.count - genuine.accepted
         return """
-            fingers                          \(fingers), each enrolled by \(stages) touches
+            fingers                          \(fingers)
             genuine attempts                 \(genuine.count), single touch
               accepted                       \(genuine.accepted)
               false rejection rate           \(Self.rate(refused, of: genuine.count))

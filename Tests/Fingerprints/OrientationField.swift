@@ -2,8 +2,9 @@ import Glibc
 
 /// The direction of the ridges at every place of a finger: the zero-pole model with corrections.
 ///
-/// Sources: B. Sherlock, D. Monro, A model for interpreting fingerprint topology (1993); P. Vizcaya,
-/// L. Gerhardt, A nonlinear orientation model for global description of fingerprints (1996).
+/// Sources: B. Sherlock, D. Monro, A model for interpreting fingerprint topology (1993);
+/// P. Vizcaya, L. Gerhardt, A nonlinear orientation model for global description of fingerprints
+/// (1996).
 package struct OrientationField: Sendable {
     package let pattern: RidgePattern
     package let singularities: [Singularity]

@@ -7,7 +7,7 @@ package enum RidgePattern: CaseIterable, Sendable {
     case whorl
     case doubleLoop
 
-    /// The class of a finger, drawn as often as it occurs in people (Wilson, Candela and Watson 1993).
+    /// The class of a finger, drawn as often as it occurs in people (Wilson, Candela, Watson 1993).
     static func drawn(from numbers: inout SeededNumbers) -> RidgePattern {
         switch numbers.unit() {
         case ..<0.037: .arch
@@ -19,7 +19,7 @@ package enum RidgePattern: CaseIterable, Sendable {
         }
     }
 
-    /// Where ridges turn back (cores) and part (deltas), in this finger: each class's places, moved.
+    /// Where this finger's ridges turn back (cores) and part (deltas): its class's places, moved.
     func singularities(from numbers: inout SeededNumbers) -> [Singularity] {
         places.map { kind, x, y, limb in
             let reach: Float = kind == .core ? 22 : 36

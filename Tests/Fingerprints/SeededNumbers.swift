@@ -42,7 +42,7 @@ package struct SeededNumbers {
         (2 * unit() - 1) * limit
     }
 
-    /// An approximately normal number, mean 0 and deviation 1, within ±3.5 (a sum of four uniforms).
+    /// A nearly normal number, mean 0 and deviation 1, within ±3.5 (a sum of four uniforms).
     package mutating func normal() -> Float {
         let bits = next()
         let parts = SIMD4<UInt16>(

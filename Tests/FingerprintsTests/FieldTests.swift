@@ -86,7 +86,7 @@ struct FieldTests {
         return Int(sum.rounded())
     }
 
-    /// The lag of the first peak of the columns' autocorrelation, between whole pixels (a parabola).
+    /// The lag of the first peak of the columns' autocorrelation, by a parabola through it.
     private static func period(of columns: [[Float]]) -> Float? {
         let lags = 0..<18
         let power = lags.map { lag in
