@@ -67,7 +67,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	checks/install
 	$(SWIFT_BUILD) --build-tests
 	$(RUN_TESTS)
-	$(SWIFT_BUILD) -c release --build-tests
+	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
 
 format-check:

@@ -168,13 +168,14 @@ extension Connection: Client {
     }
 
     func askPassword(of account: Bytes) async -> SecretBytes? {
-        post(.passwordWanted(account: account))
         let patience = Timer(after: Connection.typing) { [weak self] in self?.takePassword(nil) }
         defer { patience.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled || !isOpen { return continuation.resume(returning: nil) }
                 password = continuation
+                // Only now, so that no answer can come before somebody waits for it.
+                post(.passwordWanted(account: account))
             }
         } onCancel: {
             onService { self.takePassword(nil) }

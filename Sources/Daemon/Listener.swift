@@ -49,7 +49,10 @@ final class Listener {
         for connection in connections.values { connection.stop() }
         if connections.isEmpty { return }
         let limit = Timer(after: patience) { [weak self] in self?.resumeStop() }
-        await withCheckedContinuation { drained = $0 }
+        await withCheckedContinuation { continuation in
+            // An await lets others have their turn: the last one may have left by now.
+            if connections.isEmpty { continuation.resume() } else { drained = continuation }
+        }
         limit.cancel()
         for connection in connections.values { connection.close() }
     }

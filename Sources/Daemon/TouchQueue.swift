@@ -54,6 +54,11 @@ final class TouchQueue {
         let granted = await withTaskCancellationHandler {
             await withCheckedContinuation { turn in
                 if Task.isCancelled { return turn.resume(returning: false) }
+                // An await lets others have their turn: the one in front may have left by now.
+                guard self.current != nil else {
+                    self.current = (account, who)
+                    return turn.resume(returning: true)
+                }
                 places.append(
                     Place(id: id, account: account, who: who, inFront: inFront, turn: turn))
             }

@@ -59,7 +59,9 @@ import Synchronization
 
     /// The source rests only when the queue is seen empty under the lock, so no wake-up is lost.
     private func drain() {
+        // As both: a task that prefers this executor then goes on at once where it need not leave.
         let executor = unsafe asUnownedSerialExecutor()
+        let preference = unsafe asUnownedTaskExecutor()
         for _ in 0..<Self.rounds {
             var batch: [UnownedJob] = []
             jobs.withLock { jobs in
@@ -68,7 +70,7 @@ import Synchronization
             }
             if batch.isEmpty { return }
             for job in batch {
-                unsafe job.runSynchronously(on: executor)
+                unsafe job.runSynchronously(isolatedTo: executor, taskExecutor: preference)
             }
         }
     }

@@ -3,10 +3,15 @@
 /// SAFETY: the continuation is used by the loop's thread alone and forgotten as it is resumed.
 @safe final class Parked<Value: Sendable> {
     private var continuation: UnsafeContinuation<Value, Never>?
+    /// What came before anybody waited: an await lets other jobs have their turn first.
+    private var early: Value?
 
-    /// Resumes the waiting task; a second call does nothing.
+    /// Resumes the waiting task, or the one that will wait; a second call does nothing.
     func resume(_ value: Value) {
-        guard let waiting = unsafe continuation else { return }
+        guard let waiting = unsafe continuation else {
+            early = early ?? value
+            return
+        }
         unsafe continuation = nil
         unsafe waiting.resume(returning: value)
     }
@@ -23,6 +28,7 @@
         await withTaskCancellationHandler {
             _ = isolation
             return unsafe await withUnsafeContinuation { waiting in
+                if let early { return unsafe waiting.resume(returning: early) }
                 unsafe continuation = waiting
                 start()
             }

@@ -22,6 +22,10 @@ package final class Pending<Value: Sendable> {
     /// The result, when it is there.
     package func wait() async -> Value {
         if let value { return value }
-        return await withCheckedContinuation { waiting.append($0) }
+        return await withCheckedContinuation { continuation in
+            // Other jobs may have had their turn since: an await is one, also on its own actor.
+            if let value { return continuation.resume(returning: value) }
+            waiting.append(continuation)
+        }
     }
 }

@@ -192,7 +192,10 @@ private final class Outcome<Value: Sendable> {
     func value(cancelled: @escaping @Sendable () -> Void) async throws(ReaderFault) -> Value {
         await withTaskCancellationHandler { @ReaderActor in
             guard result == nil else { return }
-            await withCheckedContinuation { waiting = $0 }
+            await withCheckedContinuation { continuation in
+                // It may have come since: an await lets other jobs have their turn.
+                if result == nil { waiting = continuation } else { continuation.resume() }
+            }
         } onCancel: {
             cancelled()
         }
