@@ -64,7 +64,7 @@ extension Service {
         _ request: AuthenticateRequest, _ account: Account
     ) -> Ruling<TouchProof> {
         let ruling: Ruling<Assertion>
-        switch standing(of: account) {
+        switch standing(of: account, before.kept) {
         case .deny(let denial): ruling = .deny(denial)
         // Fingers or credential were changed meanwhile: what matched may be gone from among them.
         case .allow(let now) where now.credential != before.credential:

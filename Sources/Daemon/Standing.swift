@@ -23,8 +23,19 @@ extension Service {
     ///
     /// A credential that does not fit the fingers any more is destroyed here, with its reason.
     func standing(of account: Account) -> Ruling<Standing> {
-        reading(account) { () throws(StoreFault) in
+        let found: Ruling<AccountState> = reading(account) { () throws(StoreFault) in
             guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
+            return .allow(kept)
+        }
+        switch found {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let kept): return standing(of: account, kept)
+        }
+    }
+
+    /// The same for an account whose files are open already: read anew, but not searched for.
+    func standing(of account: Account, _ kept: AccountState) -> Ruling<Standing> {
+        reading(account) { () throws(StoreFault) in
             let enrolment = try kept.prints.enrolment()
             switch try credentialState(account, kept, enrolment) {
             case .none, .damaged:

@@ -17,18 +17,24 @@ func readWhole(
 func readBeginning(
     _ file: borrowing Descriptor, count: Int, name: String
 ) throws(SystemFault) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let filled = try fill(file, &bytes, name: name)
-    bytes.removeLast(count - filled)
+    // Most files are far below what they may have: a large cap is not paid for each of them.
+    var bytes = [UInt8](repeating: 0, count: min(count, 16_384))
+    var filled = try fill(file, &bytes, from: 0, name: name)
+    while filled == bytes.count, filled < count {
+        let more = min(count, filled * 4) - filled
+        bytes.append(contentsOf: repeatElement(0, count: more))
+        filled = try fill(file, &bytes, from: filled, name: name)
+    }
+    bytes.removeLast(bytes.count - filled)
     return bytes
 }
 
 /// Reads until the buffer is full or the file ends; returns how many bytes there were.
 private func fill(
-    _ file: borrowing Descriptor, _ bytes: inout [UInt8], name: String
+    _ file: borrowing Descriptor, _ bytes: inout [UInt8], from start: Int, name: String
 ) throws(SystemFault) -> Int {
     let number = file.number
-    var filled = 0
+    var filled = start
     while filled < bytes.count {
         let got = unsafe bytes.withUnsafeMutableBytes { buffer in
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
