@@ -12,7 +12,7 @@ final class TouchQueue {
         let account: UInt32
         let who: Bytes
         let inFront: (Bytes) -> Void
-        let turn: CheckedContinuation<Bool, Never>
+        let turn: CheckedContinuation<Turn, Never>
     }
 
     /// What came of asking for a turn.
@@ -42,30 +42,34 @@ final class TouchQueue {
     func turn(
         for who: Bytes, of account: UInt32, inFront: @escaping (Bytes) -> Void
     ) async -> Turn {
-        guard let current else {
-            self.current = (account, who)
+        if current == nil {
+            current = (account, who)
             return .granted(waited: false)
         }
-        let own = places.count { $0.account == account }
-        guard places.count < limit, own < perAccount else { return .full(inFront: current.who) }
-        inFront(current.who)
         let id = nextID
         nextID += 1
-        let granted = await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { turn in
-                if Task.isCancelled { return turn.resume(returning: false) }
-                // An await lets others have their turn: the one in front may have left by now.
-                guard self.current != nil else {
-                    self.current = (account, who)
-                    return turn.resume(returning: true)
-                }
-                places.append(
-                    Place(id: id, account: account, who: who, inFront: inFront, turn: turn))
+                join(Place(id: id, account: account, who: who, inFront: inFront, turn: turn))
             }
         } onCancel: {
             onService { self.giveUp(id) }
         }
-        return granted ? .granted(waited: true) : .cancelled
+    }
+
+    /// Decides on the place itself, since an await lets others have their turn before it.
+    private func join(_ place: Place) {
+        if Task.isCancelled { return place.turn.resume(returning: .cancelled) }
+        guard let current else {
+            self.current = (place.account, place.who)
+            return place.turn.resume(returning: .granted(waited: true))
+        }
+        let own = places.count { $0.account == place.account }
+        guard places.count < limit, own < perAccount else {
+            return place.turn.resume(returning: .full(inFront: current.who))
+        }
+        places.append(place)
+        place.inFront(current.who)
     }
 
     /// Ends the caller's turn; the first in line has it then, one of another account if there is.
@@ -79,11 +83,11 @@ final class TouchQueue {
         let next = places.remove(at: index)
         current = (next.account, next.who)
         for place in places { place.inFront(next.who) }
-        next.turn.resume(returning: true)
+        next.turn.resume(returning: .granted(waited: true))
     }
 
     private func giveUp(_ id: UInt64) {
         guard let index = places.firstIndex(where: { $0.id == id }) else { return }
-        places.remove(at: index).turn.resume(returning: false)
+        places.remove(at: index).turn.resume(returning: .cancelled)
     }
 }
