@@ -61,6 +61,7 @@ struct TemplateForm {
 }
 
 /// A reference to a GVariant in normal form.
+// SAFETY: one counted reference, taken in `init` and dropped in `deinit`; a GVariant never changes.
 @safe private final class Variant {
     private let pointer: OpaquePointer
 
