@@ -41,9 +41,8 @@ extension Service {
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
         because reason: String
     ) throws(StoreFault) {
-        let credential = try kept.credential.issue(enrolment, vault: vault, now: instant)
+        _ = try kept.credential.issue(enrolment, vault: vault, now: instant)
         journal.credential(of: account, "issued", because: reason)
-        _ = credential
     }
 
     private func changing(
