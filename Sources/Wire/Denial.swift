@@ -22,7 +22,7 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case readerFailed = 10
     /// The finger did not match, and the tries are used up.
     case noMatch = 11
-    /// Nobody touched in time. Also after a mismatch: see `triesLeft`.
+    /// Nobody touched in time. Also after a mismatch: see `mismatches`.
     case timedOut = 12
     /// The client took the request back.
     case cancelled = 13
