@@ -159,4 +159,13 @@ package struct TPMReader {
         guard let count = number(UInt16.self) else { return nil }
         return take(Int(count))
     }
+
+    /// The size of a command or answer that its first ten bytes give; nil if it cannot be one.
+    package static func size(ofHeader header: [UInt8]) -> Int? {
+        var fields = TPMReader(header)
+        guard fields.number(UInt16.self) != nil, let size = fields.number(UInt32.self),
+            fields.number(UInt32.self) != nil, (10...4096).contains(size)
+        else { return nil }
+        return Int(size)
+    }
 }
