@@ -44,35 +44,3 @@ package struct AttackerKey: Sendable {
         }
     }
 }
-
-extension TPMInterposer {
-    /// From now on, every primary or other storage key that the TPM shows to the program has the
-    /// attacker's public key in it, with a Name that fits.
-    package func fakePrimary(with key: AttackerKey) {
-        setRule(at: .answer) { [core] exchange in
-            guard exchange.code == .createPrimary || exchange.code == .readPublic,
-                let response = exchange.parsedResponse
-            else { return .pass }
-            var fields = TPMReader(response.parameters)
-            guard let area = fields.sized(), let forged = key.posing(as: area),
-                let names = try? Self.names(of: area, by: core.tpm),
-                let forgedNames = try? Self.names(of: forged, by: core.tpm)
-            else { return .pass }
-            var answer = response.bytes
-            answer.replace(area, with: forged)
-            for (name, forgedName) in zip(names, forgedNames) {
-                answer.replace(name, with: forgedName)
-            }
-            return .answer(answer)
-        }
-    }
-
-    /// Name and qualified name of an owner's primary (TPM 2.0 part 1, Names).
-    private static func names(
-        of area: [UInt8], by tpm: SoftwareTPM
-    ) throws(TestFault) -> [[UInt8]] {
-        let name = try [0, 0x0B] + tpm.digest(area)
-        let qualified = try tpm.digest([UInt8](bigEndian: TPMHandle.owner) + name)
-        return [name, [0, 0x0B] + qualified]
-    }
-}

@@ -21,6 +21,18 @@ package struct TPMExchange: Sendable, CustomStringConvertible {
         return (0..<(code.handleCount ?? 0)).compactMap { _ in fields.number(UInt32.self) }
     }
 
+    /// What authorises the command: passwords stand there in clear. Nothing where the tests do not
+    /// know the command.
+    package var commandSessions: [TPMSession] {
+        var fields = TPMReader(command)
+        guard let count = code.handleCount, fields.number(UInt16.self) == 0x8002,
+            fields.take(8 + 4 * count) != nil, let size = fields.number(UInt32.self),
+            let part = fields.take(Int(size))
+        else { return [] }
+        var sessions = TPMReader(part)
+        return sessions.sessions(withHandles: true)
+    }
+
     /// What the TPM answered, in one number: 0 is success.
     package var responseCode: UInt32? { Self.code(of: response) }
 

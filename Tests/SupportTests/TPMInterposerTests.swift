@@ -56,6 +56,18 @@ struct TPMInterposerTests {
         #expect(bus.exchanges.last?.description == "3. TPM2_PCR_Extend 0x10: 0x0")
     }
 
+    @Test("it sees how a command is authorised")
+    func sessions() throws {
+        try program.run(extend)
+        let session = try #require(bus.exchanges.first?.commandSessions.first)
+        #expect(session.handle == TPMHandle.password)
+        #expect(session.proof == [])
+        #expect(bus.exchanges.first?.commandSessions.count == 1)
+        #expect(bus.exchanges.first?.parsedResponse?.sessions.count == 1)
+        try program.run(random)
+        #expect(bus.exchanges.last?.commandSessions.isEmpty == true)
+    }
+
     @Test("it hands on what goes over the control socket, and has heard that too")
     func control() throws {
         #expect(try program.control([0, 0, 0, 5, 0]) == 0)
