@@ -5,6 +5,8 @@ import Wire
 
 @testable import Control
 
+private let alice = Bytes("alice".utf8)
+
 @Suite("signet vault")
 struct VaultTests {
     static let tpm = VaultAnswer(
