@@ -17,6 +17,10 @@ package enum StoreFault: Error, Equatable, Sendable {
     case unknownPrint
     /// No more prints fit.
     case tooManyPrints
+    /// The reader's name is longer than any is.
+    case readerNameTooLong
+    /// The prints were changed since the change was drafted.
+    case staleChange
     /// The machine's secret is not to be had.
     case hostSecret(HostSecretFault)
     /// The vault failed.
@@ -29,7 +33,8 @@ extension StoreFault {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .unsupportedName,
-            .unknownPrint, .tooManyPrints, .hostSecret, .vault:
+            .unknownPrint, .tooManyPrints, .readerNameTooLong, .staleChange,
+            .hostSecret, .vault:
             false
         }
     }
@@ -48,6 +53,8 @@ extension StoreFault: CustomStringConvertible {
         case .unsupportedName: "the account's name has characters that cannot be kept"
         case .unknownPrint: "there is no such print"
         case .tooManyPrints: "no more prints fit"
+        case .readerNameTooLong: "the reader's name is too long"
+        case .staleChange: "the prints were changed meanwhile"
         case .hostSecret(let fault): fault.description
         case .vault(let error): error.description
         }
