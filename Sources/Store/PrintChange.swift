@@ -73,9 +73,9 @@ extension PrintStore {
     /// Makes a change: after a return it is on disk; after a throw, or a crash at any point, either
     /// the old prints count or the new ones.
     ///
-    /// Throws `.staleChange`, with nothing changed, where another change came between.
+    /// Throws `.changedMeanwhile`, with nothing changed, where another change came between.
     package func commit(_ change: PrintChange) throws(StoreFault) {
-        guard try account.record() == change.before else { throw .staleChange }
+        guard try account.record() == change.before else { throw .changedMeanwhile }
         if let added = change.added {
             let name = ListedPrint.fileName(added.print.identifier)
             try account.printsDirectory.keep(added.file, as: name)

@@ -19,10 +19,10 @@ package enum StoreFault: Error, Equatable, Sendable {
     case tooManyPrints
     /// The reader's name is longer than any is.
     case readerNameTooLong
-    /// The prints were changed since the change was drafted.
-    case staleChange
     /// The machine's secret is not to be had.
     case hostSecret(HostSecretFault)
+    /// Somebody else changed the same thing at the same time; nothing was written.
+    case changedMeanwhile
     /// The vault failed.
     case vault(VaultError)
 }
@@ -33,8 +33,8 @@ extension StoreFault {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .unsupportedName,
-            .unknownPrint, .tooManyPrints, .readerNameTooLong, .staleChange,
-            .hostSecret, .vault:
+            .unknownPrint, .tooManyPrints, .readerNameTooLong, .hostSecret, .changedMeanwhile,
+            .vault:
             false
         }
     }
@@ -54,8 +54,8 @@ extension StoreFault: CustomStringConvertible {
         case .unknownPrint: "there is no such print"
         case .tooManyPrints: "no more prints fit"
         case .readerNameTooLong: "the reader's name is too long"
-        case .staleChange: "the prints were changed meanwhile"
         case .hostSecret(let fault): fault.description
+        case .changedMeanwhile: "it was changed by somebody else meanwhile"
         case .vault(let error): error.description
         }
     }

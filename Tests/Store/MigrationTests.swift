@@ -46,7 +46,7 @@ struct MigrationTests {
     func opens() throws {
         let state = try StateDirectory.open(scratch.path)
         let account = try daemon(state)
-        let signature = try key(state, account).sign([1, 2])
+        let signature = try sign([1, 2], state, account)
         let line = try SSHPublicKey.parse(line: try scratch.read("keys/1.pub"))
         #expect(
             try P256PublicKey(point: line.key.point).verifies(signature, message: [1, 2]))
@@ -56,9 +56,9 @@ struct MigrationTests {
         try account.prints.add(
             &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
         let changed = try account.prints.enrolment()
-        #expect(throws: StoreFault.vault(.doesNotOpen)) {
-            try account.credential.open(credential, changed, vault: FileVault(host: state.host))
-        }
+        let context = try account.credential.context(of: credential, changed)
+        let key = try FileVault(host: state.host).ready(key: credential.sealed, context)
+        #expect(throws: VaultError.doesNotOpen) { try key.sign([1, 2], context) }
     }
 
     @Test("its chain of receipts goes on, unbroken")
@@ -165,7 +165,7 @@ struct MigrationTests {
         #expect(throws: StoreFault.damaged(path: scratch.at("private/accounts/2/account"))) {
             try state.account(Array("bin".utf8), uid: 2)
         }
-        _ = try key(state, daemon(state))
+        try sign([1], state, daemon(state))
     }
 
     @Test("a record of version 1 in a directory of version 2 is damaged: nothing is listed in it")
@@ -182,7 +182,7 @@ struct MigrationTests {
     func unversioned() throws {
         #expect(unsafe unlink(scratch.at("version")) == 0)
         let state = try StateDirectory.open(scratch.path)
-        _ = try key(state, daemon(state))
+        try sign([1], state, daemon(state))
         #expect(try scratch.read("version") == Array("signet-state: 2\n".utf8))
     }
 
@@ -196,7 +196,7 @@ struct MigrationTests {
         // With the right one back, all is there.
         try scratch.write("private/host-secret", secret)
         let again = try StateDirectory.open(scratch.path)
-        _ = try key(again, daemon(again))
+        try sign([1], again, daemon(again))
     }
 
     private func daemon(_ state: StateDirectory) throws -> AccountState {
@@ -210,12 +210,16 @@ struct MigrationTests {
         return credential
     }
 
-    private func key(_ state: StateDirectory, _ account: AccountState) throws -> any SigningKey {
+    @discardableResult
+    private func sign(
+        _ message: [UInt8], _ state: StateDirectory, _ account: AccountState
+    ) throws -> P256Signature {
         let enrolment = try account.prints.enrolment()
         let credential = try credential(account)
-        #expect(account.credential.fits(credential, enrolment))
-        return try account.credential.open(
-            credential, enrolment, vault: FileVault(host: state.host))
+        #expect(credential.vault == .file && account.credential.fits(credential, enrolment))
+        let context = try account.credential.context(of: credential, enrolment)
+        return try FileVault(host: state.host).ready(key: credential.sealed, context)
+            .sign(message, context)
     }
 
     private func receipt(
@@ -229,9 +233,9 @@ struct MigrationTests {
             enrolment: 2, counter: place.counter, previous: place.previous, issued: Bench.now
         ).encoded()
         let namespace = SignatureNamespace.login
-        let numbers = try key(state, account).sign(
-            SSHSignature.signedData(
-                namespace: namespace.bytes, messageDigest: try SHA256.digest(statement)))
+        let signed = SSHSignature.signedData(
+            namespace: namespace.bytes, messageDigest: try SHA256.digest(statement))
+        let numbers = try sign(signed, state, account)
         let signature = SSHSignature(
             publicKey: credential.publicKey, namespace: namespace, r: numbers.r, s: numbers.s)
         return Receipt.text(statement: statement, signature: signature.blob)

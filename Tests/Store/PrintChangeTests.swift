@@ -106,7 +106,7 @@ struct PrintChangeTests {
         let state = try bench.account.prints.enrolment().state
         let names = try files()
         for change in [late, first] {
-            #expect(throws: StoreFault.staleChange) { try bench.account.prints.commit(change) }
+            #expect(throws: StoreFault.changedMeanwhile) { try bench.account.prints.commit(change) }
         }
         #expect(try bench.account.prints.enrolment().state == state)
         #expect(try files() == names)
