@@ -40,9 +40,10 @@ struct SideThreadTests {
             let behind = await thread.run(limit: .seconds(20)) { 2 }
             gate.open()
             // The first has come back when what was queued behind it runs.
-            var after: Int?
-            while after == nil { after = await thread.run(limit: .seconds(20)) { 3 } }
-            return [late, behind, after]
+            await withCheckedContinuation { continuation in
+                thread.later { onService { continuation.resume() } }
+            }
+            return [late, behind, await thread.run(limit: .seconds(20)) { 3 }]
         }
         #expect(results == [nil, nil, 3])
     }
