@@ -184,6 +184,9 @@ let package = Package(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
             path: "Tests/FingerprintsTests", swiftSettings: common),
         .testTarget(
+            name: "SupportTests", dependencies: ["TestSupport"],
+            path: "Tests/SupportTests", swiftSettings: common),
+        .testTarget(
             name: "SystemTests",
             dependencies: [
                 "Fingerprints", "Policy", "signet", "testbench", "TestSupport", "verify-password",
