@@ -65,12 +65,13 @@ extension Denial {
     var exitCode: ExitCode {
         switch reason {
         case .wrongPassword: .wrongPassword
-        case .passwordCheckFailed, .storage, .readerFailed, .badRequest: .fault
+        case .vaultUnavailable, .passwordCheckFailed, .storage, .readerFailed, .badRequest: .fault
         case .tooManyRequests, .stopping, .suspending: .noService
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
             .cancelled, .remoteSession, .queueFull, .notPermitted, .unknownAccount, .fingerTaken,
-            .fingerKnown, .tooManyFingers, .unknownFinger:
+            .fingerKnown, .tooManyFingers, .unknownFinger, .platformChanged, .secretExists,
+            .unknownSecret, .secretStale, .tooManySecrets:
             .denied
         }
     }

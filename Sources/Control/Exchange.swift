@@ -81,7 +81,7 @@ struct Exchange {
                 case .done:
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
-                    .signer, .setting, .chainHead:
+                    .signer, .setting, .chainHead, .secretPart, .secret, .vault:
                     continue
                 }
             }

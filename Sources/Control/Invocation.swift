@@ -42,7 +42,9 @@ package struct Invocation {
         case .list: try list()
         case .delete: try delete()
         case .verify: try verify()
-        case .enable: try toggle(Request.enable, kind: "enabled", CommandOutcome.enabled)
+        case .enable:
+            try toggle(
+                { Request.enable(account: $0) }, kind: "enabled", CommandOutcome.enabled)
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
         case .readers: try readers()
@@ -121,7 +123,7 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault:
                 throw .fault(CommandText.unexpected)
             }
         }

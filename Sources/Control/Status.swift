@@ -53,7 +53,7 @@ extension Invocation {
                 status = answer
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
-                .signer, .setting, .chainHead:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -2,16 +2,18 @@ import Loop
 import Policy
 import Posix
 import Store
+import Vault
 import Wire
 
 /// Login by finger on and off, and lockouts lifted: all after the password.
 extension Service {
     /// Issues a credential for the present fingers.
-    func enable(_ account: Account) -> Answer {
-        changing(account) { kept throws(StoreFault) in
+    func enable(_ account: Account) async -> Answer {
+        await answering(account) { () async throws(StoreFault) in
+            guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
             let enrolment = try kept.prints.enrolment()
             guard !enrolment.isEmpty else { return .denial(Denial(.notEnrolled)) }
-            try issue(account, kept, enrolment, because: "enabled")
+            try await issue(account, kept, enrolment, because: "enabled")
             return .done(DoneAnswer(prints: enrolment.count, state: .valid))
         }
     }
@@ -40,9 +42,33 @@ extension Service {
     func issue(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
         because reason: String
-    ) throws(StoreFault) {
-        _ = try kept.credential.issue(enrolment, vault: vault, now: instant)
+    ) async throws(StoreFault) {
+        let draft = try kept.credential.draft(enrolment)
+        let kind: VaultKind
+        let made: NewCredential
+        do throws(VaultError) {
+            kind = try await vaults.chosen()
+            made = try await vaults.call(kind) { vault throws(VaultError) in
+                try vault.create(draft.context)
+            }
+        } catch { throw .vault(error) }
+        // While the vault was at work, somebody else may have changed the fingers.
+        guard try kept.prints.enrolment().state == enrolment.state else {
+            throw .changedMeanwhile
+        }
+        _ = try kept.credential.publish(draft, made, by: kind, now: instant)
         journal.credential(of: account, "issued", because: reason)
+    }
+
+    /// Runs what takes time and reads or writes the disk; a fault is recorded and becomes a denial.
+    func answering(
+        _ account: Account, _ body: () async throws(StoreFault) -> Answer
+    ) async -> Answer {
+        do throws(StoreFault) {
+            return try await body()
+        } catch {
+            return .denial(denial(for: error, account))
+        }
     }
 
     private func changing(

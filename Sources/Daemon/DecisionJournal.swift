@@ -72,7 +72,7 @@ struct DecisionJournal: Sendable {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
         case .assertion, .done: ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
-            .chainHead:
+            .chainHead, .secretPart, .secret, .vault:
             ("answer", "", .debug)
         }
     }

@@ -31,12 +31,9 @@ extension Service {
         switch scanned {
         case .failure(let fault): return .denial(Denial(of: fault))
         case .success(let template):
-            switch await keep(template, finger, reader, for: account) {
-            case .allow(let answer): return answer
-            case .deny(let denial):
-                await readers.forget(template)
-                return .denial(denial)
-            }
+            let answer = await keep(template, finger, reader, for: account)
+            if case .denial = answer { await readers.forget(template) }
+            return answer
         }
     }
 
@@ -45,25 +42,22 @@ extension Service {
         _ account: Account, _ finger: Finger?, _ client: any Client
     ) async -> Answer {
         var gone: [Store.StoredPrint] = []
-        let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
-            guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
+        let answer = await answering(account) { () async throws(StoreFault) in
+            guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
             let before = try kept.prints.enrolment()
             let wasOn = try isOn(account, kept, before)
             gone = before.prints.filter { finger == nil || $0.finger == finger }
             let damaged = before.damaged.filter { finger == nil || $0.finger == finger }
             guard !gone.isEmpty || !damaged.isEmpty else {
-                return .deny(Denial(.unknownFinger, finger: finger))
+                return .denial(Denial(.unknownFinger, finger: finger))
             }
             for print in gone { try kept.prints.remove(print.identifier) }
             for print in damaged { try kept.prints.remove(print) }
-            return .allow(
-                try reissue(account, kept, finger, wasOn: wasOn, because: "a finger was deleted"))
+            return try await reissue(
+                account, kept, finger, wasOn: wasOn, because: "a finger was deleted")
         }
         await forget(gone, of: account, client)
-        switch ruling {
-        case .allow(let answer): return answer
-        case .deny(let denial): return .denial(denial)
-        }
+        return answer
     }
 
     /// Deletes from the readers what they keep of prints that are deleted here, in a turn of its own:
@@ -167,9 +161,9 @@ extension Service {
     private func keep(
         _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
         for account: Account
-    ) async -> Ruling<Answer> {
+    ) async -> Answer {
         var replaced: [Store.StoredPrint] = []
-        let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
+        let answer = await answering(account) { () async throws(StoreFault) in
             let name = Bytes(account.name.utf8)
             let kept = try state.makeAccount(name, uid: account.uid, now: instant)
             let before = try kept.prints.enrolment()
@@ -179,15 +173,15 @@ extension Service {
             var bytes = template.bytes
             _ = try kept.prints.add(
                 &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
-            return .allow(
-                try reissue(account, kept, finger, wasOn: wasOn, because: "a finger was added"))
+            return try await reissue(
+                account, kept, finger, wasOn: wasOn, because: "a finger was added")
         }
         for print in replaced {
             if let template = try? Template(bytes: print.template) {
                 await readers.forget(template)
             }
         }
-        return ruling
+        return answer
     }
 
     /// Whether a change of fingers by the account itself leaves login by finger on.
@@ -206,13 +200,13 @@ extension Service {
     private func reissue(
         _ account: Account, _ kept: AccountState, _ finger: Finger?, wasOn: Bool,
         because reason: String
-    ) throws(StoreFault) -> Answer {
+    ) async throws(StoreFault) -> Answer {
         let enrolment = try kept.prints.enrolment()
         if enrolment.isEmpty {
             try kept.credential.withdraw()
             journal.credential(of: account, "destroyed", because: "no finger is left")
         } else if wasOn {
-            try issue(account, kept, enrolment, because: reason)
+            try await issue(account, kept, enrolment, because: reason)
         }
         let state = try credentialState(account, kept, enrolment)
         return .done(

@@ -70,10 +70,9 @@ package final class Program {
             }
             let state = try StateDirectory.open(
                 places.state, credentials: places.credentials)
-            let vault = FileVault(host: state.host)
-            try vault.prepare()
+            let vaults = Vaults(file: FileVault(host: state.host))
             let service = try Service(
-                state: state, vault: vault, readers: await readers.value, settings: settings,
+                state: state, vaults: vaults, readers: await readers.value, settings: settings,
                 configurationFault: fault, clock: clock, journal: journal,
                 verifyPassword: places.verifyPassword)
             let listener = Listener(socket, configuration: settings, clock: clock, service: service)

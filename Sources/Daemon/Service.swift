@@ -18,7 +18,7 @@ final class Service: Answering {
     let journal: DecisionJournal
     let queue: TouchQueue
     let passwords: PasswordProof
-    let vault: FileVault
+    let vaults: Vaults
     /// The kernel's id of this boot.
     let boot: Bytes
     /// Users who have been refused for asking too often, and not served since.
@@ -28,12 +28,12 @@ final class Service: Answering {
     var mayRequest: (UInt32) -> Bool = { _ in true }
 
     init(
-        state: StateDirectory, vault: FileVault, readers: ReaderPool, settings: Configuration,
+        state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
         verifyPassword: String
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
-        self.vault = vault
+        self.vaults = vaults
         self.state = state
         self.readers = readers
         self.settings = settings
@@ -113,7 +113,7 @@ final class Service: Answering {
         case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
         case .enroll(_, let finger, let readerID): await enroll(account, finger, readerID, client)
         case .delete(_, let finger): await delete(account, finger, client)
-        case .enable: enable(account)
+        case .enable: await enable(account)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")
         case .status: status(account)
@@ -123,7 +123,10 @@ final class Service: Answering {
             unlock(
                 account, because: "password accepted by \(String(decoding: service, as: UTF8.self))"
             )
-        case .readers, .configuration, .password, .cancel: .denial(Denial(.badRequest))
+        case .secretSet, .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged:
+            .denial(Denial(.badRequest))
+        case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
+            .denial(Denial(.badRequest))
         }
     }
 
@@ -132,7 +135,9 @@ final class Service: Answering {
         case .readers: await listReaders(client)
         case .configuration: await listSettings(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
-            .list, .log, .passwordAccepted, .password, .cancel:
+            .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
+            .secretGet, .secretList, .secretDelete, .vault, .migrate, .trustVault,
+            .passwordChanged:
             .denial(Denial(.badRequest))
         }
     }

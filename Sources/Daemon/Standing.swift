@@ -98,6 +98,11 @@ extension Service {
     /// The denial that a fault of the disk becomes, after it was recorded.
     func denial(for fault: StoreFault, _ account: Account) -> Denial {
         journal.fault(fault.description, account: account.name)
+        switch fault {
+        case .vault(let error): return Denial(of: error)
+        case .changedMeanwhile: return Denial(.badRequest)
+        default: break
+        }
         return Denial(.storage, subject: Bytes(fault.description.utf8.prefix(Limit.text)))
     }
 

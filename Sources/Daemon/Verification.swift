@@ -23,14 +23,14 @@ extension Service {
         case .allow(let (kept, enrolment)):
             switch await attempt(wish, kept, enrolment, until: end, client) {
             case .deny(let denial): return .denial(denial)
-            case .allow(let finger): return matched(finger, account, kept)
+            case .allow(let finger): return await matched(finger, account, kept)
             }
         }
     }
 
     private func matched(
         _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
-    ) -> Answer {
+    ) async -> Answer {
         do throws(StoreFault) {
             // While the finger was awaited, it may have been deleted.
             let print = try kept.prints.enrolment().prints.first {
@@ -41,7 +41,7 @@ extension Service {
                 return .denial(Denial(.noMatch))
             }
             try finger.counted.succeeded()
-            try keepUpdate(finger, account, kept)
+            await keepUpdate(finger, account, kept)
             return .done(DoneAnswer(finger: print.finger))
         } catch {
             return .denial(denial(for: error, account))

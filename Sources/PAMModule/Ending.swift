@@ -80,7 +80,8 @@ extension Denial {
             .readerBusy, .readerFailed, .timedOut, .cancelled, .remoteSession, .queueFull,
             .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerTaken,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
-            .badRequest, .stopping, .suspending:
+            .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
+            .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -96,7 +97,8 @@ extension DenialReason {
         case .invalidated, .lockedForNow, .lockedUntilPassword, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .noMatch, .timedOut, .queueFull, .wrongPassword,
             .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
-            .storage, .tooManyRequests, .badRequest, .stopping, .suspending:
+            .storage, .tooManyRequests, .badRequest, .stopping, .suspending, .vaultUnavailable,
+            .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
             false
         }
     }

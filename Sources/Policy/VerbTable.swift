@@ -47,6 +47,15 @@ package enum VerbTable {
         case .passwordAccepted: row(.root, .none)
         case .password: row(.anyone, .none, beginsRequest: false)
         case .cancel: row(.anyone, .none, beginsRequest: false)
+        case .secretSet: row(.rootOrAccount, .none)
+        case .secretPart: row(.anyone, .none, beginsRequest: false)
+        case .secretGet: row(.rootOrAccount, .none)
+        case .secretList: row(.rootOrAccount, .none)
+        case .secretDelete: row(.rootOrAccount, .none)
+        case .vault: row(.anyone, .none)
+        case .migrate: row(.rootOrAccount, .password)
+        case .trustVault: row(.root, .none)
+        case .passwordChanged: row(.root, .none)
         }
     }
 

@@ -29,6 +29,8 @@ struct SealedCredential: Equatable, Sendable {
     let identifier: [UInt8]
     let created: Instant
     let publicKey: SSHPublicKey
+    /// The vault that it was made in, and that opens it.
+    let vault: VaultKind
     var sealed: [UInt8]
     /// The enrolment state it was made for, and the machine's secret then, by its name.
     var enrolment: EnrolmentState
@@ -46,7 +48,7 @@ enum CredentialRecord: LineRecord, Equatable {
 
     func encoded() -> [UInt8] {
         var lines = LineWriter()
-        lines.put("signet-credential", number: 1)
+        lines.put("signet-credential", number: 2)
         switch self {
         case .sealed(let credential):
             lines.put("state", StaticString("sealed").bytes)
@@ -63,10 +65,10 @@ enum CredentialRecord: LineRecord, Equatable {
     }
 
     init(parsing lines: inout LineReader) throws(LineFault) {
-        try lines.version("signet-credential")
+        let version = try lines.version("signet-credential", through: 2)
         switch try lines.value("state", cap: 16) {
         case StaticString("sealed").bytes:
-            self = .sealed(try SealedCredential(parsing: &lines))
+            self = .sealed(try SealedCredential(parsing: &lines, version: version))
         case StaticString("disabled").bytes:
             self = .disabled(since: try lines.instant("since"))
         case StaticString("destroyed").bytes:
@@ -84,6 +86,7 @@ extension SealedCredential {
         lines.put("credential", Hexadecimal.encode(identifier))
         lines.put("created", created.text)
         lines.put("public", Base64.encode(publicKey.point, .url))
+        lines.put("vault", Array(vault.rawValue.utf8))
         lines.put("host", Hexadecimal.encode(host))
         lines.put("generation", number: enrolment.generation)
         lines.put("enrolment", Hexadecimal.encode(enrolment.digest))
@@ -95,13 +98,17 @@ extension SealedCredential {
         lines.put("sealed", Base64.encode(sealed, .url))
     }
 
-    fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
+    fileprivate init(
+        parsing lines: inout LineReader, version: UInt64
+    ) throws(LineFault) {
         identifier = try lines.hexadecimal("credential", count: 16)
         created = try lines.instant("created")
         guard let key = SSHPublicKey(point: try lines.base64("public", count: 65)) else {
             throw .malformed
         }
         publicKey = key
+        // Version 1 knew one vault only.
+        vault = version == 1 ? .file : try lines.vault("vault")
         host = try lines.hexadecimal("host", count: 16)
         let generation = try lines.number("generation")
         let digest = try lines.hexadecimal("enrolment", count: 32)
@@ -118,7 +125,7 @@ extension SealedCredential {
             entries.append(PrintManifest.Entry(identifier: identifier, digest: digest))
         }
         manifest = PrintManifest(entries: entries)
-        sealed = try lines.bytes("sealed", cap: FileVault.sealedLimit)
+        sealed = try lines.bytes("sealed", cap: VaultLimit.sealed)
     }
 }
 
@@ -132,6 +139,9 @@ extension InvalidationCause {
         case .printDamaged: "print-damaged"
         case .credentialDamaged: "credential-damaged"
         case .hostSecretChanged: "host-secret-changed"
+        case .fingerAddedOnReader: "finger-added-on-reader"
+        case .fingerRemovedOnReader: "finger-removed-on-reader"
+        case .readerExchanged: "reader-exchanged"
         }
     }
 }

@@ -12,6 +12,10 @@ package struct FoundCredential: Equatable, Sendable {
     package var created: Instant { record.created }
     /// The public half, as `keys/` has it.
     package var publicKey: SSHPublicKey { record.publicKey }
+    /// The vault that opens it.
+    package var vault: VaultKind { record.vault }
+    /// The private half, sealed by that vault.
+    package var sealed: [UInt8] { record.sealed }
 
     let record: SealedCredential
 }
@@ -28,6 +32,14 @@ package enum CredentialState: Equatable, Sendable {
     case destroyed(InvalidationCause, since: Instant)
     /// The record is there and cannot be read.
     case damaged
+}
+
+/// A credential that is about to be made.
+package struct CredentialDraft: Sendable {
+    let identifier: [UInt8]
+    /// What the vault has to seal it to.
+    package let context: SealingContext
+    let enrolment: Enrolment
 }
 
 /// Issues, opens, disables and destroys the credential of an account for this machine.
@@ -63,21 +75,37 @@ package struct CredentialStore: Sendable {
     }
 
     /// Makes a credential for the prints as they are now and publishes its public key.
-    ///
-    /// The old one, if any, is gone from the first step on.
     package func issue(
         _ enrolment: Enrolment, vault: some Vault, now: Instant
     ) throws(StoreFault) -> FoundCredential {
+        let draft = try draft(enrolment)
+        let made = try sealed { () throws(VaultError) in try vault.create(draft.context) }
+        return try publish(draft, made, by: vault.kind, now: now)
+    }
+
+    /// What a vault is to make a credential for; nothing is written.
+    package func draft(_ enrolment: Enrolment) throws(StoreFault) -> CredentialDraft {
         let identifier = try random(16)
-        let context = try context(identifier, enrolment.state)
-        let made = try sealed { () throws(VaultError) in try vault.create(context) }
+        return CredentialDraft(
+            identifier: identifier, context: try context(identifier, enrolment.state),
+            enrolment: enrolment)
+    }
+
+    /// Writes what a vault made for a draft, and publishes its public key.
+    ///
+    /// The old credential, if any, is gone from the first step on.
+    package func publish(
+        _ draft: CredentialDraft, _ made: NewCredential, by vault: VaultKind, now: Instant
+    ) throws(StoreFault) -> FoundCredential {
+        let identifier = draft.identifier
         guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
             throw .vault(.malformed)
         }
         let host = try sealed { () throws(VaultError) in try account.host.identifier() }
         let credential = SealedCredential(
-            identifier: identifier, created: now, publicKey: publicKey, sealed: made.sealed,
-            enrolment: enrolment.state, host: host, manifest: PrintManifest(enrolment))
+            identifier: identifier, created: now, publicKey: publicKey, vault: vault,
+            sealed: made.sealed, enrolment: draft.enrolment.state, host: host,
+            manifest: PrintManifest(draft.enrolment))
         try removePublic()
         try register(publicKey, identifier)
         try account.directory.keep(CredentialRecord.sealed(credential), as: Self.name)
@@ -88,16 +116,13 @@ package struct CredentialStore: Sendable {
         return FoundCredential(record: credential)
     }
 
-    /// Opens the private key under the prints as they are now.
+    /// What a credential must be opened with, under the prints as they are now.
     ///
-    /// Throws `.vault(.doesNotOpen)` unless they are exactly those it was made for.
-    package func open(
-        _ credential: FoundCredential, _ enrolment: Enrolment, vault: some Vault
-    ) throws(StoreFault) -> any SigningKey {
-        let context = try context(credential.identifier, enrolment.state)
-        return try sealed { () throws(VaultError) in
-            try vault.open(credential.record.sealed, context)
-        }
+    /// The vault opens it only if they are exactly those that it was made for.
+    package func context(
+        of credential: FoundCredential, _ enrolment: Enrolment
+    ) throws(StoreFault) -> SealingContext {
+        try context(credential.identifier, enrolment.state)
     }
 
     /// Keeps a template that the reader improved at a match, and seals the same key to the prints
@@ -112,13 +137,15 @@ package struct CredentialStore: Sendable {
         let old = try context(
             credential.identifier, try account.prints.enrolment().state)
         let bytes = credential.record.sealed
-        _ = try sealed { () throws(VaultError) in try vault.open(bytes, old) }
+        guard fits(credential, try account.prints.enrolment()) else {
+            throw .vault(.doesNotOpen)
+        }
         try account.prints.update(print, template: &template)
         let enrolment = try account.prints.enrolment()
         let new = try context(credential.identifier, enrolment.state)
         var record = credential.record
         record.sealed = try sealed { () throws(VaultError) in
-            try vault.reseal(bytes, from: old, to: new)
+            try vault.reseal(key: bytes, from: old, to: new)
         }
         record.enrolment = enrolment.state
         record.manifest = PrintManifest(enrolment)

@@ -135,7 +135,7 @@ package struct PrintStore: Sendable {
         } catch {
             switch error {
             case .doesNotOpen, .malformed: return .damaged(record.finger)
-            case .crypto: throw .vault(error)
+            case .crypto, .trouble: throw .vault(error)
             }
         }
     }

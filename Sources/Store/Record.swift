@@ -1,5 +1,6 @@
 import Posix
 import Statement
+import Vault
 
 /// What is kept in one file: strict, canonical, written durably as a whole.
 protocol Record: Sendable {
@@ -53,6 +54,23 @@ extension LineReader {
     /// A line that tells a record's kind and version; only version 1 is known.
     mutating func version(_ name: StaticString) throws(LineFault) {
         guard try number(name) == 1 else { throw .malformed }
+    }
+
+    /// The same for a record of which several versions are known.
+    mutating func version(
+        _ name: StaticString, through newest: UInt64
+    ) throws(LineFault) -> UInt64 {
+        let version = try number(name)
+        guard (1...newest).contains(version) else { throw .malformed }
+        return version
+    }
+
+    /// A vault by its name.
+    mutating func vault(_ name: StaticString) throws(LineFault) -> VaultKind {
+        let text = try value(name, cap: 16)
+        guard let kind = VaultKind.allCases.first(where: { Array($0.rawValue.utf8) == text })
+        else { throw .malformed }
+        return kind
     }
 
     /// A moment in the form of `Instant`.

@@ -19,6 +19,8 @@ package enum StoreFault: Error, Equatable, Sendable {
     case tooManyPrints
     /// The machine's secret is not to be had.
     case hostSecret(HostSecretFault)
+    /// Somebody else changed the same thing at the same time; nothing was written.
+    case changedMeanwhile
     /// The vault failed.
     case vault(VaultError)
 }
@@ -29,7 +31,7 @@ extension StoreFault {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .unsupportedName,
-            .unknownPrint, .tooManyPrints, .hostSecret, .vault:
+            .unknownPrint, .tooManyPrints, .hostSecret, .changedMeanwhile, .vault:
             false
         }
     }
@@ -49,6 +51,7 @@ extension StoreFault: CustomStringConvertible {
         case .unknownPrint: "there is no such print"
         case .tooManyPrints: "no more prints fit"
         case .hostSecret(let fault): fault.description
+        case .changedMeanwhile: "it was changed by somebody else meanwhile"
         case .vault(let error): error.description
         }
     }

@@ -42,7 +42,23 @@ extension Denial {
         case .badRequest: "the request was not understood, or is not possible now"
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
+        case .vaultUnavailable: vaultText
+        case .platformChanged:
+            """
+            the system was started in another state than fingerprint login was enabled in. \
+            Use the password, and run 'signet enable' if the change was yours
+            """
+        case .secretExists:
+            "there is a secret\(subjectText(" ")) already. Say '--replace' to replace it"
+        case .unknownSecret: "there is no secret\(subjectText(" ")). See 'signet secret list'"
+        case .secretStale:
+            "the fingers have changed since the secret\(subjectText(" ")) was kept: set it again"
+        case .tooManySecrets: "no more secrets can be kept. Delete one with 'signet secret delete'"
         }
+    }
+
+    private var vaultText: Text {
+        "the key cannot be used\(subjectText(": ")). Use the password; see 'signet vault'"
     }
 
     private func invalidatedText(_ account: Bytes) -> Text {
@@ -98,6 +114,9 @@ extension InvalidationCause {
         case .printDamaged: "a stored fingerprint was damaged or altered"
         case .credentialDamaged: "the stored key was damaged or altered"
         case .hostSecretChanged: "this machine's secret is not the one the key was sealed with"
+        case .fingerAddedOnReader: "a finger was added in the reader itself"
+        case .fingerRemovedOnReader: "a finger was removed in the reader itself"
+        case .readerExchanged: "the fingerprint reader is another one"
         }
     }
 }

@@ -1,16 +1,14 @@
 import Crypto
 import Posix
 
-/// A vault that seals PKCS#8 keys with AES-256-GCM; the sealed bytes are kept by the caller.
+/// A vault that seals with AES-256-GCM; the sealed bytes are kept by the caller.
 ///
 /// The sealing key is HKDF-SHA256 of the host secret, salted with the credential's id, its info
 /// the whole context; the context is authenticated a second time as additional data. Sealed bytes:
-/// magic (6), version (1), kind (1), nonce (12), ciphertext (138), tag (16).
+/// magic (6), version (1), kind (1), nonce (12), ciphertext (138 for a PKCS#8 key), tag (16).
 package struct FileVault: Vault {
-    /// The most bytes a sealed key can have.
-    package static let sealedLimit = 1024
+    package let kind = VaultKind.file
 
-    private static let header: [UInt8] = Array("signet".utf8) + [1, 1]
     private let host: HostSecret
 
     /// A vault whose keys open only with this host secret.
@@ -18,52 +16,74 @@ package struct FileVault: Vault {
         self.host = host
     }
 
-    package func prepare() throws(VaultError) {
-        try crypto { () throws(CryptoFault) in try Warmth.reached() }
-    }
-
     package func create(_ context: SealingContext) throws(VaultError) -> NewCredential {
         try crypto { () throws(CryptoFault) in
             let key = try P256PrivateKey.generate()
             return NewCredential(
-                publicPoint: key.publicPoint, sealed: try seal(try key.pkcs8(), context))
+                publicPoint: key.publicPoint,
+                sealed: try encrypt(try key.pkcs8(), context, .key))
         }
     }
 
-    package func open(
-        _ sealed: [UInt8], _ context: SealingContext
-    ) throws(VaultError) -> any SigningKey {
-        guard sealed.count <= Self.sealedLimit, sealed.starts(with: Self.header) else {
-            throw .malformed
-        }
-        return try crypto { () throws(CryptoFault) in
-            FileKey(key: try P256PrivateKey(pkcs8: try unseal(sealed, context)))
-        }
+    package func seal(
+        _ data: SecretBytes, _ context: SealingContext
+    ) throws(VaultError) -> [UInt8] {
+        guard (1...VaultLimit.data).contains(data.count) else { throw .malformed }
+        return try crypto { () throws(CryptoFault) in try encrypt(data, context, .data) }
+    }
+
+    package func ready(
+        key sealed: [UInt8], _ context: SealingContext
+    ) throws(VaultError) -> any ReadyKey {
+        try check(sealed, .key)
+        try crypto { () throws(CryptoFault) in try Warmth.reached() }
+        return FileKey(vault: self, sealed: sealed)
+    }
+
+    package func ready(
+        data sealed: [UInt8], _ context: SealingContext
+    ) throws(VaultError) -> any ReadyData {
+        try check(sealed, .data)
+        return FileData(vault: self, sealed: sealed)
     }
 
     package func reseal(
-        _ sealed: [UInt8], from old: SealingContext, to new: SealingContext
+        key sealed: [UInt8], from old: SealingContext, to new: SealingContext
     ) throws(VaultError) -> [UInt8] {
-        guard sealed.count <= Self.sealedLimit, sealed.starts(with: Self.header) else {
+        try check(sealed, .key)
+        return try crypto { () throws(CryptoFault) in
+            try encrypt(try decrypt(sealed, old, .key), new, .key)
+        }
+    }
+
+    package func describe() throws(VaultError) -> VaultDescription {
+        VaultDescription(
+            kind: .file, maker: "OpenSSL",
+            policy: "AES-256-GCM under the host secret and the fingers")
+    }
+
+    package func rest() {}
+
+    private func check(_ sealed: [UInt8], _ content: Content) throws(VaultError) {
+        guard sealed.count <= VaultLimit.sealed, sealed.starts(with: content.header) else {
             throw .malformed
         }
-        return try crypto { () throws(CryptoFault) in try seal(try unseal(sealed, old), new) }
     }
 
-    private func seal(
-        _ encoded: SecretBytes, _ context: SealingContext
+    private func encrypt(
+        _ secret: SecretBytes, _ context: SealingContext, _ content: Content
     ) throws(CryptoFault) -> [UInt8] {
-        try Self.header
+        try content.header
             + AESGCM.seal(
-                encoded, key: try sealingKey(context), additional: additional(context))
+                secret, key: try sealingKey(context), additional: content.additional(context))
     }
 
-    private func unseal(
-        _ sealed: [UInt8], _ context: SealingContext
+    fileprivate func decrypt(
+        _ sealed: [UInt8], _ context: SealingContext, _ content: Content
     ) throws(CryptoFault) -> SecretBytes {
         try AESGCM.open(
-            Array(sealed.dropFirst(Self.header.count)), key: try sealingKey(context),
-            additional: additional(context))
+            Array(sealed.dropFirst(content.header.count)), key: try sealingKey(context),
+            additional: content.additional(context))
     }
 
     private func sealingKey(_ context: SealingContext) throws(CryptoFault) -> SecretBytes {
@@ -71,19 +91,65 @@ package struct FileVault: Vault {
             from: host.secret, salt: context.credential,
             info: context.encoded(label: "signet file vault 1"), count: AESGCM.keyCount)
     }
+}
 
-    private func additional(_ context: SealingContext) -> [UInt8] {
-        Self.header + context.encoded(label: "signet sealed key 1")
+/// What is sealed: neither opens in the place of the other.
+private enum Content {
+    case key
+    case data
+
+    /// Magic, version, kind.
+    var header: [UInt8] {
+        switch self {
+        case .key: Array("signet".utf8) + [1, 1]
+        case .data: Array("signet".utf8) + [1, 3]
+        }
+    }
+
+    func additional(_ context: SealingContext) -> [UInt8] {
+        switch self {
+        case .key: header + context.encoded(label: "signet sealed key 1")
+        case .data: header + context.encoded(label: "signet sealed data 1")
+        }
     }
 }
 
-/// A key of the file vault, open.
-private struct FileKey: SigningKey {
-    let key: P256PrivateKey
+/// A key of the file vault: opened and closed within one signature.
+private final class FileKey: ReadyKey {
+    private let vault: FileVault
+    private let sealed: [UInt8]
 
-    func sign(_ message: [UInt8]) throws(VaultError) -> P256Signature {
-        try crypto { () throws(CryptoFault) in try key.sign(message) }
+    init(vault: FileVault, sealed: [UInt8]) {
+        self.vault = vault
+        self.sealed = sealed
     }
+
+    func sign(
+        _ message: [UInt8], _ context: SealingContext
+    ) throws(VaultError) -> P256Signature {
+        try crypto { () throws(CryptoFault) in
+            try P256PrivateKey(pkcs8: try vault.decrypt(sealed, context, .key)).sign(message)
+        }
+    }
+
+    func release() {}
+}
+
+/// Data of the file vault.
+private final class FileData: ReadyData {
+    private let vault: FileVault
+    private let sealed: [UInt8]
+
+    init(vault: FileVault, sealed: [UInt8]) {
+        self.vault = vault
+        self.sealed = sealed
+    }
+
+    func open(_ context: SealingContext) throws(VaultError) -> SecretBytes {
+        try crypto { () throws(CryptoFault) in try vault.decrypt(sealed, context, .data) }
+    }
+
+    func release() {}
 }
 
 /// One turn through all that a signature needs, so that libcrypto has loaded and looked it up.

@@ -1,20 +1,32 @@
+/// What is sealed; nothing opens in the place of something else.
+package enum SealingUse: Equatable, Sendable {
+    /// The private key of a credential.
+    case credential
+    /// A secret of the account's, by its name.
+    case secret(name: [UInt8])
+    /// The login password, for the keyring.
+    case keyring
+}
+
 /// Everything that must be the same for a sealed key to open again.
 package struct SealingContext: Equatable, Sendable {
     /// The account's login name, as bytes.
     package let account: [UInt8]
     /// The account's number.
     package let uid: UInt32
-    /// The credential's id, 16 bytes.
+    /// The id of the credential, or of the item that is sealed, 16 bytes.
     package let credential: [UInt8]
     /// Whoever asks for proof, e.g. `local`.
     package let relyingParty: String
+    /// What is sealed.
+    package let use: SealingUse
     /// The fingers.
     package let enrolment: EnrolmentState
 
     /// Nil unless the name has 1 to 255 bytes, the id 16 and the relying party 1 to 255.
     package init?(
         account: [UInt8], uid: UInt32, credential: [UInt8], relyingParty: String,
-        enrolment: EnrolmentState
+        use: SealingUse = .credential, enrolment: EnrolmentState
     ) {
         guard (1...255).contains(account.count), credential.count == 16,
             (1...255).contains(relyingParty.utf8.count)
@@ -23,6 +35,7 @@ package struct SealingContext: Equatable, Sendable {
         self.uid = uid
         self.credential = credential
         self.relyingParty = relyingParty
+        self.use = use
         self.enrolment = enrolment
     }
 
@@ -35,6 +48,14 @@ package struct SealingContext: Equatable, Sendable {
         fields.append(credential)
         fields.append(enrolment.generation)
         fields.append(enrolment.digest)
+        // A credential has no such field: its contexts stay as version 0.1.0 made them.
+        switch use {
+        case .credential: break
+        case .secret(let name):
+            fields.append(Array("secret".utf8))
+            fields.append(name)
+        case .keyring: fields.append(Array("keyring".utf8))
+        }
         return fields.bytes
     }
 }

@@ -4,11 +4,14 @@ package struct Assertion: Equatable, Sendable {
     package var statement: Bytes
     /// The SSHSIG blob over it, not armoured.
     package var signature: Bytes
+    /// The login password, where the request wanted it and the account lets the keyring have it.
+    package var password: Bytes?
 
     /// A statement and its signature.
-    package init(statement: Bytes, signature: Bytes) {
+    package init(statement: Bytes, signature: Bytes, password: Bytes? = nil) {
         self.statement = statement
         self.signature = signature
+        self.password = password
     }
 }
 
@@ -169,6 +172,61 @@ package struct SettingAnswer: Equatable, Sendable {
     }
 }
 
+/// One secret of an account, without its content.
+package struct SecretAnswer: Equatable, Sendable {
+    /// Its name.
+    package var name: Bytes
+    /// How many bytes it has.
+    package var size: UInt32
+    /// When it was kept, in seconds since 1970.
+    package var since: UInt64
+    /// The vault that opens it.
+    package var vault: Bytes
+    /// Whether the fingers are those that it was sealed to.
+    package var fits: Bool
+
+    /// All of it.
+    package init(name: Bytes, size: UInt32, since: UInt64, vault: Bytes, fits: Bool) {
+        self.name = name
+        self.size = size
+        self.since = since
+        self.vault = vault
+        self.fits = fits
+    }
+}
+
+/// A vault, for the administrator.
+package struct VaultAnswer: Equatable, Sendable {
+    /// `file` or `tpm`.
+    package var vault: Bytes
+    /// Whether new keys are made in it.
+    package var isChosen: Bool
+    /// Its TPM's manufacturer and firmware, or the library; empty where it cannot be used.
+    package var maker: Bytes
+    /// What opens a key, in words.
+    package var policy: Bytes
+    /// The PCRs that new keys are bound to, `7,11`; empty for none.
+    package var registers: Bytes
+    /// The Name of the storage root key, if there is one.
+    package var root: Bytes
+    /// Why it cannot be used now.
+    package var trouble: Bytes?
+
+    /// All of it.
+    package init(
+        vault: Bytes, isChosen: Bool, maker: Bytes = [], policy: Bytes = [],
+        registers: Bytes = [], root: Bytes = [], trouble: Bytes? = nil
+    ) {
+        self.vault = vault
+        self.isChosen = isChosen
+        self.maker = maker
+        self.policy = policy
+        self.registers = registers
+        self.root = root
+        self.trouble = trouble
+    }
+}
+
 /// What a finished request tells besides being finished.
 package struct DoneAnswer: Equatable, Sendable {
     /// The finger that matched, was added or was deleted.
@@ -202,4 +260,7 @@ package enum Answer: Equatable, Sendable {
     case setting(SettingAnswer)
     /// The counter and SHA-256 digest of the newest receipt that the daemon knows of.
     case chainHead(counter: UInt64, digest: Bytes)
+    case secretPart(Bytes)
+    case secret(SecretAnswer)
+    case vault(VaultAnswer)
 }

@@ -14,6 +14,9 @@ extension Answer {
         case .signer: .signer
         case .setting: .setting
         case .chainHead: .chainHead
+        case .secretPart: .secretPart
+        case .secret: .secret
+        case .vault: .vault
         }
     }
 
@@ -22,7 +25,11 @@ extension Answer {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
         case .notice(let notice): try notice.put(into: &frame)
-        case .assertion(let assertion), .receipt(let assertion):
+        case .assertion(let assertion):
+            try frame.put(.password, ifPresent: assertion.password)
+            try frame.put(.statement, assertion.statement)
+            try frame.put(.signature, assertion.signature)
+        case .receipt(let assertion):
             try frame.put(.statement, assertion.statement)
             try frame.put(.signature, assertion.signature)
         case .denial(let denial): try denial.put(into: &frame)
@@ -42,6 +49,9 @@ extension Answer {
         case .chainHead(let counter, let digest):
             try frame.put(.digest, digest)
             try frame.put(.counter, number: counter)
+        case .secretPart(let part): try frame.put(.secretPart, part)
+        case .secret(let secret): try secret.put(into: &frame)
+        case .vault(let vault): try vault.put(into: &frame)
         }
         return frame.bytes
     }
@@ -57,7 +67,11 @@ extension Answer {
     private init(_ kind: AnswerKind, from frame: inout FrameReader) throws(WireFault) {
         switch kind {
         case .notice: self = .notice(try Notice(from: &frame))
-        case .assertion: self = .assertion(try Assertion(from: &frame))
+        case .assertion:
+            let password = try frame.bytesIfPresent(.password)
+            var assertion = try Assertion(from: &frame)
+            assertion.password = password
+            self = .assertion(assertion)
         case .denial: self = .denial(try Denial(from: &frame))
         case .passwordWanted: self = .passwordWanted(account: try frame.accountName())
         case .done:
@@ -79,6 +93,9 @@ extension Answer {
         case .chainHead:
             let digest = try frame.bytes(.digest)
             self = .chainHead(counter: try frame.number(.counter), digest: digest)
+        case .secretPart: self = .secretPart(try frame.bytes(.secretPart))
+        case .secret: self = .secret(try SecretAnswer(from: &frame))
+        case .vault: self = .vault(try VaultAnswer(from: &frame))
         }
     }
 }
@@ -210,5 +227,47 @@ extension ReaderAnswer {
             name: try frame.bytes(.name),
             driver: try frame.bytes(.value),
             features: ReaderFeatures(rawValue: try frame.number(.features)))
+    }
+}
+
+extension SecretAnswer {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.count, number: size)
+        try frame.put(.secretName, name)
+        try frame.put(.since, number: since)
+        try frame.put(.done, number: UInt8(fits ? 1 : 0))
+        try frame.put(.vault, vault)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let size: UInt32 = try frame.number(.count)
+        let name = try frame.bytes(.secretName)
+        let since: UInt64 = try frame.number(.since)
+        guard let fits = try frame.flagIfPresent(.done) else { throw .unexpectedField }
+        self.init(
+            name: name, size: size, since: since, vault: try frame.bytes(.vault), fits: fits)
+    }
+}
+
+extension VaultAnswer {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.subject, ifPresent: trouble)
+        try frame.put(.done, number: UInt8(isChosen ? 1 : 0))
+        try frame.put(.name, maker)
+        try frame.put(.value, policy)
+        try frame.put(.origin, registers)
+        try frame.put(.vault, vault)
+        try frame.put(.rootName, root)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let trouble = try frame.bytesIfPresent(.subject)
+        guard let isChosen = try frame.flagIfPresent(.done) else { throw .unexpectedField }
+        let maker = try frame.bytes(.name)
+        let policy = try frame.bytes(.value)
+        let registers = try frame.bytes(.origin)
+        self.init(
+            vault: try frame.bytes(.vault), isChosen: isChosen, maker: maker, policy: policy,
+            registers: registers, root: try frame.bytes(.rootName), trouble: trouble)
     }
 }

@@ -56,6 +56,18 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case stopping = 27
     /// The system is about to sleep. Reserved.
     case suspending = 28
+    /// The vault cannot be used now. `subject`: why.
+    case vaultUnavailable = 29
+    /// The state in which the system was started (PCR) is not the one the key was sealed to.
+    case platformChanged = 30
+    /// There is a secret of this name already. `subject`: the name.
+    case secretExists = 31
+    /// There is no secret of this name. `subject`: the name.
+    case unknownSecret = 32
+    /// The secret was sealed to other fingers and cannot be opened any more. `subject`: the name.
+    case secretStale = 33
+    /// No more secrets fit.
+    case tooManySecrets = 34
 }
 
 /// What made a credential unusable; the raw value is on the wire.
@@ -66,6 +78,12 @@ package enum InvalidationCause: UInt8, CaseIterable, Sendable {
     case printDamaged = 4
     case credentialDamaged = 5
     case hostSecretChanged = 6
+    /// A print that Signet does not know is in the reader's own storage.
+    case fingerAddedOnReader = 7
+    /// A print is gone from the reader's own storage.
+    case fingerRemovedOnReader = 8
+    /// The reader is another one.
+    case readerExchanged = 9
 }
 
 /// A no, with what the user needs to go on.

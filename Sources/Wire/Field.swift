@@ -18,6 +18,10 @@ package enum Field: UInt8, CaseIterable {
     case first = 14
     case count = 15
     case digest = 16
+    case secretName = 17
+    case secretPart = 18
+    case keyring = 19
+    case replaces = 20
 
     case statement = 32
     case signature = 33
@@ -43,6 +47,7 @@ package enum Field: UInt8, CaseIterable {
     case vault = 53
     case device = 54
     case counter = 55
+    case rootName = 56
 
     /// The sizes in bytes that a value of this field may have.
     package var size: ClosedRange<Int> {
@@ -57,10 +62,13 @@ package enum Field: UInt8, CaseIterable {
         case .password: 0...Limit.password
         case .printID, .device: 16...16
         case .digest: 32...32
+        case .secretName: 1...Limit.secretName
+        case .secretPart: 0...Limit.secretPart
+        case .rootName: 0...Limit.rootName
         case .statement: 1...Limit.statement
         case .signature: 1...Limit.signature
         case .finger, .maximumTries, .reason, .cause, .notice, .scan, .done, .total, .retry,
-            .triesLeft, .state, .lock:
+            .triesLeft, .state, .lock, .keyring, .replaces:
             1...1
         case .timeoutMilliseconds, .count, .seconds, .features: 4...4
         case .first, .since, .generation, .counter: 8...8
@@ -84,6 +92,14 @@ package enum Limit {
     package static let text = 2_048
     /// A password, without a terminating NUL.
     package static let password = 1_023
+    /// The name of a secret.
+    package static let secretName = 128
+    /// One part of a secret.
+    package static let secretPart = 12_288
+    /// A secret, all parts together.
+    package static let secret = 65_536
+    /// The Name of a TPM object: its algorithm (2) and digest; TPM 2.0 part 1, 16.
+    package static let rootName = 66
     /// A statement: every value in percent-encoding at its longest.
     package static let statement = 8_192
     /// An SSHSIG blob, not armoured.

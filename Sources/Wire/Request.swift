@@ -18,12 +18,14 @@ package struct AuthenticateRequest: Equatable, Sendable {
     package var timeoutMilliseconds: UInt32
     /// How many scans may fail to match, at least one.
     package var maximumTries: UInt8
+    /// Whether the login password is wanted too, for the keyring.
+    package var wantsKeyring: Bool
 
     /// All of it; sizes are checked when it is encoded.
     package init(
         account: Bytes, challenge: Bytes, service: Bytes, terminal: Bytes = [],
         remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
-        timeoutMilliseconds: UInt32, maximumTries: UInt8
+        timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false
     ) {
         self.account = account
         self.challenge = challenge
@@ -34,6 +36,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
         self.purpose = purpose
         self.timeoutMilliseconds = timeoutMilliseconds
         self.maximumTries = maximumTries
+        self.wantsKeyring = wantsKeyring
     }
 }
 
@@ -54,6 +57,26 @@ package struct LogRequest: Equatable, Sendable {
     }
 }
 
+/// Announces a secret that follows in parts.
+package struct SecretSetRequest: Equatable, Sendable {
+    /// Whose.
+    package var account: Bytes
+    /// How many bytes follow.
+    package var size: UInt32
+    /// Its name.
+    package var name: Bytes
+    /// Whether one of the same name may be there and is replaced.
+    package var replaces: Bool
+
+    /// All of it.
+    package init(account: Bytes, size: UInt32, name: Bytes, replaces: Bool) {
+        self.account = account
+        self.size = size
+        self.name = name
+        self.replaces = replaces
+    }
+}
+
 /// One frame from a client to the daemon.
 package enum Request: Equatable, Sendable {
     case authenticate(AuthenticateRequest)
@@ -62,7 +85,9 @@ package enum Request: Equatable, Sendable {
     case enroll(account: Bytes, finger: Finger, readerID: Bytes?)
     /// Deletes one finger, or all of the account's where none is named.
     case delete(account: Bytes, finger: Finger?)
-    case enable(account: Bytes)
+    /// Issues a credential; `keyring` turns the release of the login password on or off, nil
+    /// leaves it as it is.
+    case enable(account: Bytes, keyring: Bool? = nil)
     case disable(account: Bytes)
     case unlock(account: Bytes)
     case status(account: Bytes)
@@ -73,6 +98,16 @@ package enum Request: Equatable, Sendable {
     case passwordAccepted(account: Bytes, service: Bytes)
     case password(Bytes)
     case cancel
+    case secretSet(SecretSetRequest)
+    case secretPart(Bytes)
+    case secretGet(account: Bytes, name: Bytes, timeoutMilliseconds: UInt32)
+    case secretList(account: Bytes)
+    case secretDelete(account: Bytes, name: Bytes)
+    case vault
+    /// `vault` is the one to go to, `file` or `tpm`.
+    case migrate(account: Bytes, vault: Bytes)
+    case trustVault
+    case passwordChanged(account: Bytes, service: Bytes, password: Bytes)
 
     /// The row of the verb table that this request falls under.
     package var verb: Verb {
@@ -92,6 +127,15 @@ package enum Request: Equatable, Sendable {
         case .passwordAccepted: .passwordAccepted
         case .password: .password
         case .cancel: .cancel
+        case .secretSet: .secretSet
+        case .secretPart: .secretPart
+        case .secretGet: .secretGet
+        case .secretList: .secretList
+        case .secretDelete: .secretDelete
+        case .vault: .vault
+        case .migrate: .migrate
+        case .trustVault: .trustVault
+        case .passwordChanged: .passwordChanged
         }
     }
 
@@ -101,10 +145,14 @@ package enum Request: Equatable, Sendable {
         case .authenticate(let request): request.account
         case .log(let request): request.account
         case .verify(let account, _), .enroll(let account, _, _), .delete(let account, _),
-            .enable(let account), .disable(let account), .unlock(let account),
-            .status(let account), .list(let account), .passwordAccepted(let account, _):
+            .enable(let account, _), .disable(let account), .unlock(let account),
+            .status(let account), .list(let account), .passwordAccepted(let account, _),
+            .secretGet(let account, _, _), .secretList(let account),
+            .secretDelete(let account, _), .migrate(let account, _),
+            .passwordChanged(let account, _, _):
             account
-        case .readers, .configuration, .password, .cancel: nil
+        case .secretSet(let request): request.account
+        case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil
         }
     }
 }

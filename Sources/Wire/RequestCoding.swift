@@ -15,8 +15,11 @@ extension Request {
         case .delete(let account, let finger):
             try frame.put(accountName: account)
             try frame.put(.finger, numberIfPresent: finger?.rawValue)
-        case .enable(let account), .disable(let account), .unlock(let account),
-            .status(let account), .list(let account):
+        case .enable(let account, let keyring):
+            try frame.put(accountName: account)
+            try frame.put(.keyring, flagIfPresent: keyring)
+        case .disable(let account), .unlock(let account), .status(let account),
+            .list(let account), .secretList(let account):
             try frame.put(accountName: account)
         case .log(let request):
             try frame.put(accountName: request.account)
@@ -27,10 +30,39 @@ extension Request {
             try frame.put(.service, service)
         case .password(let password):
             try frame.put(.password, password)
-        case .readers, .configuration, .cancel:
+        case .readers, .configuration, .cancel, .vault, .trustVault:
             break
+        case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate, .passwordChanged:
+            try putKept(into: &frame)
         }
         return frame.bytes
+    }
+
+    /// The requests about what is kept: secrets, vaults, the keyring's password.
+    private func putKept(into frame: inout FrameWriter) throws(WireFault) {
+        switch self {
+        case .secretSet(let request):
+            try frame.put(accountName: request.account)
+            try frame.put(.count, number: request.size)
+            try frame.put(.secretName, request.name)
+            try frame.put(.replaces, flagIfPresent: request.replaces)
+        case .secretPart(let part): try frame.put(.secretPart, part)
+        case .secretGet(let account, let name, let timeout):
+            try frame.put(accountName: account)
+            try frame.put(.timeoutMilliseconds, number: timeout)
+            try frame.put(.secretName, name)
+        case .secretDelete(let account, let name):
+            try frame.put(accountName: account)
+            try frame.put(.secretName, name)
+        case .migrate(let account, let vault):
+            try frame.put(accountName: account)
+            try frame.put(.vault, vault)
+        case .passwordChanged(let account, let service, let password):
+            try frame.put(accountName: account)
+            try frame.put(.service, service)
+            try frame.put(.password, password)
+        default: break
+        }
     }
 
     /// Reads a client's frame; throws on anything but exactly one well-formed request.
@@ -56,7 +88,9 @@ extension Request {
         case .delete:
             self = .delete(
                 account: try frame.accountName(), finger: try frame.choiceIfPresent(.finger))
-        case .enable: self = .enable(account: try frame.accountName())
+        case .enable:
+            self = .enable(
+                account: try frame.accountName(), keyring: try frame.flagIfPresent(.keyring))
         case .disable: self = .disable(account: try frame.accountName())
         case .unlock: self = .unlock(account: try frame.accountName())
         case .status: self = .status(account: try frame.accountName())
@@ -73,6 +107,42 @@ extension Request {
                 account: try frame.accountName(), service: try frame.bytes(.service))
         case .password: self = .password(try frame.bytes(.password))
         case .cancel: self = .cancel
+        case .vault: self = .vault
+        case .trustVault: self = .trustVault
+        case .secretList: self = .secretList(account: try frame.accountName())
+        case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate, .passwordChanged:
+            self = try Request(kept: verb, from: &frame)
+        }
+    }
+
+    private init(kept verb: Verb, from frame: inout FrameReader) throws(WireFault) {
+        switch verb {
+        case .secretSet:
+            let account = try frame.accountName()
+            let size: UInt32 = try frame.number(.count)
+            let name = try frame.bytes(.secretName)
+            guard let replaces = try frame.flagIfPresent(.replaces) else {
+                throw .unexpectedField
+            }
+            self = .secretSet(
+                SecretSetRequest(account: account, size: size, name: name, replaces: replaces))
+        case .secretPart: self = .secretPart(try frame.bytes(.secretPart))
+        case .secretGet:
+            let account = try frame.accountName()
+            let timeout: UInt32 = try frame.number(.timeoutMilliseconds)
+            self = .secretGet(
+                account: account, name: try frame.bytes(.secretName),
+                timeoutMilliseconds: timeout)
+        case .secretDelete:
+            self = .secretDelete(
+                account: try frame.accountName(), name: try frame.bytes(.secretName))
+        case .migrate:
+            self = .migrate(account: try frame.accountName(), vault: try frame.bytes(.vault))
+        case .passwordChanged:
+            self = .passwordChanged(
+                account: try frame.accountName(), service: try frame.bytes(.service),
+                password: try frame.bytes(.password))
+        default: throw .unknownKind
         }
     }
 }
@@ -89,6 +159,7 @@ extension AuthenticateRequest {
         try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
         guard maximumTries > 0 else { throw .malformedValue }
         try frame.put(.maximumTries, number: maximumTries)
+        try frame.put(.keyring, flagIfPresent: wantsKeyring ? true : nil)
     }
 
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
@@ -102,7 +173,10 @@ extension AuthenticateRequest {
             purpose: try frame.bytes(.purpose),
             timeoutMilliseconds: try frame.number(.timeoutMilliseconds),
             maximumTries: try frame.number(.maximumTries))
-        guard maximumTries > 0 else { throw .malformedValue }
+        // No is said by leaving it out, and in no other way.
+        let keyring = try frame.flagIfPresent(.keyring)
+        wantsKeyring = keyring == true
+        guard maximumTries > 0, keyring != false else { throw .malformedValue }
     }
 }
 
@@ -124,7 +198,21 @@ extension FrameWriter {
     }
 }
 
+extension FrameWriter {
+    /// Appends yes or no, if there is one.
+    mutating func put(_ field: Field, flagIfPresent flag: Bool?) throws(WireFault) {
+        if let flag { try put(field, number: UInt8(flag ? 1 : 0)) }
+    }
+}
+
 extension FrameReader {
+    /// Yes or no, if the field is there.
+    mutating func flagIfPresent(_ field: Field) throws(WireFault) -> Bool? {
+        guard let flag = try numberIfPresent(field, as: UInt8.self) else { return nil }
+        guard flag <= 1 else { throw .malformedValue }
+        return flag == 1
+    }
+
     /// An account's name, as passwd(5) can hold it.
     mutating func accountName() throws(WireFault) -> Bytes {
         let name = try bytes(.account)

@@ -32,6 +32,24 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case password = 14
     /// Ends the request under way; follows a request only.
     case cancel = 15
+    /// Keeps a secret that follows in parts.
+    case secretSet = 16
+    /// A part of the secret that is kept; follows `secretSet` only.
+    case secretPart = 17
+    /// A touch that releases a secret.
+    case secretGet = 18
+    /// The names of the account's secrets.
+    case secretList = 19
+    /// Deletes a secret.
+    case secretDelete = 20
+    /// Which vault holds keys, and what it is.
+    case vault = 21
+    /// Issues the credential anew in another vault.
+    case migrate = 22
+    /// Takes the TPM as it is now for the one that keys are made in.
+    case trustVault = 23
+    /// The PAM module reports that the account's password was changed, and to what.
+    case passwordChanged = 24
 }
 
 /// What the daemon answers; the raw value is the frame's kind.
@@ -60,4 +78,10 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case setting = 138
     /// Where the chain of receipts must end.
     case chainHead = 139
+    /// A part of a secret that a touch released.
+    case secretPart = 140
+    /// One secret, without its content.
+    case secret = 141
+    /// A vault.
+    case vault = 142
 }

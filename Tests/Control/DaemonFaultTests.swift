@@ -26,7 +26,7 @@ struct DaemonFaultTests {
     private func expectedCode(_ reason: DenialReason) -> ExitCode {
         switch reason {
         case .wrongPassword: .wrongPassword
-        case .passwordCheckFailed, .storage, .readerFailed, .badRequest: .fault
+        case .vaultUnavailable, .passwordCheckFailed, .storage, .readerFailed, .badRequest: .fault
         case .tooManyRequests, .stopping, .suspending: .noService
         default: .denied
         }

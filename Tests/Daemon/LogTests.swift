@@ -139,8 +139,8 @@ extension DaemonBench {
         guard case .issued(let credential) = try kept.credential.state() else {
             throw ClientFault.ended([])
         }
-        let key = try kept.credential.open(
-            credential, enrolment, vault: FileVault(host: directory.host))
+        let context = try kept.credential.context(of: credential, enrolment)
+        let key = try FileVault(host: directory.host).ready(key: credential.sealed, context)
         let log = try kept.receipts()
         let place = try log.prepare()
         var (counter, previous) = (place.counter, place.previous)
@@ -156,7 +156,7 @@ extension DaemonBench {
             let numbers = try key.sign(
                 SSHSignature.signedData(
                     namespace: SignatureNamespace.login.bytes,
-                    messageDigest: try SHA256.digest(statement)))
+                    messageDigest: try SHA256.digest(statement)), context)
             let signature = SSHSignature(
                 publicKey: credential.publicKey, namespace: .login, r: numbers.r, s: numbers.s)
             let text = Receipt.text(statement: statement, signature: signature.blob)

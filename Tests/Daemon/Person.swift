@@ -35,7 +35,8 @@ extension Answer {
     var isLast: Bool {
         switch self {
         case .assertion, .denial, .done, .status: true
-        case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead:
+        case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
+            .secretPart, .secret, .vault:
             false
         }
     }

@@ -13,7 +13,11 @@ struct VerbTableTests {
         (.list, true, false, .none, true), (.readers, true, true, .none, true),
         (.log, true, false, .none, true), (.configuration, true, true, .none, true),
         (.passwordAccepted, false, false, .none, true), (.password, true, true, .none, false),
-        (.cancel, true, true, .none, false),
+        (.cancel, true, true, .none, false), (.secretPart, true, true, .none, false),
+        (.secretSet, true, false, .none, true), (.secretGet, true, false, .none, true),
+        (.secretList, true, false, .none, true), (.secretDelete, true, false, .none, true),
+        (.vault, true, true, .none, true), (.migrate, true, false, .password, true),
+        (.trustVault, false, false, .none, true), (.passwordChanged, false, false, .none, true),
     ]
 
     @Test("has a row for every verb")

@@ -62,6 +62,14 @@ struct Bench {
         try Directory.open(parent).replace(String(parts.last ?? ""), bytes)
     }
 
+    /// Signs with Alice's key under these prints, if it opens for them.
+    func sign(
+        _ message: [UInt8], _ credential: FoundCredential, _ enrolment: Enrolment
+    ) throws -> P256Signature {
+        let context = try account.credential.context(of: credential, enrolment)
+        return try vault.ready(key: credential.sealed, context).sign(message, context)
+    }
+
     /// Issues Alice's credential for the prints as they are.
     @discardableResult
     func issue() throws -> FoundCredential {

@@ -30,7 +30,7 @@ struct CredentialStoreTests {
         #expect(try store.state() == .issued(issued))
         let enrolment = try bench.account.prints.enrolment()
         #expect(store.fits(issued, enrolment))
-        let signature = try store.open(issued, enrolment, vault: bench.vault).sign([1, 2])
+        let signature = try bench.sign([1, 2], issued, enrolment)
         let line = try SSHPublicKey.parse(line: try bench.contents(bench.publicKey))
         #expect(line.key == issued.publicKey)
         #expect(line.comment == Array("signet:alice:\(hexadecimal(issued.identifier))".utf8))
@@ -95,7 +95,7 @@ struct CredentialStoreTests {
             return
         }
         #expect(store.fits(found, enrolment))
-        let signature = try store.open(found, enrolment, vault: bench.vault).sign([1])
+        let signature = try bench.sign([1], found, enrolment)
         #expect(
             try P256PublicKey(point: issued.publicKey.point).verifies(signature, message: [1]))
         #expect(try bench.contents(bench.publicKey) == key)
@@ -127,7 +127,7 @@ struct CredentialStoreTests {
                 return
             }
             let enrolment = try bench.account.prints.enrolment()
-            let opens = (try? store.open(found, enrolment, vault: bench.vault)) != nil
+            let opens = (try? bench.sign([1], found, enrolment)) != nil
             #expect(opens == store.fits(found, enrolment))
             if done != nil {
                 #expect(opens)
@@ -147,9 +147,9 @@ struct CredentialStoreTests {
         let enrolment = try account.prints.enrolment()
         #expect(enrolment.isEmpty)
         #expect(enrolment.damaged.count == 2)
-        #expect(throws: StoreFault.vault(.doesNotOpen)) {
-            try account.credential.open(issued, enrolment, vault: FileVault(host: state.host))
-        }
+        let context = try account.credential.context(of: issued, enrolment)
+        let key = try FileVault(host: state.host).ready(key: issued.sealed, context)
+        #expect(throws: VaultError.doesNotOpen) { try key.sign([1], context) }
         #expect(try account.credential.explain(issued, enrolment) == .hostSecretChanged)
     }
 
@@ -246,7 +246,7 @@ struct CredentialStoreTests {
                 #expect(new == nil)
             case .issued(let found):
                 #expect(found == old || found != old && isPublished(found))
-                _ = try store.open(found, enrolment, vault: bench.vault)
+                _ = try bench.sign([1], found, enrolment)
             case .disabled, .destroyed, .damaged:
                 Issue.record("step \(step)")
             }
@@ -284,8 +284,8 @@ struct CredentialStoreTests {
         _ credential: FoundCredential, because cause: InvalidationCause
     ) throws {
         let enrolment = try bench.account.prints.enrolment()
-        #expect(throws: StoreFault.vault(.doesNotOpen)) {
-            try store.open(credential, enrolment, vault: bench.vault)
+        #expect(throws: VaultError.doesNotOpen) {
+            try bench.sign([1], credential, enrolment)
         }
         #expect(try store.explain(credential, enrolment) == cause)
     }

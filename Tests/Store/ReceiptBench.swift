@@ -22,7 +22,7 @@ struct ReceiptBench {
     /// The text of a receipt at a place, with a signature by Alice's key or another one.
     func receipt(
         _ place: Reservation, service: String = "sudo", account: String = "alice",
-        key: (any SigningKey)? = nil, publicKey: SSHPublicKey? = nil
+        key: P256PrivateKey? = nil, publicKey: SSHPublicKey? = nil
     ) throws -> [UInt8] {
         let enrolment = try bench.account.prints.enrolment()
         let statement = Statement(
@@ -36,10 +36,12 @@ struct ReceiptBench {
         let namespace = SignatureNamespace.login
         let signed = SSHSignature.signedData(
             namespace: namespace.bytes, messageDigest: try SHA256.digest(statement))
-        let signer =
-            try key
-            ?? bench.account.credential.open(credential, enrolment, vault: bench.vault)
-        let numbers = try signer.sign(signed)
+        let numbers =
+            if let key {
+                try key.sign(signed)
+            } else {
+                try bench.sign(signed, credential, enrolment)
+            }
         let signature = SSHSignature(
             publicKey: publicKey ?? credential.publicKey, namespace: namespace, r: numbers.r,
             s: numbers.s)

@@ -62,9 +62,9 @@ struct ReceiptChainTests {
         let key = try P256PrivateKey.generate()
         let publicKey = try #require(SSHPublicKey(point: key.publicPoint))
         let place = try placeOf(1)
-        let forged = try receipts.receipt(place, key: ForeignKey(key: key), publicKey: publicKey)
+        let forged = try receipts.receipt(place, key: key, publicKey: publicKey)
         refused([texts[0], forged, texts[2], texts[3]], .unknownSigner(index: 1))
-        let posed = try receipts.receipt(place, key: ForeignKey(key: key))
+        let posed = try receipts.receipt(place, key: key)
         refused([texts[0], posed, texts[2], texts[3]], .badSignature(index: 1))
     }
 
@@ -131,16 +131,5 @@ struct ReceiptChainTests {
 
     private func refused(_ texts: [[UInt8]], _ fault: ChainFault) {
         #expect(throws: fault) { try receipts.verify(texts) }
-    }
-}
-
-/// A key of nobody's.
-private struct ForeignKey: SigningKey {
-    let key: P256PrivateKey
-
-    func sign(_ message: [UInt8]) throws(VaultError) -> P256Signature {
-        do throws(CryptoFault) {
-            return try key.sign(message)
-        } catch { throw .crypto(error) }
     }
 }

@@ -53,7 +53,8 @@ package final class DaemonClient: Sendable {
                 switch answer {
                 case .notice(let notice): try tell(notice)
                 case .assertion, .denial, .done, .status: return answers
-                case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead:
+                case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
+                    .secretPart, .secret, .vault:
                     break
                 }
             }

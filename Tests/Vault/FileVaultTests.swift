@@ -15,15 +15,13 @@ struct FileVaultTests {
 
     @Test("a key opens for what it was made for, and signs under its public half")
     func opens() throws {
-        try vault.prepare()
-        try vault.prepare()
         let made = try vault.create(try context())
-        let key = try vault.open(made.sealed, try context())
-        let signature = try key.sign([1, 2, 3])
+        let key = try vault.ready(key: made.sealed, try context())
+        let signature = try key.sign([1, 2, 3], try context())
         let verifier = try P256PublicKey(point: made.publicPoint)
         #expect(try verifier.verifies(signature, message: [1, 2, 3]))
         #expect(try !verifier.verifies(signature, message: [1, 2]))
-        #expect(made.sealed.count <= FileVault.sealedLimit)
+        #expect(made.sealed.count <= VaultLimit.sealed)
     }
 
     @Test("a key does not open for other fingers")
@@ -45,16 +43,16 @@ struct FileVaultTests {
     func resealed() throws {
         let made = try vault.create(try context())
         let later = try context(enrolment: try EnrolmentState(generation: 8, prints: [print(1)]))
-        let again = try vault.reseal(made.sealed, from: try context(), to: later)
-        let signature = try vault.open(again, later).sign([1])
+        let again = try vault.reseal(key: made.sealed, from: try context(), to: later)
+        let signature = try vault.ready(key: again, later).sign([1], later)
         #expect(try P256PublicKey(point: made.publicPoint).verifies(signature, message: [1]))
         refused(again, try context())
         refused(made.sealed, later)
         #expect(throws: VaultError.doesNotOpen) {
-            try vault.reseal(made.sealed, from: later, to: later)
+            try vault.reseal(key: made.sealed, from: later, to: later)
         }
         #expect(throws: VaultError.malformed) {
-            try vault.reseal([1], from: try context(), to: later)
+            try vault.reseal(key: [1], from: try context(), to: later)
         }
     }
 
@@ -71,7 +69,9 @@ struct FileVaultTests {
     func otherHost() throws {
         let made = try vault.create(try context())
         let other = FileVault(host: try host())
-        #expect(throws: VaultError.doesNotOpen) { try other.open(made.sealed, try context()) }
+        #expect(throws: VaultError.doesNotOpen) {
+            try other.ready(key: made.sealed, try context()).sign([1], try context())
+        }
     }
 
     @Test("one altered bit anywhere: malformed in the header, does not open elsewhere")
@@ -92,7 +92,7 @@ struct FileVaultTests {
             refused(Array(sealed[..<count]), try context(), with: expected)
         }
         refused(sealed + [0], try context())
-        let huge = sealed + [UInt8](repeating: 0, count: FileVault.sealedLimit)
+        let huge = sealed + [UInt8](repeating: 0, count: VaultLimit.sealed)
         refused(huge, try context(), with: .malformed)
     }
 
@@ -130,7 +130,7 @@ struct FileVaultTests {
     private func refused(
         _ sealed: [UInt8], _ context: SealingContext, with expected: VaultError = .doesNotOpen
     ) {
-        #expect(throws: expected) { try vault.open(sealed, context) }
+        #expect(throws: expected) { try vault.ready(key: sealed, context).sign([1], context) }
     }
 
     private func context(

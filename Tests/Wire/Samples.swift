@@ -29,6 +29,23 @@ enum Samples {
         .configuration,
         .passwordAccepted(account: account, service: Bytes("login".utf8)),
         .password([]), .password(Bytes(repeating: 0, count: Limit.password)), .cancel,
+        .authenticate(
+            AuthenticateRequest(
+                account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
+                timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true)),
+        .enable(account: account, keyring: true), .enable(account: account, keyring: false),
+        .secretSet(
+            SecretSetRequest(
+                account: account, size: .max, name: Bytes("mail".utf8), replaces: false)),
+        .secretSet(
+            SecretSetRequest(
+                account: account, size: 0, name: Bytes(repeating: 1, count: Limit.secretName),
+                replaces: true)),
+        .secretPart([]), .secretPart(Bytes(repeating: 7, count: Limit.secretPart)),
+        .secretGet(account: account, name: [0x20], timeoutMilliseconds: .max),
+        .secretList(account: account), .secretDelete(account: account, name: [0xFF]),
+        .vault, .migrate(account: account, vault: Bytes("tpm".utf8)), .trustVault,
+        .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
     ]
 
     static let status = StatusAnswer(
@@ -80,6 +97,18 @@ enum Samples {
             .signer(Bytes("alice ecdsa-sha2-nistp256 AAAA".utf8)),
             .setting(SettingAnswer(name: [1], value: [2], origin: [3])),
             .chainHead(counter: 42, digest: thirtyTwo),
+            .assertion(
+                Assertion(statement: [1], signature: [2], password: Bytes("secret".utf8))),
+            .secretPart([]), .secretPart(Bytes(repeating: 7, count: Limit.secretPart)),
+            .secret(
+                SecretAnswer(name: [1], size: .max, since: 3, vault: [4], fits: true)),
+            .secret(SecretAnswer(name: [1], size: 0, since: 0, vault: [], fits: false)),
+            .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
+            .vault(
+                VaultAnswer(
+                    vault: Bytes("tpm".utf8), isChosen: false, maker: [1], policy: [2],
+                    registers: [3], root: Bytes(repeating: 1, count: Limit.rootName),
+                    trouble: [4])),
         ] + DenialReason.allCases.map { .denial(Denial($0)) }
         + NoticeKind.allCases.map { .notice(Notice($0)) }
 }

@@ -47,8 +47,8 @@ enum Records: Harness {
         let entry = PrintManifest.Entry(identifier: [UInt8](0..<16), digest: digest)
         return .sealed(
             SealedCredential(
-                identifier: [UInt8](0..<16), created: now, publicKey: key, sealed: [1, 2, 3],
-                enrolment: state, host: [UInt8](0..<16),
+                identifier: [UInt8](0..<16), created: now, publicKey: key, vault: .tpm,
+                sealed: [1, 2, 3], enrolment: state, host: [UInt8](0..<16),
                 manifest: PrintManifest(entries: [entry, entry])))
     }
 }

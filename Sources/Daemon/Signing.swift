@@ -1,0 +1,113 @@
+import Crypto
+import Posix
+import Statement
+import Store
+import Vault
+import Wire
+
+extension Service {
+    /// Opens the key with the fingers as they are now, signs, and writes the receipt; opens the
+    /// item too, where there is one.
+    func sign(
+        _ matter: SignedMatter, _ account: Account, _ standing: Standing, _ place: ReceiptPlace,
+        _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?
+    ) async -> Ruling<(Assertion, SecretBytes?)> {
+        do throws(StoreFault) {
+            let text = statement(matter, account, standing, place.reservation).encoded()
+            let opened: Opened
+            do throws(VaultError) {
+                opened = try await open(
+                    try ready.get(), try signedData(text, matter.namespace),
+                    context: { () throws(StoreFault) in try standing.context() }, item)
+            } catch {
+                return .deny(try denial(for: error, account, standing))
+            }
+            // While the TPM was at work, somebody else may have had a turn.
+            if standing.credential.vault == .tpm {
+                let now = try standing.kept.credential.state()
+                guard now == .issued(standing.credential) else {
+                    return .deny(Denial(.badRequest))
+                }
+            }
+            let blob = SSHSignature(
+                publicKey: standing.credential.publicKey, namespace: matter.namespace,
+                r: opened.numbers.r, s: opened.numbers.s
+            ).blob
+            try place.log.append(Receipt.text(statement: text, signature: blob))
+            return .allow((Assertion(statement: text, signature: blob), opened.data))
+        } catch {
+            return .deny(denial(for: error, account))
+        }
+    }
+
+    private struct Opened: Sendable {
+        let numbers: P256Signature
+        let data: SecretBytes?
+    }
+
+    private func open(
+        _ items: ReadyItems, _ data: [UInt8],
+        context: () throws(StoreFault) -> SealingContext, _ item: SealedItem?
+    ) async throws(VaultError) -> Opened {
+        let keyContext: SealingContext
+        do throws(StoreFault) { keyContext = try context() } catch { throw .malformed }
+        return try await vaults.call(items.kind) { _ throws(VaultError) in
+            let numbers = try items.key.sign(data, keyContext)
+            guard let item else { return Opened(numbers: numbers, data: nil) }
+            guard let ready = items.data else { throw .malformed }
+            return Opened(numbers: numbers, data: try ready.open(item.context))
+        }
+    }
+
+    /// What a vault's error means for the person: trouble passes, a key that does not open is
+    /// destroyed, with the cause.
+    private func denial(
+        for error: VaultError, _ account: Account, _ standing: Standing
+    ) throws(StoreFault) -> Denial {
+        switch error {
+        case .doesNotOpen, .malformed:
+            let cause = try standing.kept.credential.explain(
+                standing.credential, standing.enrolment)
+            _ = try destroy(account, standing.kept, because: cause)
+            return Denial(.invalidated, cause: cause, since: instant.seconds)
+        case .crypto, .trouble:
+            journal.fault(error.description, account: account.name)
+            return Denial(of: error)
+        }
+    }
+
+    private func signedData(
+        _ statement: [UInt8], _ namespace: SignatureNamespace
+    ) throws(VaultError) -> [UInt8] {
+        do throws(CryptoFault) {
+            return SSHSignature.signedData(
+                namespace: namespace.bytes, messageDigest: try SHA256.digest(statement))
+        } catch { throw .crypto(error) }
+    }
+
+    private func statement(
+        _ matter: SignedMatter, _ account: Account, _ standing: Standing,
+        _ reservation: Reservation
+    ) -> Statement {
+        Statement(
+            audience: Audience.local, account: Bytes(account.name.utf8), uid: account.uid,
+            device: state.device, credential: standing.credential.identifier,
+            challenge: matter.challenge, service: matter.service, terminal: matter.terminal,
+            purpose: matter.purpose, factor: Factor.fingerprint,
+            enrolment: standing.enrolment.state.generation, counter: reservation.counter,
+            previous: reservation.previous, issued: instant)
+    }
+}
+
+extension Denial {
+    /// Why a vault could not be used, for the person.
+    init(of error: VaultError, mismatches: UInt8 = 0) {
+        switch error {
+        case .trouble(.platformChanged): self.init(.platformChanged, mismatches: mismatches)
+        case .doesNotOpen, .malformed, .crypto, .trouble:
+            self.init(
+                .vaultUnavailable, subject: Bytes(error.description.utf8.prefix(Limit.text)),
+                mismatches: mismatches)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Loop
+import Policy
+import Posix
+import Reader
+import Statement
+import Store
+import Vault
+import Wire
+
+/// What a touch is to sign, beside what the daemon knows itself.
+struct SignedMatter: Sendable {
+    let namespace: SignatureNamespace
+    let challenge: Bytes
+    let service: Bytes
+    let terminal: Bytes
+    let purpose: Bytes
+}
+
+/// A touch that proved itself, and what it leaves to do.
+struct TouchProof {
+    let assertion: Assertion
+    let finger: MatchedFinger
+    let kept: AccountState
+    let place: ReceiptPlace
+    /// What was to be released with it.
+    let released: SecretBytes?
+}
+
+/// A reserved place in the chain of receipts.
+struct ReceiptPlace {
+    let log: ReceiptLog
+    let reservation: Reservation
+}
+
+extension Service {
+    /// A touch that signs, and may release something sealed: from how things stand to the proof.
+    ///
+    /// The caller has the turn at the reader. `item` finds what is to be released, nil for nothing;
+    /// it is asked again after the match.
+    func touch(
+        _ wish: TouchWish, _ matter: SignedMatter, until end: Duration, _ client: any Client,
+        releasing item: (Standing) throws(StoreFault) -> Ruling<SealedItem?> = { _ in .allow(nil) }
+    ) async -> Ruling<TouchProof> {
+        // Once more: while this request waited, the fingers may have changed.
+        let standing: Standing
+        switch self.standing(of: wish.account) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let now): standing = now
+        }
+        // Before anything is written for a touch that cannot be.
+        if let denial = denial(of: standing.kept.lockout.load()) { return .deny(denial) }
+        let place: ReceiptPlace
+        switch reserve(wish.account, standing) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let reserved): place = reserved
+        }
+        let interruption = Interruption()
+        let readying: Readying
+        switch ready(wish.account, standing, item, interruption) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let begun): readying = begun
+        }
+        defer { readying.end() }
+        let (matched, _) = await limited(to: wish.timeout, interruption: interruption) { [self] in
+            await attempt(wish, standing.kept, standing.enrolment, until: end, client)
+        }
+        switch matched {
+        case .deny(let denial): return .deny(readying.reason(instead: denial))
+        case .allow(let finger):
+            let ruling = await proof(finger, standing, place, matter, wish.account, item, readying)
+            if case .deny = ruling { takeBack(finger.counted, wish.account) }
+            return ruling
+        }
+    }
+
+    /// Signs for a finger that matched, if all stands as it did when the finger was asked for.
+    private func proof(
+        _ finger: MatchedFinger, _ before: Standing, _ place: ReceiptPlace,
+        _ matter: SignedMatter, _ account: Account,
+        _ item: (Standing) throws(StoreFault) -> Ruling<SealedItem?>, _ readying: Readying
+    ) async -> Ruling<TouchProof> {
+        let items: Result<ReadyItems, VaultError>
+        do throws(VaultError) {
+            items = .success(try await readying.items())
+        } catch { items = .failure(error) }
+        let now: Standing
+        switch standing(of: account, before.kept) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let found): now = found
+        }
+        // Fingers or credential were changed meanwhile: what matched may be gone from among them.
+        guard now.credential == before.credential else { return .deny(Denial(.badRequest)) }
+        let opening: SealedItem?
+        switch reading(account, { () throws(StoreFault) in try item(now) }) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let found): opening = found
+        }
+        switch await sign(matter, account, now, place, items, opening) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let (assertion, released)):
+            return .allow(
+                TouchProof(
+                    assertion: assertion, finger: finger, kept: before.kept, place: place,
+                    released: released))
+        }
+    }
+
+    /// Reserves the place of the receipt on disk, so that nothing has to be synced at the touch.
+    private func reserve(_ account: Account, _ standing: Standing) -> Ruling<ReceiptPlace> {
+        reading(account) { () throws(StoreFault) in
+            let log = try standing.kept.receipts()
+            let reservation = try log.prepare()
+            if !reservation.isIntact {
+                journal.fault("the receipts were cut or changed", account: account.name)
+            }
+            return .allow(ReceiptPlace(log: log, reservation: reservation))
+        }
+    }
+
+    private func ready(
+        _ account: Account, _ standing: Standing,
+        _ item: (Standing) throws(StoreFault) -> Ruling<SealedItem?>, _ interruption: Interruption
+    ) -> Ruling<Readying> {
+        reading(account) { () throws(StoreFault) in
+            let data: SealedItem?
+            switch try item(standing) {
+            case .deny(let denial): return .deny(denial)
+            case .allow(let found): data = found
+            }
+            let key = SealedItem(
+                vault: standing.credential.vault, sealed: standing.credential.sealed,
+                context: try standing.context())
+            // Only trouble ends the wait: what does not open is told, and destroyed, after a match.
+            return .allow(Readying(key, data, in: vaults) { interruption.raise() })
+        }
+    }
+
+    /// What a success leaves to do when the answer is out: nobody waits for this.
+    func settle(_ proof: TouchProof, _ account: Account) async {
+        do throws(StoreFault) {
+            try proof.finger.counted.succeeded()
+            try proof.place.log.flush()
+        } catch {
+            journal.fault(error.description, account: account.name)
+        }
+        await keepUpdate(proof.finger, account, proof.kept)
+    }
+
+    /// Keeps the template that the reader improved, in the place of the one that matched.
+    ///
+    /// A credential that opens for the old template is sealed to the new one: the same finger has
+    /// just matched, and the key stays the same for whoever registered it.
+    func keepUpdate(
+        _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
+    ) async {
+        guard var bytes = finger.updated?.bytes else { return }
+        do throws(StoreFault) {
+            let enrolment = try kept.prints.enrolment()
+            switch try credentialState(account, kept, enrolment) {
+            case .issued(let credential) where credential.vault == .file:
+                try kept.credential.improve(
+                    finger.print.identifier, template: &bytes, credential, vault: vaults.file)
+            case .issued: break
+            case .none, .disabled, .destroyed, .damaged:
+                try kept.prints.update(finger.print.identifier, template: &bytes)
+            }
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+}
+
+extension Readying {
+    /// A vault's trouble in the place of the cancellation that it caused.
+    fileprivate func reason(instead denial: Denial) -> Denial {
+        guard denial.reason == .cancelled, let failure else { return denial }
+        return Denial(of: failure, mismatches: denial.mismatches)
+    }
+}
+
+extension Standing {
+    /// What the credential must be opened with.
+    func context() throws(StoreFault) -> SealingContext {
+        try kept.credential.context(of: credential, enrolment)
+    }
+}
