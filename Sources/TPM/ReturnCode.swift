@@ -42,6 +42,11 @@ package struct ReturnCode: Equatable, Sendable {
         case other
     }
 
+    /// Whether the TPM says that a parameter of the command is wrong.
+    package var isAboutParameter: Bool {
+        [0, 11, 12].contains(value >> 16) && value & 0xc0 == 0xc0
+    }
+
     /// What it means, by layer and form.
     package var meaning: Meaning {
         let layer = value & 0xff_0000

@@ -48,11 +48,18 @@ extension TPMConnection {
         }
     }
 
-    /// Makes a storage root key from TCG's template and lets it stay.
+    /// The storage root key that the TPM has; where there is none, one is made and stays.
     ///
     /// - Parameter expected: the Name that it must have; nil for any. `.anotherRoot` otherwise,
     ///   and the TPM is left as it was.
-    package func makeRoot(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
+    package func root(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
+        guard let root = try findRoot() else { return try makeRoot(expecting: expected) }
+        guard expected == nil || root.name == expected else { throw .anotherRoot }
+        return root
+    }
+
+    /// Makes a storage root key from TCG's template and lets it stay.
+    private func makeRoot(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
         do throws(TPMFault) {
             // There is no key yet that a salt could go to; nothing in these commands is secret.
             let owner = try startSession(salt: ESYS_TR_NONE, bind: ESYS_TR_RH_OWNER)

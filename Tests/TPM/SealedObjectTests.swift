@@ -11,7 +11,7 @@ struct SealedObjectTests {
         let tpm = try SoftwareTPM()
         let connection = try TPMConnection(try TCTIName.parse(tpm.tcti))
         #expect(try connection.findRoot() == nil)
-        let root = try connection.makeRoot(expecting: nil)
+        let root = try connection.root(expecting: nil)
         let policy = try #require(ObjectPolicy(registers: .none, registerDigest: []))
         let auth = try SecretBytes.random(32)
         print(try connection.properties())
