@@ -1,4 +1,3 @@
-import CTestSupport
 import Glibc
 import Synchronization
 
@@ -106,41 +105,22 @@ package final class SoftwareTPM: Sendable {
 
     // MARK: Commands
 
-    /// Sends a command as bytes and gives the answer as bytes.
+    /// Where commands go to.
+    package var client: TPMClient { TPMClient(path: path) }
+
+    /// As TPMClient's.
     package func send(
         _ command: [UInt8], within limit: Duration = .seconds(20)
-    ) throws(TestFault) -> [UInt8] {
-        let stream = try Descriptor(unsafe connect_stream(path), "connect", path)
-        try stream.write(command)
-        let deadline = ContinuousClock.now + limit
-        let header = try stream.read(exactly: 10, until: deadline, "the header of an answer")
-        var fields = TPMReader(header)
-        guard fields.number(UInt16.self) != nil, let size = fields.number(UInt32.self), size >= 10
-        else { throw .closed(awaited: "the answer of a TPM", transcript: "\(header)") }
-        return try header
-            + stream.read(exactly: Int(size) - 10, until: deadline, "the rest of an answer")
-    }
+    ) throws(TestFault) -> [UInt8] { try client.send(command, within: limit) }
 
-    /// Sends a command, again when the TPM asks for that, and takes the answer apart; its code is
-    /// the caller's to judge.
+    /// As TPMClient's.
     package func ask(_ command: TPMCommand) throws(TestFault) -> TPMResponse {
-        var bytes: [UInt8] = []
-        // The first use of an object whose failures count is put off so, to be noted on disk first.
-        for _ in 0..<5 {
-            bytes = try send(command.bytes)
-            guard let response = TPMResponse(bytes, to: command.code) else { break }
-            if response.code != TPMCode.retry { return response }
-        }
-        throw .closed(awaited: "an answer to \(command.code)", transcript: "\(bytes)")
+        try client.ask(command)
     }
 
-    /// Sends a command that has to succeed.
+    /// As TPMClient's.
     @discardableResult
     package func run(_ command: TPMCommand) throws(TestFault) -> TPMResponse {
-        let response = try ask(command)
-        guard response.code == TPMCode.success else {
-            throw .refused(command: "\(command.code)", code: response.code)
-        }
-        return response
+        try client.run(command)
     }
 }

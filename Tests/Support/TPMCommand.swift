@@ -56,13 +56,19 @@ package struct TPMCommand: Sendable {
 
 /// Handles that are the same on every TPM (TPM 2.0 part 2, TPM_RH), and where kinds of them begin.
 package enum TPMHandle {
+    /// Authorises what is made in the owner's hierarchy.
     package static let owner: UInt32 = 0x4000_0001
+    /// No hierarchy, no key.
     package static let none: UInt32 = 0x4000_0007
+    /// A password in place of a session.
     package static let password: UInt32 = 0x4000_0009
+    /// Authorises the end of a lockout.
     package static let lockout: UInt32 = 0x4000_000A
+    /// The firmware's hierarchy, open to the tests.
     package static let platform: UInt32 = 0x4000_000C
     /// Where the storage root key is kept by convention.
     package static let storageRootKey: UInt32 = 0x8100_0001
+    // Where the kinds begin, for TPM2_GetCapability.
     package static let firstLoadedSession: UInt32 = 0x0200_0000
     package static let firstSavedSession: UInt32 = 0x0300_0000
     package static let firstTransient: UInt32 = 0x8000_0000
@@ -101,6 +107,8 @@ package struct TPMResponse: Sendable {
     package let handle: UInt32?
     /// What follows, up to the sessions' part.
     package let parameters: [UInt8]
+    /// What authenticates it.
+    package let sessions: [TPMSession]
 
     /// Takes an answer to `command` apart; nil if it is none.
     package init?(_ bytes: [UInt8], to command: TPMCommandCode) {
@@ -113,6 +121,7 @@ package struct TPMResponse: Sendable {
         guard code == TPMCode.success else {
             handle = nil
             parameters = []
+            sessions = []
             return
         }
         if command.answersHandle {
@@ -123,13 +132,27 @@ package struct TPMResponse: Sendable {
         }
         guard tag == 0x8002 else {
             parameters = rest.left
+            sessions = []
             return
         }
         guard let count = rest.number(UInt32.self), let part = rest.take(Int(count)) else {
             return nil
         }
         parameters = part
+        sessions = rest.sessions(withHandles: false)
     }
+}
+
+/// What a command or an answer says of one session in its part of authorisations.
+package struct TPMSession: Sendable {
+    /// Which one; nil in an answer.
+    package let handle: UInt32?
+    /// The caller's in a command, the TPM's in an answer.
+    package let nonce: [UInt8]
+    /// TPMA_SESSION
+    package let attributes: UInt8
+    /// The HMAC, or a password.
+    package let proof: [UInt8]
 }
 
 /// Reads big endian fields from the front; every read is nil once there is not enough.
@@ -158,5 +181,27 @@ package struct TPMReader {
     package mutating func sized() -> [UInt8]? {
         guard let count = number(UInt16.self) else { return nil }
         return take(Int(count))
+    }
+
+    /// All sessions, to the end.
+    package mutating func sessions(withHandles: Bool) -> [TPMSession] {
+        var sessions: [TPMSession] = []
+        while !rest.isEmpty {
+            let handle = withHandles ? number(UInt32.self) : nil
+            guard let nonce = sized(), let attributes = number(UInt8.self), let proof = sized()
+            else { break }
+            sessions.append(
+                TPMSession(handle: handle, nonce: nonce, attributes: attributes, proof: proof))
+        }
+        return sessions
+    }
+
+    /// The size of a command or answer that its first ten bytes give; nil if it cannot be one.
+    package static func size(ofHeader header: [UInt8]) -> Int? {
+        var fields = TPMReader(header)
+        guard fields.number(UInt16.self) != nil, let size = fields.number(UInt32.self),
+            fields.number(UInt32.self) != nil, (10...4096).contains(size)
+        else { return nil }
+        return Int(size)
     }
 }
