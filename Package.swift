@@ -157,7 +157,7 @@ let package = Package(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
         .testTarget(
-            name: "TPMTests", dependencies: ["CTSS", "Crypto", "Posix", "TestSupport", "TPM"],
+            name: "TPMTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM"],
             path: "Tests/TPM", swiftSettings: common),
         .testTarget(
             name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM", "Vault"],

@@ -1,5 +1,4 @@
 import CTSS
-import Crypto
 
 /// What a TPM says of itself.
 package struct TPMProperties: Equatable, Sendable {
@@ -21,7 +20,7 @@ extension TPMConnection {
         case persistent = 0x8100_0000
     }
 
-    /// Reads maker, firmware and state; three commands.
+    /// Reads maker, firmware and state; two commands.
     package func properties() throws(TPMFault) -> TPMProperties {
         let fixed = try properties(from: 0x105, count: 8)
         let permanent = try properties(from: 0x200, count: 1)[0x200] ?? 0
@@ -86,71 +85,4 @@ extension TPMConnection {
 private func text(_ number: UInt32?) -> String {
     let bytes = bigEndian(number ?? 0).filter { (0x21...0x7e).contains($0) }
     return String(decoding: bytes, as: UTF8.self)
-}
-
-extension TPMConnection {
-    /// The SHA-256 of the registers' values one behind the other; empty for no register.
-    ///
-    /// The answers are protected by a session salted to the root, so nobody on the way can have
-    /// keys sealed to values of their own.
-    package func registerDigest(
-        _ selection: RegisterSelection, root: StorageRoot
-    ) throws(TPMFault) -> [UInt8] {
-        guard !selection.isEmpty else { return [] }
-        let audit = try startSession(salt: root.handle, bind: ESYS_TR_NONE)
-        try audit.set([.continues, .audits])
-        var values: [UInt8] = []
-        var counter: UInt32?
-        var rest = selection
-        while !rest.isEmpty {
-            let (read, found, bytes) = try readRegisters(rest, audit)
-            guard !found.isEmpty, found.subtracting(rest).isEmpty else {
-                throw .unfitRegisters(rest.numbers)
-            }
-            guard counter == nil || counter == read else {
-                throw .refused(.readRegisters, ReturnCode(0x128))
-            }
-            counter = read
-            rest = rest.subtracting(found)
-            values += bytes
-        }
-        return try crypto { () throws(CryptoFault) in try SHA256.digest(values) }
-    }
-
-    private func readRegisters(
-        _ selection: RegisterSelection, _ audit: TPMSession
-    ) throws(TPMFault) -> (UInt32, RegisterSelection, [UInt8]) {
-        let wanted = try unsafe Unmarshalled(selection.wire, Tss2_MU_TPML_PCR_SELECTION_Unmarshal)
-        var counter: UInt32 = 0
-        var read: UnsafeMutablePointer<TPML_PCR_SELECTION>?
-        var digests: UnsafeMutablePointer<TPML_DIGEST>?
-        try run(.readRegisters) {
-            unsafe Esys_PCR_Read(
-                context, audit.handle, ESYS_TR_NONE, ESYS_TR_NONE, wanted.pointer, &counter,
-                &read, &digests)
-        }
-        guard let read = unsafe Answer(read), let digests = unsafe Answer(digests) else {
-            throw .malformed(.readRegisters)
-        }
-        var head = WireReader(try unsafe read.bytes(Tss2_MU_TPML_PCR_SELECTION_Marshal))
-        guard let banks = head.uint32() else { throw .malformed(.readRegisters) }
-        // A TPM without this bank gives an empty list.
-        guard banks == 1 else { return (counter, .none, []) }
-        guard head.uint16() == Algorithm.sha256, let size = head.bytes(1)?.first,
-            let bitmap = head.bytes(Int(size)), size >= 3, bitmap.dropFirst(3).allSatisfy({ $0 == 0 }),
-            let found = RegisterSelection(bitmap: Array(bitmap.prefix(3)))
-        else { throw .malformed(.readRegisters) }
-        var body = WireReader(try unsafe digests.bytes(Tss2_MU_TPML_DIGEST_Marshal))
-        guard let count = body.uint32(), count == UInt32(found.numbers.count) else {
-            throw .malformed(.readRegisters)
-        }
-        var values: [UInt8] = []
-        for _ in 0..<count {
-            guard let value = body.sized(limit: 32), value.count == 32 else {
-                throw .malformed(.readRegisters)
-            }
-            values += value
-        }
-        return (counter, found, values)
-    }
 }

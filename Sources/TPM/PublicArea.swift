@@ -91,10 +91,10 @@ package struct PublicArea: Equatable, Sendable {
             let attributes = reader.uint32(), reader.sized(limit: 64) != nil,
             nameHash == Algorithm.sha256
         else { return "its Name is not a SHA-256" }
-        // An area without these can be used to decrypt for others, or was made elsewhere.
-        let wanted = Attribute.root & ~Attribute.noDA
-        guard attributes & wanted == wanted, attributes & (Attribute.sign | Attribute.stClear) == 0
-        else { return "it is not a storage key that never leaves this TPM" }
+        // Without noDA, each try at one that wants an authorisation would bring a lockout nearer.
+        let refused = Attribute.sign | Attribute.stClear
+        guard attributes & Attribute.root == Attribute.root, attributes & refused == 0
+        else { return "it is not a storage key of this TPM alone and for everybody's use" }
         guard reader.uint16() == Algorithm.aes, let bits = reader.uint16(), bits >= 128,
             reader.uint16() == Algorithm.cfb, reader.uint16() == Algorithm.none
         else { return "it does not protect its children with AES" }

@@ -45,6 +45,21 @@ package struct RegisterSelection: Equatable, Sendable {
         return bigEndian(UInt32(1)) + bigEndian(Algorithm.sha256) + [3] + bitmap
     }
 
+    /// From a TPML_PCR_SELECTION of the SHA-256 bank or of nothing; nil for any other.
+    init?(wire: [UInt8]) {
+        var reader = WireReader(wire)
+        guard let banks = reader.uint32(), banks <= 1 else { return nil }
+        guard banks == 1 else {
+            self = .none
+            return
+        }
+        guard reader.uint16() == Algorithm.sha256, let size = reader.bytes(1)?.first, size >= 3,
+            let bitmap = reader.bytes(Int(size)), reader.isAtEnd,
+            bitmap.dropFirst(3).allSatisfy({ $0 == 0 })
+        else { return nil }
+        self.init(bitmap: Array(bitmap.prefix(3)))
+    }
+
     /// These without those of another.
     func subtracting(_ other: RegisterSelection) -> RegisterSelection {
         RegisterSelection(mask: mask & ~other.mask)

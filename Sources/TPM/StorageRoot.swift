@@ -81,7 +81,8 @@ extension TPMConnection {
     ) throws(TPMFault) -> (TPMObject, PublicArea) {
         guard let template = sized(PublicArea.root.bytes) else { throw .memory }
         let area = try unsafe Unmarshalled(template, Tss2_MU_TPM2B_PUBLIC_Unmarshal)
-        let empty = try unsafe Unmarshalled([0, 4, 0, 0, 0, 0], Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal)
+        let empty = try unsafe Unmarshalled(
+            [0, 4, 0, 0, 0, 0], Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal)
         let data = Unmarshalled<TPM2B_DATA>()
         let registers = Unmarshalled<TPML_PCR_SELECTION>()
         var handle: ESYS_TR = ESYS_TR_NONE

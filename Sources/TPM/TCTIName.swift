@@ -40,7 +40,8 @@ package struct TCTIName: Equatable, Sendable {
 
     /// Reads a name; throws for every form that is not described above.
     package static func parse(_ text: String) throws(TCTINameFault) -> TCTIName {
-        guard (1...200).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        guard (1...200).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else { throw .form }
         if text == "auto" { return standard }
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .kind }
@@ -59,7 +60,8 @@ package struct TCTIName: Equatable, Sendable {
             parts.dropFirst(2).allSatisfy({ isPlain($0) })
         else { throw .configuration("a path below /dev is wanted") }
         // Only /dev/tpm0 and its like are bare; what is not known may have others behind it.
-        let isBare = parts.count == 3 && parts[2].hasPrefix("tpm")
+        let isBare =
+            parts.count == 3 && parts[2].hasPrefix("tpm")
             && parts[2].utf8.dropFirst(3).allSatisfy({ (0x30...0x39).contains($0) })
         return TCTIName(
             library: .device, configuration: path, path: path, isManaged: !isBare)

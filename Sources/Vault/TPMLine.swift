@@ -88,14 +88,7 @@ struct TPMLine {
         _ number: UInt64, _ sealed: TPMSealed,
         _ body: (TPMConnection, ReadyObject) throws(TPMFault) -> Result
     ) throws(VaultError) -> Result {
-        guard let entry = ready[number] else { throw .trouble(.failed("it was given back")) }
-        if let object = entry, object.isUsable, let link {
-            do throws(TPMFault) {
-                return try body(link.connection, object)
-            } catch {
-                guard remedied(error) else { throw error.verdict }
-            }
-        }
+        if let result = try useAsItIs(number, body) { return result }
         // The old object goes first: a TPM has room for few.
         ready[number] = .some(nil)
         let object = try prepared(sealed)
@@ -104,6 +97,23 @@ struct TPMLine {
         do throws(TPMFault) {
             return try body(link.connection, object)
         } catch { throw error.verdict }
+    }
+
+    /// Uses what is ready; nil where it was lost and has to be got ready anew.
+    ///
+    /// Nothing here holds the object any longer when that is done.
+    private mutating func useAsItIs<Result>(
+        _ number: UInt64,
+        _ body: (TPMConnection, ReadyObject) throws(TPMFault) -> Result
+    ) throws(VaultError) -> Result? {
+        guard let entry = ready[number] else { throw .trouble(.failed("it was given back")) }
+        guard let object = entry, object.isUsable, let link else { return nil }
+        do throws(TPMFault) {
+            return try body(link.connection, object)
+        } catch {
+            guard remedied(error) else { throw error.verdict }
+            return nil
+        }
     }
 
     /// Gives back what is ready under a number.
@@ -132,11 +142,7 @@ struct TPMLine {
 
     /// What the TPM says of itself, and the Name of its root key if it has one.
     mutating func description() throws(VaultError) -> (TPMProperties, root: [UInt8]) {
-        if let link {
-            do throws(TPMFault) {
-                return (try link.connection.properties(), link.root.name)
-            } catch { guard remedied(error) else { throw error.verdict } }
-        }
+        if let found = try descriptionAsItIs() { return found }
         do throws(TPMFault) {
             let connection = try TPMConnection(name)
             let properties = try connection.properties()
@@ -144,6 +150,17 @@ struct TPMLine {
             if let known = try pinned(), let root, root.name != known { throw .anotherRoot }
             return (properties, root?.name ?? [])
         } catch { throw error.verdict }
+    }
+
+    /// The same over the connection that is open; nil where there is none or it broke.
+    private mutating func descriptionAsItIs() throws(VaultError) -> (TPMProperties, [UInt8])? {
+        guard let link else { return nil }
+        do throws(TPMFault) {
+            return (try link.connection.properties(), link.root.name)
+        } catch {
+            guard remedied(error) else { throw error.verdict }
+            return nil
+        }
     }
 
     private mutating func prepared(_ sealed: TPMSealed) throws(VaultError) -> ReadyObject {

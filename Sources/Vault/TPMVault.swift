@@ -118,7 +118,8 @@ package final class TPMVault: Vault {
 
     private func make(
         _ content: TPMSealed.Content, _ context: SealingContext,
-        _ body: @Sendable (TPMConnection, StorageRoot, ObjectPolicy, SecretBytes)
+        _ body:
+            @Sendable (TPMConnection, StorageRoot, ObjectPolicy, SecretBytes)
             throws(TPMFault) -> ObjectParts
     ) throws(VaultError) -> TPMSealed {
         let authorisation = try authorisation(context)

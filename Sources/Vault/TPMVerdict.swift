@@ -11,14 +11,17 @@ extension TPMFault {
         case reconnect
         /// Flushing what nobody uses any more.
         case flush
-        /// The same again: a register changed while it was looked at.
+        /// The same again, in a new session: a register changed while it was looked at.
         case again
     }
 
     var remedy: Remedy {
         switch self {
-        case .refused(_, let code):
+        case .refused(let operation, let code):
             switch code.meaning {
+            // A key that does not open is destroyed: not on one word that anybody on the way can
+            // say. These objects do not count wrong values.
+            case .wrongAuthorisation where [.sign, .unseal].contains(operation): .again
             case .outOfSlots: .flush
             case .registersChanged: .again
             case .absent, .notStarted, .broken, .forged, .other: .reconnect

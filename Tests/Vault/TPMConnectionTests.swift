@@ -1,5 +1,6 @@
 import Crypto
 import Posix
+import Synchronization
 import TestSupport
 import Testing
 import Vault
@@ -85,6 +86,7 @@ struct TPMConnectionTests {
         bench.vault.rest()
         let bus = try TPMInterposer(bench.tpm)
         defer { bus.stop() }
+        var left = 0
         for command in 1...12 {
             for moment in TPMInterposer.Moment.allCases {
                 bus.cut(at: command, moment) {}
@@ -92,10 +94,90 @@ struct TPMConnectionTests {
                 _ = try? victim.sign(made.sealed, try sealing())
                 _ = try? victim.create(try sealing())
                 bus.removeRules()
+                left += try bench.leftovers().count
                 _ = try bench.another().sign(made.sealed, try sealing())
                 #expect(try bench.leftovers().isEmpty)
             }
         }
+        #expect(left > 0)
+    }
+
+    @Test("an answer that was altered on its way is never believed")
+    func alteredAnswers() throws {
+        let bench = try TPMBench()
+        let made = try bench.vault.create(try sealing())
+        let data = try bench.vault.seal(try secret([4, 5, 6]), try sealing())
+        bench.vault.rest()
+        let verifier = try P256PublicKey(point: made.publicPoint)
+        let bus = try TPMInterposer(bench.tpm)
+        defer { bus.stop() }
+        let count = try commands(bus) { try use($0, made, data, verifier) }
+        for number in 1...count {
+            for position in [9, 12, 14, 30, -40, -1] {
+                let last = (bus.exchanges.last?.number ?? 0) + number
+                bus.setRule(at: .answer) { exchange in
+                    guard exchange.number == last, var answer = exchange.response,
+                        answer.count > max(position, -position)
+                    else { return .pass }
+                    answer[position < 0 ? answer.count + position : position] ^= 1
+                    return .answer(answer)
+                }
+                let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+                do {
+                    try use(vault, made, data, verifier)
+                } catch let error as VaultError {
+                    // An error's code is the one thing in an answer that nothing authenticates.
+                    if position > 9 { #expect(error != .doesNotOpen) }
+                }
+                bus.removeRules()
+                vault.rest()
+            }
+        }
+        try use(bench.vault, made, data, verifier)
+        #expect(try bench.leftovers().isEmpty)
+
+        func commands(_ bus: TPMInterposer, _ body: (TPMVault) throws -> Void) throws -> Int {
+            let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+            try body(vault)
+            return vault.commands
+        }
+    }
+
+    @Test("one word of refusal is not enough to call a key closed")
+    func refusedOnce() throws {
+        let bench = try TPMBench()
+        let made = try bench.vault.create(try sealing())
+        let bus = try TPMInterposer(bench.tpm)
+        defer { bus.stop() }
+        let vault = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+        for code: UInt32 in [0x9a2, 0x98e, 0x901, 0x910, 0x918, 0x101, 0x922, 0x128] {
+            let signs = Mutex(0)
+            bus.setRule(at: .command) { exchange in
+                guard exchange.code == .sign else { return .pass }
+                return signs.withLock { count in
+                    count += 1
+                    return count == 1 ? .fail(code) : .pass
+                }
+            }
+            let signature = try vault.sign(made.sealed, try sealing())
+            #expect(
+                try P256PublicKey(point: made.publicPoint).verifies(signature, message: [1, 2, 3]))
+            bus.removeRules()
+        }
+        #expect(throws: VaultError.doesNotOpen) {
+            try vault.sign(made.sealed, try sealing(uid: 1))
+        }
+        vault.rest()
+        #expect(try bench.leftovers().isEmpty)
+    }
+
+    /// Signs and opens; what comes out has to be right.
+    private func use(
+        _ vault: TPMVault, _ made: NewCredential, _ data: [UInt8], _ verifier: P256PublicKey
+    ) throws {
+        let signature = try vault.sign(made.sealed, try sealing(), [1])
+        #expect(try verifier.verifies(signature, message: [1]))
+        #expect(try vault.open(data, try sealing()) == [4, 5, 6])
     }
 
     @Test("neither secret, nor unsealed data, nor what is signed crosses the bus in clear")

@@ -59,7 +59,9 @@ struct TPMSealedTests {
         let sealed = try bench.vault.create(try sealing()).sealed
         let before = bench.vault.commands
         // Attributes: userWithAuth set, noDA and fixedTPM cleared, decrypt set; hash, scheme, curve.
-        for (index, bit) in [(54, 6), (53, 2), (54, 1), (52, 1), (50, 2), (93, 0), (95, 2), (97, 1)] {
+        for (index, bit) in [
+            (54, 6), (53, 2), (54, 1), (52, 1), (50, 2), (93, 0), (95, 2), (97, 1),
+        ] {
             var copy = sealed
             copy[index] ^= 1 << bit
             refused(copy, .doesNotOpen)

@@ -114,16 +114,6 @@ struct TPMTroubleTests {
         #expect(try bench.pin.load() == nil)
     }
 
-    @Test("something else in the root key's place is not used")
-    func unfit() throws {
-        let bench = try TPMBench()
-        let data = try bench.tpm.sealObject()
-        defer { withExtendedLifetime(bench) {} }
-        // What the platform's hierarchy holds cannot be made persistent by the owner.
-        #expect(throws: TestFault.self) { try bench.tpm.persist(data, at: 0x8100_0001) }
-        try bench.tpm.flush(data)
-    }
-
     @Test("an owner with a password is told of, and needed only to make a root key")
     func owned() throws {
         let bench = try TPMBench()
@@ -212,4 +202,36 @@ struct TPMTroubleTests {
         for key in held { key.release() }
         #expect(try bench.leftovers().isEmpty)
     }
+
+    @Test("without a pin that can be read and written, nothing is made and nothing is opened")
+    func pin() throws {
+        let bench = try TPMBench()
+        let made = try bench.vault.create(try sealing())
+        for pin in [BrokenPin(onLoad: true), BrokenPin(onLoad: false)] {
+            let vault = try TPMVault(host: bench.host, tcti: bench.tpm.tcti, pin: pin)
+            let error = #expect(throws: VaultError.self) { try vault.create(try sealing()) }
+            guard case .trouble(.failed) = error else {
+                Issue.record("\(error as Any)")
+                return
+            }
+        }
+        try bench.pin.save([1, 2, 3])
+        #expect(throws: VaultError.self) { try bench.another().sign(made.sealed, try sealing()) }
+        #expect(try bench.leftovers().isEmpty)
+        // Root can get out of it.
+        #expect(try bench.vault.trust().old == [1, 2, 3])
+        _ = try bench.another().sign(made.sealed, try sealing())
+    }
+}
+
+/// A pin whose file cannot be read, or not be written.
+private struct BrokenPin: RootPin {
+    let onLoad: Bool
+
+    func load() throws -> [UInt8]? {
+        if onLoad { throw SystemFault("openat", code: 5) }
+        return nil
+    }
+
+    func save(_ name: [UInt8]) throws { throw SystemFault("openat", code: 28) }
 }
