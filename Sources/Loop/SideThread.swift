@@ -61,7 +61,7 @@ private final class Call: Sendable {
 private nonisolated func newPool() -> UnsafeMutablePointer<GThreadPool>? {
     // Of the whole process: no thread stays only because another call might come.
     g_thread_pool_set_max_unused_threads(0)
-    unsafe g_thread_pool_new(
+    return unsafe g_thread_pool_new(
         { data, _ in
             guard let data = unsafe data else { return }
             unsafe Unmanaged<Call>.fromOpaque(data).takeRetainedValue().body()
