@@ -34,7 +34,7 @@ let package = Package(
         // C libraries: a module map and a header of includes, nothing else.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
-        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0"),
+        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
         .systemLibrary(name: "CPAM"),
         .systemLibrary(name: "CPAMModule"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),

@@ -2,7 +2,8 @@ import Texts
 
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
-    case status, enroll, list, delete, verify, enable, disable, unlock, readers, log, config, help
+    case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
+    case help
 
     /// What it takes besides `--json` and `--help`, which all take.
     var options: [Option] {
@@ -10,7 +11,7 @@ enum Action: String, CaseIterable {
         case .status, .list, .verify: [.account]
         case .enroll: [.account, .reader, .passwordStdin]
         case .delete: [.account, .all, .passwordStdin]
-        case .enable, .disable, .unlock: [.account, .passwordStdin]
+        case .enable, .disable, .unlock, .vault: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
         case .readers, .help: []
@@ -23,6 +24,7 @@ enum Action: String, CaseIterable {
         case .enroll: ("[FINGER]", 1)
         case .delete: ("FINGER | --all", 1)
         case .config: ("[--check [FILE…]]", .max)
+        case .vault: ("[migrate tpm|file | trust]", 2)
         case .help: ("[COMMAND]", 1)
         case .status, .list, .verify, .enable, .disable, .unlock, .readers, .log: ("", 0)
         }
@@ -40,6 +42,7 @@ enum Action: String, CaseIterable {
         case .disable: CommandHelp.disable
         case .unlock: CommandHelp.unlock
         case .readers: CommandHelp.readers
+        case .vault: CommandHelp.vault
         case .log: CommandHelp.log
         case .config: CommandHelp.config
         case .help: CommandHelp.help

@@ -51,8 +51,9 @@ extension Service {
             guard !gone.isEmpty || !damaged.isEmpty else {
                 return .denial(Denial(.unknownFinger, finger: finger))
             }
-            for print in gone { try kept.prints.remove(print.identifier) }
-            for print in damaged { try kept.prints.remove(print) }
+            try kept.prints.commit(
+                try kept.prints.draft(
+                    removing: gone.map(\.identifier) + damaged.map(\.identifier)))
             return try await reissue(
                 account, kept, finger, wasOn: wasOn, because: "a finger was deleted")
         }
@@ -166,13 +167,12 @@ extension Service {
         let answer = await answering(account) { () async throws(StoreFault) in
             let name = Bytes(account.name.utf8)
             let kept = try state.makeAccount(name, uid: account.uid, now: instant)
-            let before = try kept.prints.enrolment()
-            let wasOn = try isOn(account, kept, before)
-            replaced = before.prints.filter { $0.finger == finger }
-            for print in replaced { try kept.prints.remove(print.identifier) }
+            let wasOn = try isOn(account, kept, try kept.prints.enrolment())
             var bytes = template.bytes
-            _ = try kept.prints.add(
-                &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
+            let change = try kept.prints.draft(
+                adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
+            replaced = change.removed
+            try kept.prints.commit(change)
             return try await reissue(
                 account, kept, finger, wasOn: wasOn, because: "a finger was added")
         }

@@ -70,7 +70,10 @@ package final class Program {
             }
             let state = try StateDirectory.open(
                 places.state, credentials: places.credentials)
-            let vaults = Vaults(file: FileVault(host: state.host))
+            let vaults = Vaults(
+                file: FileVault(host: state.host), tpm: NoTPM(),
+                preference: Vaults.Preference(rawValue: settings.word(Settings.vaultKind)) ?? .auto,
+                limit: settings.duration(Settings.vaultTimeout) ?? .seconds(10), journal: journal)
             let service = try Service(
                 state: state, vaults: vaults, readers: await readers.value, settings: settings,
                 configurationFault: fault, clock: clock, journal: journal,

@@ -61,13 +61,11 @@ extension Service {
                             readerID: print.reader, since: print.added.seconds, intact: true)))
             }
             for print in enrolment?.damaged ?? [] {
-                let id = Hexadecimal.decode(Bytes(print.name.utf8)) ?? []
                 await client.send(
                     .print(
                         PrintAnswer(
-                            finger: print.finger,
-                            printID: id.count == 16 ? id : Bytes(repeating: 0, count: 16),
-                            readerID: [], since: nil, intact: false)))
+                            finger: print.finger, printID: print.identifier, readerID: [],
+                            since: nil, intact: false)))
             }
             return .done(DoneAnswer(prints: UInt8(clamping: enrolment?.prints.count ?? 0)))
         }

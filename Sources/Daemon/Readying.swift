@@ -12,19 +12,15 @@ struct SealedItem: Sendable {
 
 /// A key, and data if any are to be released with it, that wait for the match.
 struct ReadyItems: Sendable {
-    let kind: VaultKind
     let key: any ReadyKey
-    let data: (any ReadyData)?
-
-    func release() {
-        key.release()
-        data?.release()
-    }
+    let keyVault: VaultKind
+    var data: (any ReadyData)?
+    var dataVault: VaultKind?
 }
 
 /// Gets a key ready while the finger is awaited, so that nobody waits for the vault afterwards.
 ///
-/// All items lie in one vault. Whoever made it calls `end()`.
+/// Whoever made it calls `end()`.
 @ServiceActor
 final class Readying {
     private let vaults: Vaults
@@ -79,31 +75,23 @@ final class Readying {
     private func outcome(
         _ key: SealedItem, _ data: SealedItem?
     ) async -> Result<ReadyItems, VaultError> {
+        var items: ReadyItems?
         do throws(VaultError) {
-            return .success(
-                try await vaults.call(key.vault) { vault throws(VaultError) in
-                    try ReadyItems(vault, key, data)
-                })
-        } catch { return .failure(error) }
-    }
-}
-
-extension ReadyItems {
-    fileprivate init(
-        _ vault: any Vault, _ key: SealedItem, _ data: SealedItem?
-    ) throws(VaultError) {
-        kind = vault.kind
-        self.key = try vault.ready(key: key.sealed, key.context)
-        guard let data else {
-            self.data = nil
-            return
-        }
-        do throws(VaultError) {
-            guard data.vault == vault.kind else { throw .malformed }
-            self.data = try vault.ready(data: data.sealed, data.context)
+            let ready = try await vaults.call(key.vault) { vault throws(VaultError) in
+                try vault.ready(key: key.sealed, key.context)
+            }
+            var both = ReadyItems(key: ready, keyVault: key.vault)
+            items = both
+            if let data {
+                both.data = try await vaults.call(data.vault) { vault throws(VaultError) in
+                    try vault.ready(data: data.sealed, data.context)
+                }
+                both.dataVault = data.vault
+            }
+            return .success(both)
         } catch {
-            self.key.release()
-            throw error
+            if let items { vaults.giveBack(items) }
+            return .failure(error)
         }
     }
 }

@@ -123,7 +123,8 @@ final class Service: Answering {
             unlock(
                 account, because: "password accepted by \(String(decoding: service, as: UTF8.self))"
             )
-        case .secretSet, .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged:
+        case .migrate(_, let vault): await migrate(account, to: vault)
+        case .secretSet, .secretGet, .secretList, .secretDelete, .passwordChanged:
             .denial(Denial(.badRequest))
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
@@ -134,10 +135,11 @@ final class Service: Answering {
         switch request {
         case .readers: await listReaders(client)
         case .configuration: await listSettings(client)
+        case .vault: await listVaults(client)
+        case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .vault, .migrate, .trustVault,
-            .passwordChanged:
+            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged:
             .denial(Denial(.badRequest))
         }
     }

@@ -51,12 +51,15 @@ extension Service {
     ) async throws(VaultError) -> Opened {
         let keyContext: SealingContext
         do throws(StoreFault) { keyContext = try context() } catch { throw .malformed }
-        return try await vaults.call(items.kind) { _ throws(VaultError) in
-            let numbers = try items.key.sign(data, keyContext)
-            guard let item else { return Opened(numbers: numbers, data: nil) }
-            guard let ready = items.data else { throw .malformed }
-            return Opened(numbers: numbers, data: try ready.open(item.context))
+        let numbers = try await vaults.call(items.keyVault) { _ throws(VaultError) in
+            try items.key.sign(data, keyContext)
         }
+        guard let item else { return Opened(numbers: numbers, data: nil) }
+        guard let ready = items.data else { throw .malformed }
+        let opened = try await vaults.call(item.vault) { _ throws(VaultError) in
+            try ready.open(item.context)
+        }
+        return Opened(numbers: numbers, data: opened)
     }
 
     /// What a vault's error means for the person: trouble passes, a key that does not open is

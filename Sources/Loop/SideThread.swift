@@ -7,26 +7,13 @@ import CFprint
 // handed over retained and taken once.
 @ServiceActor
 @safe package final class SideThread {
-    /// A call on its way to the thread.
-    private final class Call {
-        let body: () -> Void
-
-        init(_ body: @escaping () -> Void) {
-            self.body = body
-        }
-    }
-
     private let pool: UnsafeMutablePointer<GThreadPool>?
     /// Calls that took longer than they may, and have not come back.
     private var overdue = 0
 
     /// A thread that does not run yet.
     package init() {
-        unsafe pool = g_thread_pool_new(
-            { data, _ in
-                guard let data = unsafe data else { return }
-                unsafe Unmanaged<Call>.fromOpaque(data).takeRetainedValue().body()
-            }, nil, 1, 0, nil)
+        unsafe pool = newPool()
     }
 
     /// Runs a call after all earlier ones; nil where it takes longer than the limit, or at once
@@ -59,6 +46,24 @@ import CFprint
     private func push(_ body: @escaping @Sendable () -> Void) {
         unsafe g_thread_pool_push(pool, Unmanaged.passRetained(Call(body)).toOpaque(), nil)
     }
+}
+
+/// A call on its way to the thread.
+private final class Call: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+}
+
+/// Outside of the actor: what is written within it would be held to its thread.
+private nonisolated func newPool() -> UnsafeMutablePointer<GThreadPool>? {
+    unsafe g_thread_pool_new(
+        { data, _ in
+            guard let data = unsafe data else { return }
+            unsafe Unmanaged<Call>.fromOpaque(data).takeRetainedValue().body()
+        }, nil, 1, 0, nil)
 }
 
 /// What becomes of a call: the first settlement counts.
