@@ -13,7 +13,7 @@ package struct TPMSettingFault: Error, Equatable, Sendable, CustomStringConverti
 ///
 /// The authorisation value of a key is HKDF-SHA256 of the host secret, salted with the
 /// credential's id, its info the whole context, 32 bytes. It is proven by an HMAC and never sent.
-package final class TPMVault: Vault {
+package final class TPMVault: RootedVault {
     package let kind = VaultKind.tpm
 
     private let host: HostSecret
@@ -106,10 +106,13 @@ package final class TPMVault: Vault {
         line.withLock { $0.rest() }
     }
 
-    /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced.
-    ///
-    /// Keys under the old one stay closed for ever.
-    package func trust() throws(VaultError) -> RootChange {
+    package func trust() throws(VaultError) {
+        _ = try pinPresentRoot()
+    }
+
+    /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced,
+    /// and tells what that changed. Keys under the old one stay closed for ever.
+    package func pinPresentRoot() throws(VaultError) -> RootChange {
         try line.withLock { line throws(VaultError) in try line.trust() }
     }
 
