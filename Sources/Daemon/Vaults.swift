@@ -1,6 +1,7 @@
 import Loop
 import Policy
 import Posix
+import Statement
 import Vault
 
 /// The vaults of this machine, and the way to them: what blocks does not block the service.
@@ -70,8 +71,9 @@ final class Vaults {
     /// Takes the TPM as it is now for the one that keys are made in.
     func trust() async throws(VaultError) {
         let tpm = tpm
-        try await onThread { () throws(VaultError) in try tpm.trust() }
-        journal.service("the TPM is trusted as it is now")
+        let change = try await onThread { () throws(VaultError) in try tpm.trust() }
+        let old = change.old.map(hexadecimal) ?? "none"
+        journal.service("the TPM's root key is \(hexadecimal(change.new)) now; it was \(old)")
     }
 
     /// Calls a vault: the file vault at once, the TPM on the thread beside.
@@ -119,6 +121,10 @@ final class Vaults {
         isTPMInUse = false
         let tpm = tpm
         thread.later { tpm.rest() }
+    }
+
+    private func hexadecimal(_ bytes: [UInt8]) -> String {
+        String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
     }
 
     private func tell(_ what: String) {
