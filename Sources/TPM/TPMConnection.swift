@@ -1,4 +1,5 @@
 import CTSS
+import Crypto
 import Posix
 
 /// A way to a TPM that is open, and the tpm2-tss context that speaks over it.
@@ -22,6 +23,8 @@ import Posix
     /// was killed left behind, both only where no resource manager does it.
     package init(_ name: TCTIName) throws(TPMFault) {
         try keepLibraryQuiet()
+        // Ours goes first: it keeps libcrypto, which tpm2-tss uses too, from reading openssl.cnf.
+        _ = try crypto { () throws(CryptoFault) in try SHA256.digest([]) }
         var transport: OpaquePointer?
         let loaded = unsafe Tss2_TctiLdr_Initialize_Ex(
             name.library.rawValue, name.configuration, &transport)

@@ -141,12 +141,18 @@ struct TPMLine {
     }
 
     /// What the TPM says of itself, and the Name of its root key if it has one.
+    ///
+    /// `.notPermitted` where it has none and lets nobody make one.
     mutating func description() throws(VaultError) -> (TPMProperties, root: [UInt8]) {
         if let found = try descriptionAsItIs() { return found }
         do throws(TPMFault) {
             let connection = try TPMConnection(name)
             let properties = try connection.properties()
             let root = try connection.findRoot()
+            guard root != nil || !properties.isOwned else {
+                throw .notPermitted(
+                    "the TPM has no storage root key, and its owner wants an authorisation")
+            }
             if let known = try pinned(), let root, root.name != known { throw .anotherRoot }
             return (properties, root?.name ?? [])
         } catch { throw error.verdict }

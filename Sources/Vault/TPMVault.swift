@@ -106,10 +106,13 @@ package final class TPMVault: RootedVault {
         line.withLock { $0.rest() }
     }
 
-    /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced.
-    ///
-    /// Keys under the old one stay closed for ever.
-    package func trust() throws(VaultError) -> RootChange {
+    package func trust() throws(VaultError) {
+        _ = try pinPresentRoot()
+    }
+
+    /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced,
+    /// and tells what that changed. Keys under the old one stay closed for ever.
+    package func pinPresentRoot() throws(VaultError) -> RootChange {
         try line.withLock { line throws(VaultError) in try line.trust() }
     }
 

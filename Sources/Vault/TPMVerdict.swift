@@ -21,7 +21,9 @@ extension TPMFault {
             switch code.meaning {
             // A key that does not open is destroyed: not on one word that anybody on the way can
             // say. These objects do not count wrong values.
-            case .wrongAuthorisation where [.sign, .unseal].contains(operation): .again
+            case .wrongAuthorisation
+            where [.sign, .unseal, .objectChangeAuth].contains(operation):
+                .again
             case .outOfSlots: .flush
             case .registersChanged: .again
             case .absent, .notStarted, .broken, .forged, .other: .reconnect

@@ -102,6 +102,37 @@ struct TPMConnectionTests {
         #expect(left > 0)
     }
 
+    @Test("killed while the first root key is made, it leaves one or none, and the next goes on")
+    func killedAtFirst() throws {
+        for command in 1...9 {
+            let bench = try TPMBench()
+            let bus = try TPMInterposer(bench.tpm)
+            defer { bus.stop() }
+            bus.cut(at: command, .answer) {}
+            let victim = try TPMVault(host: bench.host, tcti: bus.tcti, pin: bench.pin)
+            #expect(throws: VaultError.self) { try victim.create(try sealing()) }
+            let pinned = try bench.pin.load()
+            let made = try bench.vault.create(try sealing())
+            _ = try bench.vault.sign(made.sealed, try sealing())
+            #expect(try pinned == nil || pinned == bench.pin.load())
+            #expect(try bench.tpm.persistentHandles == [0x8100_0001])
+            #expect(try bench.leftovers().isEmpty)
+        }
+    }
+
+    @Test("callers on several threads have their turns")
+    func threads() async throws {
+        let bench = try TPMBench()
+        let made = try await withThrowingTaskGroup(of: NewCredential.self) { group in
+            for number in UInt32(0)..<8 {
+                group.addTask { try bench.vault.create(try sealing(uid: number)) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(made.map(\.publicPoint)).count == 8)
+        #expect(try bench.leftovers().isEmpty)
+    }
+
     @Test("an answer that was altered on its way is never believed")
     func alteredAnswers() throws {
         let bench = try TPMBench()

@@ -71,7 +71,7 @@ struct TPMTroubleTests {
             }
             #expect(try bench.pin.load() == old)
             #expect(try bench.tpm.persistentHandles.isEmpty)
-            let change = try vault.trust()
+            let change = try vault.pinPresentRoot()
             #expect(change.old == old && change.new != old)
             #expect(try bench.pin.load() == change.new)
             #expect(throws: VaultError.doesNotOpen) {
@@ -118,6 +118,7 @@ struct TPMTroubleTests {
     func owned() throws {
         let bench = try TPMBench()
         try bench.tpm.setOwnerAuth([1, 2, 3])
+        #expect(throws: VaultError.self) { try bench.vault.describe() }
         let error = #expect(throws: VaultError.self) { try bench.vault.create(try sealing()) }
         guard case .trouble(.notPermitted(let why)) = error else {
             Issue.record("\(error as Any)")
@@ -131,6 +132,20 @@ struct TPMTroubleTests {
         try bench.tpm.flush(root)
         let made = try bench.vault.create(try sealing())
         _ = try bench.vault.sign(made.sealed, try sealing())
+    }
+
+    @Test("a TPM that nobody has started is started, and its keys open")
+    func notStarted() throws {
+        let bench = try TPMBench()
+        let made = try bench.vault.create(try sealing())
+        let client = TPMClient(path: bench.tpm.path)
+        // CMD_INIT of swtpm's control channel, no flags: as after a reset.
+        let reset: [UInt8] = [0, 0, 0, 2, 0, 0, 0, 0]
+        #expect(try client.control(reset) == 0)
+        #expect(try client.ask(TPMCommand(.getRandom, parameters: [0, 1])).code == 0x100)
+        _ = try bench.vault.sign(made.sealed, try sealing())
+        #expect(try client.control(reset) == 0)
+        _ = try bench.another().sign(made.sealed, try sealing())
     }
 
     @Test("a key bound to registers opens until one of them changes, and again when it is back")
@@ -219,7 +234,7 @@ struct TPMTroubleTests {
         #expect(throws: VaultError.self) { try bench.another().sign(made.sealed, try sealing()) }
         #expect(try bench.leftovers().isEmpty)
         // Root can get out of it.
-        #expect(try bench.vault.trust().old == [1, 2, 3])
+        #expect(try bench.vault.pinPresentRoot().old == [1, 2, 3])
         _ = try bench.another().sign(made.sealed, try sealing())
     }
 }
