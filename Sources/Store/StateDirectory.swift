@@ -17,6 +17,9 @@ package struct StateDirectory: Sendable {
     /// The machine's secret.
     package let host: HostSecret
 
+    /// Where the Name of the TPM's storage root key is kept.
+    package let rootPin: RootPinFile
+
     let keys: Directory
     let accountsRoot: Directory
     let seal: TemplateSeal
@@ -49,8 +52,8 @@ package struct StateDirectory: Sendable {
         } catch { throw .hostSecret(error) }
         let seal = try sealed { () throws(VaultError) in try TemplateSeal(host: host) }
         let state = StateDirectory(
-            device: device, host: host, keys: places.keys, accountsRoot: places.accounts,
-            seal: seal)
+            device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
+            keys: places.keys, accountsRoot: places.accounts, seal: seal)
         if version != Self.version {
             try state.migrate()
             try markAsPresent(root)
