@@ -22,7 +22,8 @@ struct KillTests {
             try rig.bench.restart(by: SIGKILL)
             try rig.check("killed at \(point)", hasAnswered: answer != nil, hasRestarted: true)
         }
-        print("\(step): killed at each of \(rig.points) points, in \(ContinuousClock.now - start)")
+        let time = ContinuousClock.now - start
+        print("\(step): killed at each of \(rig.points) points, in \(time)")
         #expect(rig.points >= 6)
     }
 
@@ -47,10 +48,38 @@ struct KillTests {
             }
         }
         #expect(rig.bench.program.ended == nil)
-        print("\(step): failed twice at each of \(rig.points) points, in \(ContinuousClock.now - start)")
+        let time = ContinuousClock.now - start
+        print("\(step): failed twice at each of \(rig.points) points, in \(time)")
     }
 
-    @Test("a change leaves old or new when the daemon dies behind a TPM command", arguments: Step.withTPM)
+    @Test("a print that counts in spite of a fault stays on its reader, one that does not goes")
+    func onReader() throws {
+        let scratch = try Scratch()
+        let failpoint = try Failpoint(path: scratch.at("failpoint"))
+        let bench = try DaemonBench([.storage], failpoint: failpoint)
+        try bench.enrol(.daemon, .rightIndex, as: "one")
+        // The steps of writing `account`: the fifth is the rename, the sixth makes it last.
+        for (point, isKept) in [(5, false), (6, true)] {
+            failpoint.arm(at: point, on: "account", .once(EIO))
+            let denied = try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            #expect(denied.reason == .storage)
+            failpoint.arm()
+            let status = try bench.status(of: .daemon)
+            #expect(status.prints == (isKept ? 2 : 1) && status.state == .valid)
+            #expect((try bench.login(.daemon, with: "two").assertion != nil) == isKept)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+        // Nor does a deletion that fails take away what still counts.
+        failpoint.arm(at: 1, on: "account", .once(EIO))
+        let kept = try bench.ask(.delete(account: Person.daemon.bytes, finger: .leftIndex))
+        #expect(kept.reason == .storage)
+        failpoint.arm()
+        #expect(try bench.login(.daemon, with: "two").assertion != nil)
+    }
+
+    @Test(
+        "a change leaves old or new when the daemon dies behind a TPM command",
+        arguments: Step.withTPM)
     func killedAtCommand(_ step: Step) throws {
         let start = ContinuousClock.now
         let tpm = try SoftwareTPM()
@@ -68,12 +97,17 @@ struct KillTests {
             bus.removeRules()
             if ending == .killed(SIGKILL) { reached += 1 }
             try rig.bench.restart(by: SIGKILL)
-            try rig.check("killed behind command \(command)", hasAnswered: answer != nil)
-            // A daemon that ends in order leaves nothing, and took with it what the killed one left.
+            try rig.check(
+                "killed behind command \(command)", hasAnswered: answer != nil, hasRestarted: true)
+            // Whoever uses the TPM next takes with it what the killed one left, and leaves nothing.
+            let use = Request.migrate(
+                account: Person.daemon.bytes, vault: Bytes("tpm".utf8))
+            #expect(try rig.bench.ask(use).done != nil)
             try rig.bench.restart()
             #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty, "\(command)")
         }
         #expect(reached >= 5)
-        print("\(step): killed behind \(reached) of \(rig.commands) TPM commands, in \(ContinuousClock.now - start)")
+        let time = ContinuousClock.now - start
+        print("\(step): killed behind \(reached) of \(rig.commands) TPM commands, in \(time)")
     }
 }

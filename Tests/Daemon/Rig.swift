@@ -36,6 +36,7 @@ struct Rig {
         snapshot = try Snapshot(bench)
         before = try Standing(of: step.person, bench)
         try snapshot.restore()
+        if tpm != nil { try bench.restart() }
         failpoint.arm()
         tpm?.forget()
         _ = try step.run(bench)

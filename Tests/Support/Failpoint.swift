@@ -24,6 +24,8 @@ import Posix
         var reached: Int32
         /// The step that fails, from 1; 0 for none.
         var point: Int32
+        /// What kind of file is counted, by a hash of its name; 0 for all.
+        var name: UInt64
         /// 0 for a death, else the errno.
         var code: Int32
         var lasts: Bool
@@ -44,8 +46,9 @@ import Posix
 
     deinit { unsafe munmap(page, MemoryLayout<Page>.size) }
 
-    /// Counts from here on, and has the `point`-th step, from 1, fail; 0 counts only.
-    package func arm(at point: Int = 0, _ failure: Failure = .death) {
+    /// Counts from here on, only steps about files of that name if one is given, and has the
+    /// `point`-th step, from 1, fail; 0 counts only.
+    package func arm(at point: Int = 0, on name: String? = nil, _ failure: Failure = .death) {
         let (code, lasts): (Int32, Bool) =
             switch failure {
             case .death: (0, false)
@@ -53,7 +56,13 @@ import Posix
             case .fromThenOn(let code): (code, true)
             }
         unsafe page.pointee = Page(
-            reached: 0, point: Int32(clamping: point), code: code, lasts: lasts)
+            reached: 0, point: Int32(clamping: point), name: name.map(Self.hash) ?? 0, code: code,
+            lasts: lasts)
+    }
+
+    /// FNV-1a, the same in every process.
+    private static func hash(_ name: String) -> UInt64 {
+        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
     /// How many steps were reached since it was armed.
@@ -61,6 +70,8 @@ import Posix
 
     /// The program passes a step, and fails or dies if that is the one.
     package func pass(_ name: String) throws(SystemFault) {
+        let wanted = unsafe page.pointee.name
+        guard wanted == 0 || wanted == Self.hash(name) else { return }
         unsafe page.pointee.reached += 1
         let now = unsafe page.pointee
         guard now.point > 0, now.reached == now.point || now.lasts && now.reached > now.point
