@@ -144,6 +144,7 @@ package final class Program {
         onService { [self] in
             await listener?.stop(within: Self.farewell)
             await service?.readers.close()
+            await service?.vaults.close()
             if hasOwnSocket { PacketListener.remove(places.socket) }
             MainLoop.quit()
         }

@@ -22,6 +22,7 @@ final class Vaults {
     private let journal: DecisionJournal
     private let thread = SideThread()
     private var isTPMInUse = false
+    private var wasTPMInUse = false
     /// What the journal heard last of a choice.
     private var told: String?
 
@@ -95,6 +96,7 @@ final class Vaults {
         _ body: @escaping @Sendable () throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
         isTPMInUse = true
+        wasTPMInUse = true
         let result = await thread.run(limit: limit) { () -> Result<Value, VaultError> in
             do throws(VaultError) {
                 return .success(try body())
@@ -121,6 +123,13 @@ final class Vaults {
         isTPMInUse = false
         let tpm = tpm
         thread.later { tpm.rest() }
+    }
+
+    /// Waits until all is given back, for the end of the daemon.
+    func close() async {
+        guard wasTPMInUse else { return }
+        let tpm = tpm
+        _ = await thread.run(limit: .seconds(2)) { tpm.rest() }
     }
 
     private func hexadecimal(_ bytes: [UInt8]) -> String {
