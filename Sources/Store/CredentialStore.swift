@@ -194,10 +194,13 @@ package struct CredentialStore: Sendable {
     }
 
     /// All public keys that this account ever had, as an allowed_signers file; ssh-keygen(1).
+    ///
+    /// Version 0.1.0 wrote lines for logins only; its keys release secrets as well.
     package func signers() throws(StoreFault) -> [UInt8] {
-        try files { () throws(FileFault) in
+        let kept = try files { () throws(FileFault) in
             try account.directory.read(Self.signersName, cap: Self.signersLimit) ?? []
         }
+        return RegisteredSigner.upgraded(file: kept, account: account.name)
     }
 
     private func withdraw(_ tombstone: CredentialRecord) throws(StoreFault) {
@@ -213,9 +216,8 @@ package struct CredentialStore: Sendable {
     }
 
     private func register(_ key: SSHPublicKey, _ identifier: [UInt8]) throws(StoreFault) {
-        let options = StaticString(" namespaces=\"login@signet\" ").bytes
         var all = try signers()
-        all += account.name + options + publicLine(key, identifier)
+        all += account.name + RegisteredSigner.options + publicLine(key, identifier)
         guard all.count <= Self.signersLimit else {
             throw .damaged(path: account.directory.path + "/" + Self.signersName)
         }
