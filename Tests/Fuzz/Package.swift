@@ -24,7 +24,7 @@ let package = Package(
         .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0"),
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
-        .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
         .target(
