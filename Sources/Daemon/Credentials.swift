@@ -58,6 +58,8 @@ extension Service {
         }
         _ = try kept.credential.publish(draft, made, by: kind, now: instant)
         journal.credential(of: account, "issued", because: reason)
+        // A touch opens one vault: what the account keeps goes where its credential is.
+        await reseal(kept, from: enrolment.state, to: enrolment.state, by: kind)
     }
 
     /// Runs what takes time and reads or writes the disk; a fault is recorded and becomes a denial.

@@ -46,6 +46,7 @@ extension Service {
             guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
             let before = try kept.prints.enrolment()
             let wasOn = try isOn(account, kept, before)
+            let ended = secrets(kept, fitting: before.state)
             gone = before.prints.filter { finger == nil || $0.finger == finger }
             let damaged = before.damaged.filter { finger == nil || $0.finger == finger }
             guard !gone.isEmpty || !damaged.isEmpty else {
@@ -54,7 +55,8 @@ extension Service {
             for print in gone { try kept.prints.remove(print.identifier) }
             for print in damaged { try kept.prints.remove(print) }
             return try await reissue(
-                account, kept, finger, wasOn: wasOn, because: "a finger was deleted")
+                account, kept, finger, wasOn: wasOn, ending: ended,
+                because: "a finger was deleted")
         }
         await forget(gone, of: account, client)
         return answer
@@ -168,13 +170,15 @@ extension Service {
             let kept = try state.makeAccount(name, uid: account.uid, now: instant)
             let before = try kept.prints.enrolment()
             let wasOn = try isOn(account, kept, before)
+            let ended = secrets(kept, fitting: before.state)
             replaced = before.prints.filter { $0.finger == finger }
             for print in replaced { try kept.prints.remove(print.identifier) }
             var bytes = template.bytes
             _ = try kept.prints.add(
                 &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
             return try await reissue(
-                account, kept, finger, wasOn: wasOn, because: "a finger was added")
+                account, kept, finger, wasOn: wasOn, ending: ended,
+                because: "a finger was added")
         }
         for print in replaced {
             if let template = try? Template(bytes: print.template) {
@@ -199,7 +203,7 @@ extension Service {
 
     private func reissue(
         _ account: Account, _ kept: AccountState, _ finger: Finger?, wasOn: Bool,
-        because reason: String
+        ending secrets: UInt32?, because reason: String
     ) async throws(StoreFault) -> Answer {
         let enrolment = try kept.prints.enrolment()
         if enrolment.isEmpty {
@@ -210,7 +214,9 @@ extension Service {
         }
         let state = try credentialState(account, kept, enrolment)
         return .done(
-            DoneAnswer(finger: finger, prints: enrolment.count, state: state.onTheWire))
+            DoneAnswer(
+                finger: finger, prints: enrolment.count, state: state.onTheWire,
+                secrets: secrets))
     }
 }
 

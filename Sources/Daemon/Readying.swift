@@ -14,11 +14,12 @@ struct SealedItem: Sendable {
 struct ReadyItems: Sendable {
     let kind: VaultKind
     let key: any ReadyKey
-    let data: (any ReadyData)?
+    /// Data that are not the vault's say nothing about the key.
+    let data: Result<any ReadyData, VaultError>?
 
     func release() {
         key.release()
-        data?.release()
+        if case .success(let data) = data { data.release() }
     }
 }
 
@@ -93,17 +94,21 @@ extension ReadyItems {
         _ vault: any Vault, _ key: SealedItem, _ data: SealedItem?
     ) throws(VaultError) {
         kind = vault.kind
-        self.key = try vault.ready(key: key.sealed, key.context)
+        let key = try vault.ready(key: key.sealed, key.context)
+        self.key = key
         guard let data else {
             self.data = nil
             return
         }
         do throws(VaultError) {
             guard data.vault == vault.kind else { throw .malformed }
-            self.data = try vault.ready(data: data.sealed, data.context)
+            self.data = .success(try vault.ready(data: data.sealed, data.context))
         } catch {
-            self.key.release()
-            throw error
+            if case .trouble = error {
+                key.release()
+                throw error
+            }
+            self.data = .failure(error)
         }
     }
 }

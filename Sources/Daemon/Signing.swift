@@ -22,6 +22,13 @@ extension Service {
             } catch {
                 return .deny(try denial(for: error, account, standing))
             }
+            let data: SecretBytes?
+            do throws(VaultError) {
+                data = try opened.data?.get()
+            } catch {
+                // Before the receipt: nothing is released.
+                return .deny(denial(forItem: error, account))
+            }
             // While the TPM was at work, somebody else may have had a turn.
             if standing.credential.vault == .tpm {
                 let now = try standing.kept.credential.state()
@@ -34,7 +41,7 @@ extension Service {
                 r: opened.numbers.r, s: opened.numbers.s
             ).blob
             try place.log.append(Receipt.text(statement: text, signature: blob))
-            return .allow((Assertion(statement: text, signature: blob), opened.data))
+            return .allow((Assertion(statement: text, signature: blob), data))
         } catch {
             return .deny(denial(for: error, account))
         }
@@ -42,7 +49,7 @@ extension Service {
 
     private struct Opened: Sendable {
         let numbers: P256Signature
-        let data: SecretBytes?
+        let data: Result<SecretBytes, VaultError>?
     }
 
     private func open(
@@ -54,8 +61,12 @@ extension Service {
         return try await vaults.call(items.kind) { _ throws(VaultError) in
             let numbers = try items.key.sign(data, keyContext)
             guard let item else { return Opened(numbers: numbers, data: nil) }
-            guard let ready = items.data else { throw .malformed }
-            return Opened(numbers: numbers, data: try ready.open(item.context))
+            let data: Result<SecretBytes, VaultError>
+            do throws(VaultError) {
+                guard let ready = items.data else { throw .malformed }
+                data = .success(try ready.get().open(item.context))
+            } catch { data = .failure(error) }
+            return Opened(numbers: numbers, data: data)
         }
     }
 
@@ -73,6 +84,16 @@ extension Service {
         case .crypto, .trouble:
             journal.fault(error.description, account: account.name)
             return Denial(of: error)
+        }
+    }
+
+    /// What it means that the key signs and the item beside it does not open: the key stays.
+    private func denial(forItem error: VaultError, _ account: Account) -> Denial {
+        journal.fault(error.description, account: account.name)
+        switch error {
+        case .crypto, .trouble: return Denial(of: error)
+        case .doesNotOpen, .malformed:
+            return Denial(.storage, subject: Bytes("what was sealed does not open".utf8))
         }
     }
 
