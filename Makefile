@@ -18,10 +18,10 @@ MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 PROGRAMS = signetd signet verify-password testbench
 TESTBENCH = build/testbench
 
-BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libpam0g-dev libssl-dev \
-	libsystemd-dev make pkg-config
+BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
+	libssl-dev libsystemd-dev libtss2-dev make pkg-config
 TEST_DEBS = bsdutils hostname libpam-modules libpam-runtime login mount openssh-client openssl \
-	pamtester passwd sudo util-linux
+	pamtester passwd sudo swtpm util-linux
 CHECK_DEBS = strace systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon valgrind

@@ -34,10 +34,11 @@ let package = Package(
         // C libraries: a module map and a header of includes, nothing else.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
-        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0"),
+        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
         .systemLibrary(name: "CPAM"),
         .systemLibrary(name: "CPAMModule"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
 
         // Pure: no C, no system calls. The module compiles Wire, Statement and Texts into itself.
         .target(name: "Wire", swiftSettings: common),
@@ -56,8 +57,10 @@ let package = Package(
             name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "Wire"],
             swiftSettings: common),
         .target(name: "Password", dependencies: ["CPAM", "Posix"], swiftSettings: common),
+        .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
         .target(
-            name: "Vault", dependencies: ["Crypto", "Posix", "Statement"], swiftSettings: common),
+            name: "Vault", dependencies: ["Crypto", "Posix", "Statement", "TPM"],
+            swiftSettings: common),
 
         .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
@@ -154,7 +157,10 @@ let package = Package(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
         .testTarget(
-            name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "Vault"],
+            name: "TPMTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM"],
+            path: "Tests/TPM", swiftSettings: common),
+        .testTarget(
+            name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM", "Vault"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
             name: "StoreTests",
@@ -183,6 +189,9 @@ let package = Package(
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
             path: "Tests/FingerprintsTests", swiftSettings: common),
+        .testTarget(
+            name: "SupportTests", dependencies: ["TestSupport"],
+            path: "Tests/SupportTests", swiftSettings: common),
         .testTarget(
             name: "SystemTests",
             dependencies: [

@@ -2,7 +2,7 @@ import Texts
 
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
-    case status, enroll, list, delete, verify, enable, disable, unlock, readers, log, config
+    case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
     case secretSet = "secret set"
     case secretGet = "secret get"
     case secretList = "secret list"
@@ -23,7 +23,7 @@ enum Action: String, CaseIterable {
         case .status, .list, .verify: [.account]
         case .enroll: [.account, .reader, .passwordStdin]
         case .delete: [.account, .all, .passwordStdin]
-        case .enable, .disable, .unlock: [.account, .passwordStdin]
+        case .enable, .disable, .unlock, .vault: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
         case .secretSet: [.account, .replace]
@@ -39,6 +39,7 @@ enum Action: String, CaseIterable {
         case .enroll: ("[FINGER]", 1)
         case .delete: ("FINGER | --all", 1)
         case .config: ("[--check [FILE…]]", .max)
+        case .vault: ("[migrate tpm|file | trust]", 2)
         case .help: ("[COMMAND]", 2)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
         case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log:
@@ -58,6 +59,7 @@ enum Action: String, CaseIterable {
         case .disable: CommandHelp.disable
         case .unlock: CommandHelp.unlock
         case .readers: CommandHelp.readers
+        case .vault: CommandHelp.vault
         case .log: CommandHelp.log
         case .config: CommandHelp.config
         case .secretSet: CommandHelp.secretSet

@@ -52,6 +52,7 @@ package struct Invocation {
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
         case .readers: try readers()
+        case .vault: try vault()
         case .log: try log()
         case .config: try config()
         case .secretSet: try setSecret()

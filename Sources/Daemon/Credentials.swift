@@ -38,16 +38,18 @@ extension Service {
         }
     }
 
-    /// Issues a credential for these fingers in the place of any older one.
+    /// Issues a credential for these fingers in the place of any older one: in the vault that is
+    /// wanted, else where the older one was.
     func issue(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
-        because reason: String
+        in wanted: VaultKind? = nil, because reason: String
     ) async throws(StoreFault) {
         let draft = try kept.credential.draft(enrolment)
+        let former = try kept.credential.state().vault
         let kind: VaultKind
+        if let wanted { kind = wanted } else { kind = await vaults.chosen(after: former) }
         let made: NewCredential
         do throws(VaultError) {
-            kind = try await vaults.chosen()
             made = try await vaults.call(kind) { vault throws(VaultError) in
                 try vault.create(draft.context)
             }
@@ -58,7 +60,7 @@ extension Service {
         }
         _ = try kept.credential.publish(draft, made, by: kind, now: instant)
         journal.credential(of: account, "issued", because: reason)
-        // A touch opens one vault: what the account keeps goes where its credential is.
+        // What the account keeps goes where its credential is: the other vault may be given up.
         await reseal(kept, from: enrolment.state, to: enrolment.state, by: kind)
     }
 

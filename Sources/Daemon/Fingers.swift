@@ -52,8 +52,9 @@ extension Service {
             guard !gone.isEmpty || !damaged.isEmpty else {
                 return .denial(Denial(.unknownFinger, finger: finger))
             }
-            for print in gone { try kept.prints.remove(print.identifier) }
-            for print in damaged { try kept.prints.remove(print) }
+            try kept.prints.commit(
+                try kept.prints.draft(
+                    removing: gone.map(\.identifier) + damaged.map(\.identifier)))
             return try await reissue(
                 account, kept, finger, wasOn: wasOn, ending: ended,
                 because: "a finger was deleted")
@@ -171,11 +172,11 @@ extension Service {
             let before = try kept.prints.enrolment()
             let wasOn = try isOn(account, kept, before)
             let ended = secrets(kept, fitting: before.state)
-            replaced = before.prints.filter { $0.finger == finger }
-            for print in replaced { try kept.prints.remove(print.identifier) }
             var bytes = template.bytes
-            _ = try kept.prints.add(
-                &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
+            let change = try kept.prints.draft(
+                adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
+            replaced = change.removed
+            try kept.prints.commit(change)
             return try await reissue(
                 account, kept, finger, wasOn: wasOn, ending: ended,
                 because: "a finger was added")

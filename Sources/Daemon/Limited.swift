@@ -3,48 +3,46 @@ import Loop
 /// Runs `body` and cancels it after `limit`, or when the caller's task is cancelled.
 ///
 /// Tells what `body` returned, which it does soon after it is cancelled, and whether time ran out.
-/// An interruption cancels it too.
 @ServiceActor
 func limited<Value: Sendable>(
-    to limit: Duration, interruption: Interruption? = nil,
-    _ body: @escaping @ServiceActor () async -> Value
+    to limit: Duration, _ body: @escaping @ServiceActor () async -> Value
 ) async -> (value: Value, expired: Bool) {
-    let run = LimitedRun()
-    interruption?.action = { run.task?.cancel() }
-    let timer = Timer(after: limit) { run.expire() }
+    let interruption = Interruption()
+    var expired = false
+    let timer = Timer(after: limit) {
+        expired = true
+        interruption.raise()
+    }
     defer { timer.cancel() }
-    let value = await withTaskCancellationHandler {
+    let value = await interruptible(by: interruption, body)
+    return (value, expired)
+}
+
+/// Runs `body` and cancels it when the interruption is raised, or the caller's task cancelled.
+@ServiceActor
+func interruptible<Value: Sendable>(
+    by interruption: Interruption, _ body: @escaping @ServiceActor () async -> Value
+) async -> Value {
+    await withTaskCancellationHandler {
         // Not by the task's value: whoever waits for that is resumed on a pool of threads.
         await withCheckedContinuation { continuation in
-            run.task = onService { continuation.resume(returning: await body()) }
-            if Task.isCancelled || interruption?.isRaised == true { run.task?.cancel() }
+            interruption.task = onService { continuation.resume(returning: await body()) }
+            if Task.isCancelled || interruption.isRaised { interruption.task?.cancel() }
         }
     } onCancel: {
-        onService { run.task?.cancel() }
+        onService { interruption.raise() }
     }
-    return (value, run.isExpired)
 }
 
-/// Ends something early, once, whether it has begun or not.
+/// Ends something early, whether it has begun or not.
 @ServiceActor
 final class Interruption {
-    fileprivate var action: (() -> Void)?
+    fileprivate var task: Task<Void, Never>?
     fileprivate private(set) var isRaised = false
 
-    /// Cancels what is limited by it.
+    /// Cancels what is interruptible by it.
     func raise() {
         isRaised = true
-        action?()
-    }
-}
-
-@ServiceActor
-private final class LimitedRun {
-    var task: Task<Void, Never>?
-    private(set) var isExpired = false
-
-    func expire() {
-        isExpired = true
         task?.cancel()
     }
 }

@@ -12,20 +12,21 @@ struct SealedItem: Sendable {
 
 /// A key, and data if any are to be released with it, that wait for the match.
 struct ReadyItems: Sendable {
-    let kind: VaultKind
     let key: any ReadyKey
-    /// Data that are not the vault's say nothing about the key.
-    let data: Result<any ReadyData, VaultError>?
+    let keyVault: VaultKind
+    /// What data that are not their vault's say, they say of themselves and not of the key.
+    var data: Result<any ReadyData, VaultError>?
+    var dataVault: VaultKind?
 
-    func release() {
-        key.release()
+    /// Gives back the data, if any are ready.
+    func releaseData() {
         if case .success(let data) = data { data.release() }
     }
 }
 
 /// Gets a key ready while the finger is awaited, so that nobody waits for the vault afterwards.
 ///
-/// All items lie in one vault. Whoever made it calls `end()`.
+/// Whoever made it calls `end()`.
 @ServiceActor
 final class Readying {
     private let vaults: Vaults
@@ -80,35 +81,39 @@ final class Readying {
     private func outcome(
         _ key: SealedItem, _ data: SealedItem?
     ) async -> Result<ReadyItems, VaultError> {
+        var items: ReadyItems?
+        do throws(VaultError) {
+            let ready = try await vaults.call(key.vault) { vault throws(VaultError) in
+                try vault.ready(key: key.sealed, key.context)
+            }
+            var both = ReadyItems(key: ready, keyVault: key.vault)
+            items = both
+            if let data {
+                both.data = try await ready(data)
+                both.dataVault = data.vault
+            }
+            return .success(both)
+        } catch {
+            if let items { vaults.giveBack(items) }
+            return .failure(error)
+        }
+    }
+
+    /// Gets data ready; throws where there is no use in waiting for a finger.
+    private func ready(
+        _ data: SealedItem
+    ) async throws(VaultError) -> Result<any ReadyData, VaultError> {
         do throws(VaultError) {
             return .success(
-                try await vaults.call(key.vault) { vault throws(VaultError) in
-                    try ReadyItems(vault, key, data)
+                try await vaults.call(data.vault) { vault throws(VaultError) in
+                    try vault.ready(data: data.sealed, data.context)
                 })
-        } catch { return .failure(error) }
-    }
-}
-
-extension ReadyItems {
-    fileprivate init(
-        _ vault: any Vault, _ key: SealedItem, _ data: SealedItem?
-    ) throws(VaultError) {
-        kind = vault.kind
-        let key = try vault.ready(key: key.sealed, key.context)
-        self.key = key
-        guard let data else {
-            self.data = nil
-            return
-        }
-        do throws(VaultError) {
-            guard data.vault == vault.kind else { throw .malformed }
-            self.data = .success(try vault.ready(data: data.sealed, data.context))
+        } catch .trouble(.platformChanged) {
+            // The key opens: it was made anew for this platform, which the data were not.
+            return .failure(.trouble(.platformChanged))
         } catch {
-            if case .trouble = error {
-                key.release()
-                throw error
-            }
-            self.data = .failure(error)
+            if case .trouble = error { throw error }
+            return .failure(error)
         }
     }
 }

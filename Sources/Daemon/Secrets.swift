@@ -185,12 +185,6 @@ extension Service {
         guard let sealing = wanted.sealing(for: state) else {
             return .deny(Denial(.secretStale, subject: wanted.name))
         }
-        guard sealing.vault == standing.credential.vault else {
-            return .deny(
-                Denial(
-                    .vaultUnavailable,
-                    subject: Bytes("the secret lies in the \(sealing.vault.rawValue) vault".utf8)))
-        }
         return .allow(
             SealedItem(
                 vault: sealing.vault, sealed: sealing.key,
@@ -247,16 +241,24 @@ extension Service {
     ) async {
         do throws(StoreFault) {
             for secret in try kept.secrets.list().intact {
-                guard let sealing = secret.sealing(for: old) else { continue }
-                let goal = kind ?? sealing.vault
-                if old == new && goal == sealing.vault { continue }
-                let before = try kept.secrets.context(secret.identifier, name: secret.name, old)
-                let after = try kept.secrets.context(secret.identifier, name: secret.name, new)
-                let key = try await reseal(
-                    sealing.key, in: sealing.vault, before, into: goal, after)
-                try kept.secrets.add(key, by: goal, for: new, to: secret, fitting: old)
+                do throws(StoreFault) {
+                    try await reseal(secret, in: kept.secrets, from: old, to: new, by: kind)
+                } catch { journal.fault("a secret was not sealed anew: \(error)") }
             }
         } catch { journal.fault(error.description) }
+    }
+
+    private func reseal(
+        _ secret: StoredSecret, in secrets: SecretStore, from old: EnrolmentState,
+        to new: EnrolmentState, by kind: VaultKind?
+    ) async throws(StoreFault) {
+        guard let sealing = secret.sealing(for: old) else { return }
+        let goal = kind ?? sealing.vault
+        if old == new && goal == sealing.vault { return }
+        let before = try secrets.context(secret.identifier, name: secret.name, old)
+        let after = try secrets.context(secret.identifier, name: secret.name, new)
+        let key = try await reseal(sealing.key, in: sealing.vault, before, into: goal, after)
+        try secrets.add(key, by: goal, for: new, to: secret, fitting: old)
     }
 
     private func reseal(

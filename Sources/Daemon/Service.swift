@@ -53,7 +53,12 @@ final class Service: Answering {
         guard rule.beginsRequest else { return .denial(Denial(.badRequest)) }
         guard mayRequest(client.peer.uid) else { return refuseForNow(client.peer) }
         hasty.remove(client.peer.uid)
-        guard let name = request.account else { return await answerGeneral(request, client) }
+        guard let name = request.account else {
+            guard VerbTable.permits(request.verb, peerUID: client.peer.uid, accountUID: nil) else {
+                return .denial(Denial(.notPermitted))
+            }
+            return await answerGeneral(request, client)
+        }
         switch account(name, for: request.verb, client.peer) {
         case .deny(let denial): return .denial(denial)
         case .allow(let account):
@@ -118,7 +123,7 @@ final class Service: Answering {
         case .enable: await enable(account)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")
-        case .status: status(account)
+        case .status: await status(account)
         case .list: await list(account, client)
         case .log(let request): await log(request, account, client)
         case .passwordAccepted(_, let service):
@@ -130,7 +135,8 @@ final class Service: Answering {
             await releaseSecret(name, milliseconds: timeout, account, client)
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
-        case .migrate, .passwordChanged: .denial(Denial(.badRequest))
+        case .migrate(_, let vault): await migrate(account, to: vault)
+        case .passwordChanged: .denial(Denial(.badRequest))
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -140,10 +146,11 @@ final class Service: Answering {
         switch request {
         case .readers: await listReaders(client)
         case .configuration: await listSettings(client)
+        case .vault: await listVaults(client)
+        case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .vault, .migrate, .trustVault,
-            .passwordChanged:
+            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged:
             .denial(Denial(.badRequest))
         }
     }

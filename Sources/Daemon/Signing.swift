@@ -30,7 +30,7 @@ extension Service {
                 return .deny(denial(forItem: error, account))
             }
             // While the TPM was at work, somebody else may have had a turn.
-            if standing.credential.vault == .tpm {
+            if standing.credential.vault == .tpm || item?.vault == .tpm {
                 let now = try standing.kept.credential.state()
                 guard now == .issued(standing.credential) else {
                     return .deny(Denial(.badRequest))
@@ -58,16 +58,17 @@ extension Service {
     ) async throws(VaultError) -> Opened {
         let keyContext: SealingContext
         do throws(StoreFault) { keyContext = try context() } catch { throw .malformed }
-        return try await vaults.call(items.kind) { _ throws(VaultError) in
-            let numbers = try items.key.sign(data, keyContext)
-            guard let item else { return Opened(numbers: numbers, data: nil) }
-            let data: Result<SecretBytes, VaultError>
-            do throws(VaultError) {
-                guard let ready = items.data else { throw .malformed }
-                data = .success(try ready.get().open(item.context))
-            } catch { data = .failure(error) }
-            return Opened(numbers: numbers, data: data)
+        let numbers = try await vaults.call(items.keyVault) { _ throws(VaultError) in
+            try items.key.sign(data, keyContext)
         }
+        guard let item else { return Opened(numbers: numbers, data: nil) }
+        do throws(VaultError) {
+            guard let ready = try items.data?.get() else { throw .malformed }
+            let opened = try await vaults.call(item.vault) { _ throws(VaultError) in
+                try ready.open(item.context)
+            }
+            return Opened(numbers: numbers, data: .success(opened))
+        } catch { return Opened(numbers: numbers, data: .failure(error)) }
     }
 
     /// What a vault's error means for the person: trouble passes, a key that does not open is
@@ -91,6 +92,9 @@ extension Service {
     private func denial(forItem error: VaultError, _ account: Account) -> Denial {
         journal.fault(error.description, account: account.name)
         switch error {
+        case .trouble(.platformChanged):
+            let what = "it was sealed in another state of the system (PCR): set it again"
+            return Denial(.vaultUnavailable, subject: Bytes(what.utf8))
         case .crypto, .trouble: return Denial(of: error)
         case .doesNotOpen, .malformed:
             return Denial(.storage, subject: Bytes("what was sealed does not open".utf8))

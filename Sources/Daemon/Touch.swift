@@ -61,7 +61,7 @@ extension Service {
         case .allow(let begun): readying = begun
         }
         defer { readying.end() }
-        let (matched, _) = await limited(to: wish.timeout, interruption: interruption) { [self] in
+        let matched = await interruptible(by: interruption) { [self] in
             await attempt(wish, standing.kept, standing.enrolment, until: end, client)
         }
         switch matched {

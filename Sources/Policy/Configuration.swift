@@ -132,6 +132,20 @@ extension Configuration {
     }
 }
 
+extension Configuration {
+    /// The word or text that a setting says.
+    package func word(_ setting: Setting) -> String {
+        if case .word(let word) = value(setting) { return word }
+        return ""
+    }
+
+    /// The numbers that a setting says.
+    package func numbers(_ setting: Setting) -> [Int] {
+        if case .numbers(let numbers) = value(setting) { return numbers }
+        return []
+    }
+}
+
 extension Unicode.Scalar {
     /// Whether it is a control character, the tab excepted: a fault's text quotes the line.
     fileprivate var isForbidden: Bool {

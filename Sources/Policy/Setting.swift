@@ -5,6 +5,10 @@ package enum SettingValue: Equatable, Sendable {
     case count(Int)
     /// Written as words with commas between; may be empty.
     case words([String])
+    /// One word or text.
+    case word(String)
+    /// Written as numbers with commas between; may be empty.
+    case numbers([Int])
 }
 
 /// One row of the table of settings.
@@ -25,6 +29,12 @@ package struct Setting: Sendable {
         case duration(ClosedRange<Duration>, orOff: Bool)
         case count(ClosedRange<Int>)
         case words
+        /// One of these.
+        case choice([String])
+        /// Any text of 1 to this many bytes.
+        case text(Int)
+        /// Numbers in these bounds, each once, in ascending order.
+        case numbers(ClosedRange<Int>)
     }
 
     /// `section.key`.
@@ -80,9 +90,29 @@ package enum Settings {
         accepts: .duration(.seconds(1)...(.seconds(300)), orOff: false),
         purpose: "the longest time that the check of a password may take")
 
+    /// `vault.kind`
+    package static let vaultKind = Setting(
+        section: "vault", key: "kind", standard: .word("auto"),
+        accepts: .choice(["auto", "tpm", "file"]),
+        purpose: "where new keys are kept: the TPM if it works, always the TPM, or a file")
+    /// `vault.tpm`
+    package static let vaultTPM = Setting(
+        section: "vault", key: "tpm", standard: .word("auto"), accepts: .text(256),
+        purpose: "the way to the TPM: auto, device:/dev/…, tabrmd:… or swtpm:…")
+    /// `vault.pcrs`
+    package static let vaultRegisters = Setting(
+        section: "vault", key: "pcrs", standard: .numbers([]), accepts: .numbers(0...23),
+        purpose: "PCRs that new keys are bound to; a firmware update may change them")
+    /// `vault.timeout`
+    package static let vaultTimeout = Setting(
+        section: "vault", key: "timeout", standard: .duration(.seconds(10)),
+        accepts: .duration(.seconds(1)...(.seconds(60)), orOff: false),
+        purpose: "the longest time that a call of the TPM may take")
+
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
-        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout,
+        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, vaultKind, vaultTPM,
+        vaultRegisters, vaultTimeout,
     ]
 }

@@ -6,6 +6,8 @@ extension SettingValue {
         case .duration(let duration?): SettingValue.text(of: duration)
         case .count(let count): String(count)
         case .words(let words): words.joined(separator: ", ")
+        case .word(let word): word
+        case .numbers(let numbers): numbers.map { String($0) }.joined(separator: ", ")
         }
     }
 
@@ -34,6 +36,11 @@ extension Setting.Form {
             return .duration(duration)
         case .words:
             return Setting.Form.words(text).map(SettingValue.words)
+        case .choice(let words): return words.contains(text) ? .word(text) : nil
+        case .text(let most):
+            return (1...most).contains(text.utf8.count) ? .word(text) : nil
+        case .numbers(let bounds):
+            return Setting.Form.numbers(text, in: bounds).map(SettingValue.numbers)
         }
     }
 
@@ -45,6 +52,10 @@ extension Setting.Form {
             "a time from \(SettingValue.duration(bounds.lowerBound).text) to "
                 + "\(SettingValue.duration(bounds.upperBound).text)" + (orOff ? ", or off" : "")
         case .words: "words with commas between"
+        case .choice(let words): words.joined(separator: ", or ")
+        case .text(let most): "a text of at most \(most) bytes"
+        case .numbers(let bounds):
+            "ascending numbers from \(bounds.lowerBound) to \(bounds.upperBound) with commas between"
         }
     }
 
@@ -56,6 +67,18 @@ extension Setting.Form {
             number = number * 10 + Int(digit - UInt8(ascii: "0"))
         }
         return number
+    }
+
+    private static func numbers(_ text: String, in bounds: ClosedRange<Int>) -> [Int]? {
+        guard let words = words(text) else { return nil }
+        var numbers: [Int] = []
+        for word in words {
+            guard let number = number(word.utf8), bounds.contains(number),
+                number > numbers.last ?? -1
+            else { return nil }
+            numbers.append(number)
+        }
+        return numbers
     }
 
     private static func duration(_ text: String) -> Duration? {

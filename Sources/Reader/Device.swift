@@ -9,6 +9,7 @@ final class Device {
 
     let id: String
     let handle: DeviceHandle
+    private let serial: String?
     private(set) var isGone = false
 
     private var users = 0
@@ -20,13 +21,14 @@ final class Device {
     init(_ handle: DeviceHandle, id: String) {
         self.handle = handle
         self.id = id
+        serial = handle.serial
         // The context tells of it only after the reader was closed.
         unplugging = unsafe SignalConnection(handle.pointer, "notify::removed") { [weak self] _ in
             onReader { self?.unplugged() }
         }
     }
 
-    var description: ReaderDescription { handle.description(id: id) }
+    var description: ReaderDescription { handle.description(id: id, serial: serial) }
 
     /// What runs on the reader, and how to wait for its end.
     @ReaderActor

@@ -25,12 +25,12 @@ import Wire
     @ReaderActor var deviceID: String { unsafe String(cString: fp_device_get_device_id(pointer)) }
 
     @ReaderActor
-    func description(id: String) -> ReaderDescription {
+    func description(id: String, serial: String?) -> ReaderDescription {
         let kind = fp_image_device_get_type()
         let features = unsafe fp_device_get_features(pointer)
         return unsafe ReaderDescription(
             id: id, name: String(cString: fp_device_get_name(pointer)), driver: driver,
-            deviceID: deviceID,
+            deviceID: deviceID, serial: serial,
             scanType: fp_device_get_scan_type(pointer) == FP_SCAN_TYPE_PRESS ? .press : .swipe,
             enrolStages: Int(fp_device_get_nr_enroll_stages(pointer)),
             features: ReaderDescription.Features(rawValue: features.rawValue),
@@ -51,8 +51,8 @@ import Wire
 
     @ReaderActor
     func open() async throws(ReaderFault) {
-        unsafe try await plain { device, cancellable, ended, data in
-            unsafe fp_device_open(device, cancellable, ended, data)
+        unsafe try await plain { device, ended, data in
+            unsafe fp_device_open(device, nil, ended, data)
         } finish: { device, result, error in
             _ = unsafe fp_device_open_finish(device, result, error)
         }
@@ -60,44 +60,48 @@ import Wire
 
     @ReaderActor
     func close() async throws(ReaderFault) {
-        unsafe try await plain { device, cancellable, ended, data in
-            unsafe fp_device_close(device, cancellable, ended, data)
+        unsafe try await plain { device, ended, data in
+            unsafe fp_device_close(device, nil, ended, data)
         } finish: { device, result, error in
             _ = unsafe fp_device_close_finish(device, result, error)
         }
     }
 
+    /// What the reader keeps itself; a list that the driver did not make is a fault, not empty.
     @ReaderActor
     func listPrints() async throws(ReaderFault) -> [Print] {
-        unsafe try await plain { device, cancellable, ended, data in
-            unsafe fp_device_list_prints(device, cancellable, ended, data)
+        let prints: [Print]? = unsafe try await plain { device, ended, data in
+            unsafe fp_device_list_prints(device, nil, ended, data)
         } finish: { device, result, error in
             guard let array = unsafe fp_device_list_prints_finish(device, result, error) else {
-                return []
+                return nil
             }
             defer { unsafe g_ptr_array_unref(array) }
-            return unsafe (0..<Int(array.pointee.len)).compactMap { index in
+            let prints = unsafe (0..<Int(array.pointee.len)).compactMap { index -> Print? in
                 guard let item = unsafe array.pointee.pdata[index] else { return nil }
                 return unsafe Print(owned: OpaquePointer(g_object_ref(item)))
             }
+            return unsafe prints.count == Int(array.pointee.len) ? prints : nil
         }
+        guard let prints else { throw .protocolError }
+        return prints
     }
 
     @ReaderActor
     func delete(_ print: Print) async throws(ReaderFault) {
-        unsafe try await plain { device, cancellable, ended, data in
-            unsafe fp_device_delete_print(device, print.pointer, cancellable, ended, data)
+        unsafe try await plain { device, ended, data in
+            unsafe fp_device_delete_print(device, print.pointer, nil, ended, data)
         } finish: { device, result, error in
             _ = unsafe fp_device_delete_print_finish(device, result, error)
         }
     }
 
-    /// A call that wants no finger.
+    /// A call that wants no finger. It is short, and not cancelled with the task: half an opening or
+    /// deletion helps nobody, and not every driver survives it.
     @ReaderActor
     private func plain<Value>(
         _ start: (
-            UnsafeMutablePointer<FpDevice>, UnsafeMutablePointer<GCancellable>?,
-            @escaping GAsyncReadyCallback, gpointer
+            UnsafeMutablePointer<FpDevice>, @escaping GAsyncReadyCallback, gpointer
         ) -> Void,
         finish: (
             UnsafeMutablePointer<FpDevice>, OpaquePointer,
@@ -105,8 +109,8 @@ import Wire
         ) -> Value
     ) async throws(ReaderFault) -> Value {
         do {
-            return unsafe try await gioAsync { cancellable, ended, data in
-                unsafe start(pointer, cancellable, ended, data)
+            return unsafe try await gioAsync { _, ended, data in
+                unsafe start(pointer, ended, data)
             } finish: { result, error in
                 unsafe finish(pointer, result, error)
             }

@@ -48,6 +48,8 @@ package struct ReaderDescription: Equatable, Sendable, Identifiable {
     package let driver: String
     /// libfprint's id of the device; prints fit readers of equal driver and device id.
     package let deviceID: String
+    /// The unit's serial number on its bus, where it has one.
+    package let serial: String?
     /// How a finger meets the reader.
     package let scanType: ScanType
     /// The scans that an enrolment takes.
@@ -58,6 +60,11 @@ package struct ReaderDescription: Equatable, Sendable, Identifiable {
     package let matchesOnHost: Bool
     /// How near the reader is to having to cool down.
     package let temperature: Temperature
+
+    /// Which reader it is, over replugging and reboots.
+    package var identity: ReaderIdentity {
+        ReaderIdentity(driver: driver, deviceID: deviceID, serial: serial)
+    }
 
     /// The prints that one scan is compared with; a larger gallery takes a scan for each part.
     package var galleryCap: Int {

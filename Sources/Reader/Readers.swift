@@ -14,7 +14,7 @@ package final class Readers {
     package var changed: (@ReaderActor () -> Void)?
 
     private let context: Context
-    private var devices: [Device] = []
+    private(set) var devices: [Device] = []
     private var connections: [SignalConnection] = []
 
     /// Finds the readers; takes as long as the drivers need for it.
@@ -50,52 +50,16 @@ package final class Readers {
         }
     }
 
-    /// Waits for a finger on every reader that has templates among these, or on those of `ids`
-    /// alone, and tells whose it is. The first reader with a result wins; the others are cancelled.
-    ///
-    /// A reader's fault counts only when no other reader is left: then the first one is thrown.
-    /// Throws `noReader` where no reader fits a template.
-    package func match(
-        among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
-        observer: @escaping ReaderEvent.Observer = { _ in }
-    ) async throws(ReaderFault) -> MatchResult {
-        let galleries = galleries(of: templates, on: ids)
-        guard let first = galleries.first else { throw .noReader }
-        if galleries.count == 1 {
-            return try await match(first, limit: limit, observer: observer)
-        }
-        let (results, feed) = AsyncStream<Result<MatchResult, ReaderFault>>.makeStream()
-        let tasks = galleries.map { gallery in
-            onReader { [self] in
-                do throws(ReaderFault) {
-                    feed.yield(
-                        .success(try await match(gallery, limit: limit, observer: observer)))
-                } catch {
-                    feed.yield(.failure(error))
-                }
-            }
-        }
-        defer { for task in tasks { task.cancel() } }
-        var faults: [ReaderFault] = []
-        for await result in results {
-            switch result {
-            case .success(let match): return match
-            case .failure(let fault): faults.append(fault)
-            }
-            if faults.count == tasks.count { break }
-        }
-        guard !Task.isCancelled, let fault = faults.first else { throw .cancelled }
-        throw fault
-    }
-
     /// The prints that the reader keeps itself, whoever enrolled them. Throws `notSupported` where
     /// it keeps or lists none.
-    package func list(on reader: String) async throws(ReaderFault) -> [StoredPrint] {
+    package func list(
+        on reader: String, limit: Duration = Readers.limit
+    ) async throws(ReaderFault) -> ReaderContents {
         let device = try device(reader)
         guard device.description.features.contains(.list) else { throw .notSupported }
-        return try await device.run(limit: Self.limit) {
-            () async throws(ReaderFault) -> [StoredPrint] in
-            try await device.handle.listPrints().map { StoredPrint($0) }
+        return try await device.run(limit: limit) {
+            () async throws(ReaderFault) -> ReaderContents in
+            try await device.contents()
         }
     }
 
@@ -146,31 +110,6 @@ package final class Readers {
 // MARK: - What the public calls share
 
 extension Readers {
-    private struct Gallery {
-        let device: Device
-        let entries: [(index: Int, template: Template)]
-    }
-
-    private func galleries(of templates: [Template], on ids: [String]?) -> [Gallery] {
-        devices.compactMap { device in
-            guard !device.isGone, ids?.contains(device.id) != false else { return nil }
-            let (driver, deviceID) = (device.handle.driver, device.handle.deviceID)
-            let entries = templates.enumerated()
-                .filter { $0.element.driver == driver && $0.element.deviceID == deviceID }
-                .map { (index: $0.offset, template: $0.element) }
-            return entries.isEmpty ? nil : Gallery(device: device, entries: entries)
-        }
-    }
-
-    private func match(
-        _ gallery: Gallery, limit: Duration, observer: @escaping ReaderEvent.Observer
-    ) async throws(ReaderFault) -> MatchResult {
-        try await gallery.device.run(limit: limit) {
-            () async throws(ReaderFault) -> MatchResult in
-            try await gallery.device.match(gallery.entries, observer: observer)
-        }
-    }
-
     private func device(_ id: String) throws(ReaderFault) -> Device {
         guard let device = devices.first(where: { $0.id == id && !$0.isGone }) else {
             throw .noReader

@@ -2,15 +2,6 @@ import CFprint
 import Loop
 import Wire
 
-/// What a scan came to.
-package enum MatchResult: Equatable, Sendable {
-    /// The finger is that of the template at `index`. `updated` is the template to keep in its
-    /// place, where the reader changed it.
-    case matched(index: Int, updated: Template?)
-    /// The finger is none of the templates'.
-    case noMatch
-}
-
 extension Device {
     /// Waits for fingers until the enrolment is complete; bad scans are reported and repeated.
     func enroll(

@@ -16,6 +16,8 @@ package struct Template: Equatable, Sendable {
     package let account: String
     /// Whether the reader keeps the print, and the bytes only name it.
     package let isStoredOnReader: Bool
+    /// What tells this print from others; that of the reader's own record of it is equal.
+    package let identity: PrintIdentity
 
     /// Takes over bytes that pass `isWellFormed`; throws `ReaderFault.invalidTemplate` otherwise.
     package init(bytes: [UInt8]) throws(ReaderFault) {
@@ -26,6 +28,7 @@ package struct Template: Equatable, Sendable {
         deviceID = form.deviceID
         account = form.account
         isStoredOnReader = form.isStoredOnReader
+        identity = form.identity
     }
 
     /// Whether libfprint can read these bytes; never traps, whatever they are, on any thread.

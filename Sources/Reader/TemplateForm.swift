@@ -11,6 +11,7 @@ struct TemplateForm {
     let isStoredOnReader: Bool
     let finger: Finger
     let account: String
+    let identity: PrintIdentity
 
     private static let magic: [UInt8] = Array("FP3".utf8)
     private static let type = "(issbymsmsia{sv}v)"
@@ -34,11 +35,14 @@ struct TemplateForm {
             let username = whole[5], let day = whole[7]?.int32, Self.julianDays.contains(day),
             let data = whole[9]?.variant
         else { return nil }
+        let compared: Variant
         switch kind {
         case Self.raw:
-            guard data.hasType("v") else { return nil }
+            guard let inner = data.variant else { return nil }
+            compared = inner
         case Self.minutiae:
             guard data.hasType("(a(aiaiai))"), Self.holdsMinutiae(data) else { return nil }
+            compared = data
         default:
             return nil
         }
@@ -47,6 +51,9 @@ struct TemplateForm {
         self.isStoredOnReader = stored
         self.finger = finger
         self.account = username.count == 1 ? username[0]?.string ?? "" : ""
+        identity = PrintIdentity(
+            kind: kind, driver: driver, deviceID: deviceID, type: compared.type,
+            data: compared.bytes)
     }
 
     private static func holdsMinutiae(_ data: Variant) -> Bool {
@@ -57,62 +64,5 @@ struct TemplateForm {
             else { return false }
         }
         return true
-    }
-}
-
-/// A reference to a GVariant in normal form.
-// SAFETY: one counted reference, taken in `init` and dropped in `deinit`; a GVariant never changes.
-@safe private final class Variant {
-    private let pointer: OpaquePointer
-
-    private init(owned: OpaquePointer) {
-        unsafe pointer = unsafe owned
-    }
-
-    /// Nil unless the bytes are the one normal form of a value of this type.
-    convenience init?(littleEndian bytes: ArraySlice<UInt8>, type: String) {
-        guard let kind = unsafe g_variant_type_new(type) else { return nil }
-        defer { unsafe g_variant_type_free(kind) }
-        let copy = unsafe bytes.withUnsafeBytes {
-            unsafe g_bytes_new($0.baseAddress, gsize($0.count))
-        }
-        defer { unsafe g_bytes_unref(copy) }
-        guard let value = unsafe g_variant_new_from_bytes(kind, copy, 0) else { return nil }
-        unsafe g_variant_ref_sink(value)
-        unsafe self.init(owned: value)
-        guard unsafe g_variant_is_normal_form(value) != 0 else { return nil }
-    }
-
-    deinit {
-        unsafe g_variant_unref(pointer)
-    }
-
-    var count: Int {
-        unsafe g_variant_is_container(pointer) != 0 ? Int(g_variant_n_children(pointer)) : 0
-    }
-
-    subscript(index: Int) -> Variant? {
-        guard index < count,
-            let child = unsafe g_variant_get_child_value(pointer, gsize(index))
-        else { return nil }
-        return unsafe Variant(owned: child)
-    }
-
-    func hasType(_ type: String) -> Bool {
-        unsafe String(cString: g_variant_get_type_string(pointer)) == type
-    }
-
-    var int32: Int32? { hasType("i") ? unsafe g_variant_get_int32(pointer) : nil }
-    var byte: UInt8? { hasType("y") ? unsafe g_variant_get_byte(pointer) : nil }
-    var boolean: Bool? { hasType("b") ? unsafe g_variant_get_boolean(pointer) != 0 : nil }
-
-    var string: String? {
-        guard hasType("s"), let text = unsafe g_variant_get_string(pointer, nil) else { return nil }
-        return unsafe String(cString: text)
-    }
-
-    var variant: Variant? {
-        guard hasType("v"), let inner = unsafe g_variant_get_variant(pointer) else { return nil }
-        return unsafe Variant(owned: inner)
     }
 }

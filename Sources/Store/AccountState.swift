@@ -36,19 +36,30 @@ package struct AccountState: Sendable {
     /// When the account's state was made.
     package func created() throws(StoreFault) -> Instant { try record().created }
 
-    /// Counts a change of the prints, on disk before the change itself: no generation comes twice.
-    func beginChange() throws(StoreFault) {
-        var record = try record()
-        guard record.generation < UInt64.max else { throw .damaged(path: directory.path) }
-        record.generation += 1
-        try directory.keep(record, as: "account")
-    }
-
-    private func record() throws(StoreFault) -> AccountRecord {
+    /// The record as it is on disk now.
+    func record() throws(StoreFault) -> AccountRecord {
         guard let record = try directory.record("account", as: AccountRecord.self),
             record.name == name, record.uid == uid
         else { throw .damaged(path: directory.path + "/account") }
         return record
+    }
+
+    /// The record after a change of the prints: no generation comes twice.
+    func changed(
+        _ record: AccountRecord, to prints: [ListedPrint]
+    ) throws(StoreFault) -> AccountRecord {
+        guard record.generation < UInt64.max else {
+            throw .damaged(path: directory.path + "/account")
+        }
+        var next = record
+        next.generation += 1
+        next.list(prints)
+        return next
+    }
+
+    /// Writes the record durably: the one step that makes a change of the prints.
+    func keep(_ record: AccountRecord) throws(StoreFault) {
+        try directory.keep(record, as: "account")
     }
 
     /// Fills a new account's directory; the record that makes it an account comes last, so that
@@ -87,49 +98,4 @@ package struct AccountState: Sendable {
 
     /// The name of the mark in `keys/` that a credential was destroyed for a reason.
     static func offName(_ uid: UInt32) -> String { "\(uid).off" }
-}
-
-/// The record `account`.
-struct AccountRecord: LineRecord {
-    static let cap = 1_024
-
-    let name: [UInt8]
-    let uid: UInt32
-    var generation: UInt64
-    let created: Instant
-
-    init(name: [UInt8], uid: UInt32, generation: UInt64, created: Instant) {
-        self.name = name
-        self.uid = uid
-        self.generation = generation
-        self.created = created
-    }
-
-    func encoded() -> [UInt8] {
-        var lines = LineWriter()
-        lines.put("signet-account", number: 1)
-        lines.put("name", name)
-        lines.put("uid", number: UInt64(uid))
-        lines.put("generation", number: generation)
-        lines.put("created", created.text)
-        return lines.text
-    }
-
-    init(parsing lines: inout LineReader) throws(LineFault) {
-        try lines.version("signet-account")
-        name = try lines.value("name", cap: 255)
-        uid = try lines.uid()
-        generation = try lines.number("generation")
-        created = try lines.instant("created")
-        guard AccountRecord.isSupported(name: name) else { throw .malformed }
-    }
-
-    /// Whether a name can stand as a principal in an allowed_signers file, which has patterns,
-    /// lists, quotes and comments; ssh-keygen(1). Such names no passwd(5) should have anyway.
-    static func isSupported(name: [UInt8]) -> Bool {
-        guard (1...255).contains(name.count), PercentEncoding.encode(name) == name else {
-            return false
-        }
-        return !name.contains { $0 == 0x20 || Array("*?!,:\"#/".utf8).contains($0) }
-    }
 }

@@ -32,6 +32,11 @@ package enum CredentialState: Equatable, Sendable {
     case destroyed(InvalidationCause, since: Instant)
     /// The record is there and cannot be read.
     case damaged
+
+    /// The vault of a credential that is there.
+    package var vault: VaultKind? {
+        if case .issued(let credential) = self { credential.vault } else { nil }
+    }
 }
 
 /// A credential that is about to be made.

@@ -1,4 +1,5 @@
 import Crypto
+import Posix
 import Statement
 import Vault
 import Wire
@@ -19,12 +20,34 @@ package struct StoredPrint: Sendable {
     let enrolled: EnrolledPrint
 }
 
-/// A print whose file is there and cannot be used.
+/// A print that counts and whose file is gone or cannot be used.
 package struct DamagedPrint: Equatable, Sendable {
-    /// The file's name: the print's id in hexadecimal, if it is one of ours.
-    package let name: String
-    /// Which finger the record says it is, where that much can be read; it is not authenticated.
+    /// The print's id, 16 bytes.
+    package let identifier: [UInt8]
+    /// Which finger the account's record says it is, if it does; it is not authenticated.
     package let finger: Finger?
+}
+
+extension StoredPrint {
+    /// A print by its record and the template in it, open.
+    init(
+        _ identifier: [UInt8], _ record: PrintRecord, _ secret: SecretBytes
+    ) throws(VaultError) {
+        self.identifier = identifier
+        finger = record.finger
+        reader = record.reader
+        added = record.added
+        template = secret.withBytes { span in
+            unsafe span.withUnsafeBytes { unsafe Array($0) }
+        }
+        let digest: [UInt8]
+        do throws(CryptoFault) {
+            digest = try SHA256.digest(template)
+        } catch { throw .crypto(error) }
+        enrolled = EnrolledPrint(
+            identifier: identifier, finger: record.finger.name.description,
+            reader: String(decoding: record.reader, as: UTF8.self), templateDigest: digest)
+    }
 }
 
 /// The record of a print: five lines that describe it, then the sealed template as it is.
@@ -32,6 +55,8 @@ package struct DamagedPrint: Equatable, Sendable {
 /// Not in base64 as other records have their bytes: templates are long, and are read at each login.
 struct PrintRecord: Record {
     static let cap = sealedLimit + 2_048
+    /// The most bytes that a reader's name can have.
+    static let readerLimit = 256
 
     let finger: Finger
     let reader: [UInt8]
@@ -68,7 +93,7 @@ struct PrintRecord: Record {
         var lines = LineReader(Array(contents[..<start]))
         try lines.version("signet-print")
         finger = try lines.finger("finger")
-        reader = try lines.value("reader", cap: 256)
+        reader = try lines.value("reader", cap: Self.readerLimit)
         added = try lines.instant("added")
         let count = try lines.number("template")
         try lines.end()

@@ -171,10 +171,9 @@ package struct SecretStore: Sendable {
         return !gone.isEmpty
     }
 
-    /// Removes what a crash left half-written.
-    func sweep() throws(StoreFault) {
-        guard let directory = try directory() else { return }
-        try files { () throws(FileFault) in try directory.sweep() }
+    /// Removes what a crash left half-written. What cannot be removed now is in nobody's way.
+    func sweep() {
+        try? directory()?.sweep()
     }
 }
 

@@ -11,18 +11,22 @@ package struct StateDirectory: Sendable {
     /// Where it is on an installed system.
     package static let standardPath = "/var/lib/signet"
     /// The form of the files below it.
-    package static let version: UInt64 = 1
+    package static let version: UInt64 = 2
 
     /// This machine's id, 16 bytes, random.
     package let device: [UInt8]
     /// The machine's secret.
     package let host: HostSecret
 
-    let keys: Directory
-    private let accountsRoot: Directory
-    private let seal: TemplateSeal
+    /// Where the Name of the TPM's storage root key is kept.
+    package let rootPin: RootPinFile
 
-    /// Opens the state, made where it is new, and sweeps what a crash left half-written.
+    let keys: Directory
+    let accountsRoot: Directory
+    let seal: TemplateSeal
+
+    /// Opens the state, made where it is new, brought forward where an older version wrote it, and
+    /// sweeps what a crash left half-written.
     ///
     /// The path and all above it must be owned by root, not writable by others, and no links.
     /// - Parameters:
@@ -33,7 +37,7 @@ package struct StateDirectory: Sendable {
     ) throws(StoreFault) -> StateDirectory {
         let root = try files { () throws(FileFault) in try Directory.open(path, faults: faults) }
         try files { () throws(FileFault) in try root.sweep() }
-        try checkVersion(root)
+        let version = try version(of: root)
         let device = try deviceIdentifier(root)
         let places = try files { () throws(FileFault) in
             let secrets = try root.makeDirectory("private", mode: 0o700)
@@ -48,9 +52,14 @@ package struct StateDirectory: Sendable {
             host = try HostSecret.load(credentials: credentials, state: places.secrets)
         } catch { throw .hostSecret(error) }
         let seal = try sealed { () throws(VaultError) in try TemplateSeal(host: host) }
-        return StateDirectory(
-            device: device, host: host, keys: places.keys, accountsRoot: places.accounts,
-            seal: seal)
+        let state = StateDirectory(
+            device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
+            keys: places.keys, accountsRoot: places.accounts, seal: seal)
+        if version != Self.version {
+            try state.migrate()
+            try markAsPresent(root)
+        }
+        return state
     }
 
     /// The state of an account, nil where nothing was ever kept for its uid.
@@ -120,35 +129,38 @@ package struct StateDirectory: Sendable {
         _ directory: Directory, _ record: AccountRecord
     ) throws(StoreFault) -> AccountState {
         let printsDirectory = try files { () throws(FileFault) in
-            try directory.sweep()
-            let prints = try directory.makeDirectory("prints", mode: 0o700)
-            try prints.sweep()
-            return prints
+            try directory.makeDirectory("prints", mode: 0o700)
         }
+        // What stays because it cannot be removed now is in nobody's way.
+        try? directory.sweep()
         let account = AccountState(
             name: record.name, uid: record.uid, directory: directory,
             printsDirectory: printsDirectory, keys: keys, host: host, seal: seal)
-        try account.secrets.sweep()
+        account.prints.sweep(record)
+        account.secrets.sweep()
         return account
     }
 
-    private static func checkVersion(_ root: Directory) throws(StoreFault) {
-        let path = root.path + "/version"
+    /// The version that wrote what is there; nil where nothing says so, as at the first start.
+    private static func version(of root: Directory) throws(StoreFault) -> UInt64? {
         let bytes = try files { () throws(FileFault) in
             try root.read("version", cap: 64, isPrivate: false)
         }
-        guard let bytes else {
-            var lines = LineWriter()
-            lines.put("signet-state", number: version)
-            let text = lines.text
-            return try files { () throws(FileFault) in
-                try root.replace("version", text, mode: 0o644)
-            }
-        }
+        guard let bytes else { return nil }
         var lines = LineReader(bytes)
+        let path = root.path + "/version"
         guard let found = try? lines.number("signet-state") else { throw .damaged(path: path) }
         guard found <= version else { throw .newerVersion(found) }
-        guard found == version, (try? lines.end()) != nil else { throw .damaged(path: path) }
+        guard found > 0, (try? lines.end()) != nil else { throw .damaged(path: path) }
+        return found
+    }
+
+    /// Says that all that is there has the present form.
+    private static func markAsPresent(_ root: Directory) throws(StoreFault) {
+        var lines = LineWriter()
+        lines.put("signet-state", number: version)
+        let text = lines.text
+        try files { () throws(FileFault) in try root.replace("version", text, mode: 0o644) }
     }
 
     private static func deviceIdentifier(_ root: Directory) throws(StoreFault) -> [UInt8] {

@@ -17,6 +17,8 @@ package enum StoreFault: Error, Equatable, Sendable {
     case unknownPrint
     /// No more prints fit.
     case tooManyPrints
+    /// The reader's name is longer than any is.
+    case readerNameTooLong
     /// The machine's secret is not to be had.
     case hostSecret(HostSecretFault)
     /// Somebody else changed the same thing at the same time; nothing was written.
@@ -31,7 +33,8 @@ extension StoreFault {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .unsupportedName,
-            .unknownPrint, .tooManyPrints, .hostSecret, .changedMeanwhile, .vault:
+            .unknownPrint, .tooManyPrints, .readerNameTooLong, .hostSecret, .changedMeanwhile,
+            .vault:
             false
         }
     }
@@ -50,6 +53,7 @@ extension StoreFault: CustomStringConvertible {
         case .unsupportedName: "the account's name has characters that cannot be kept"
         case .unknownPrint: "there is no such print"
         case .tooManyPrints: "no more prints fit"
+        case .readerNameTooLong: "the reader's name is too long"
         case .hostSecret(let fault): fault.description
         case .changedMeanwhile: "it was changed by somebody else meanwhile"
         case .vault(let error): error.description

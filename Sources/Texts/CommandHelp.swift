@@ -35,6 +35,8 @@ package enum CommandHelp {
         "end the lockout after too many fingers that did not match"
     /// `readers`
     package static let readers: Text = "the fingerprint readers of this machine"
+    /// `vault`
+    package static let vault: Text = "what keeps the keys; move an account's key to the other vault"
     /// `log`
     package static let log: Text = "the receipts of an account's logins"
     /// `config`

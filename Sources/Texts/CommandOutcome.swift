@@ -26,6 +26,17 @@ package enum CommandOutcome {
     package static func disabled(_ account: Bytes) -> Text {
         "fingerprint login is off for \(account). Run 'signet enable' to turn it on again"
     }
+    /// The credential was issued anew in another vault.
+    package static func migrated(_ vault: Bytes, account: Bytes) -> Text {
+        "the key of \(account) is in the vault '\(vault)' now, and the old one is gone"
+    }
+    /// The TPM's root key is known now.
+    package static func trusted(_ root: Bytes) -> Text {
+        """
+        the TPM is trusted as it is now, with the root key \(root). Accounts whose keys were \
+        made in another TPM run 'signet enable'
+        """
+    }
     /// The lockout was lifted.
     package static func unlocked(_ account: Bytes) -> Text {
         "fingerprint login is unlocked for \(account)"

@@ -56,6 +56,8 @@ package enum CommandText {
     package static func badAccount(_ name: Bytes) -> Text {
         "\(name) cannot be an account's name"
     }
+    /// No such vault.
+    package static let whichVault: Text = "migrate wants to know where to: tpm or file"
     /// A reader's id that is too long to be one.
     package static let badValue: Text = "a value is too long"
     /// Root did not say whose.

@@ -37,6 +37,12 @@ package protocol Vault: Sendable {
     func rest()
 }
 
+/// A vault that depends on a root key of the hardware, which is known by its Name.
+package protocol RootedVault: Vault {
+    /// Takes the present root key for the one that keys are made under, whatever was known before.
+    func trust() throws(VaultError) -> RootChange
+}
+
 /// A sealed key that waits for the match.
 package protocol ReadyKey: AnyObject, Sendable {
     /// Signs the SHA-256 of a message; ECDSA on P-256.

@@ -142,6 +142,19 @@ int bind_datagram(const char *path) {
     return -error;
 }
 
+int listen_stream(const char *path) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
+    strcpy(address.sun_path, path);
+    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (sock < 0) return -errno;
+    if (bind(sock, (struct sockaddr *)&address, sizeof address) == 0 && listen(sock, 64) == 0)
+        return sock;
+    int error = errno;
+    close(sock);
+    return -error;
+}
+
 int connect_stream(const char *path) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;

@@ -37,7 +37,7 @@ extension DaemonTests {
 
         @Test("a print that was removed")
         func removed() throws {
-            try changed(.fingerRemoved) { bench in
+            try changed(.printDamaged) { bench in
                 _ = unsafe unlink(try #require(bench.prints(of: .daemon).first))
             }
         }
@@ -57,6 +57,15 @@ extension DaemonTests {
                 _ = try kept.prints.add(
                     &template, finger: .leftRing, reader: Bytes("virtual_device:0".utf8),
                     now: kept.created())
+            }
+        }
+
+        @Test("a print that was taken off the list")
+        func unlisted() throws {
+            try changed(.fingerRemoved) { bench in
+                let kept = try bench.kept(.daemon)
+                try kept.prints.remove(
+                    try #require(kept.prints.enrolment().prints.first).identifier)
             }
         }
 
@@ -102,6 +111,22 @@ extension DaemonTests {
                 let secret = try Layout.read(path)
                 try DaemonBench.write(secret.map { $0 ^ 1 }, to: path)
             }
+        }
+
+        @Test("a file that is no print of the account's counts for nothing, and login goes on")
+        func foreign() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, .rightIndex, as: "one")
+            try bench.enrol(.daemon, .leftIndex, as: "two")
+            let before = bench.prints(of: .daemon)
+            let copies = try before.map { try Layout.read($0) }
+            let deleting = try bench.ask(.delete(account: Self.name, finger: .leftIndex))
+            #expect(deleting.done?.prints == 1)
+            for (path, copy) in zip(before, copies) { try DaemonBench.write(copy, to: path) }
+            let deleted = try bench.touchEach(.login(.daemon, tries: 1), with: "two")
+            #expect(deleted.reason == .noMatch)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(bench.prints(of: .daemon).count == 1, "it was removed again")
         }
 
         @Test("an old state of all files, played back, gives no old generation's key a use")

@@ -21,7 +21,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
-        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0"),
+        .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),

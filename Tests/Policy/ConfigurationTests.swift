@@ -66,7 +66,30 @@ struct ConfigurationTests {
             case .words:
                 #expect(try configuration(line(setting, "")).words(setting) == [])
                 #expect(try configuration(line(setting, "a, b")).words(setting) == ["a", "b"])
+            case .choice(let words):
+                for word in words {
+                    #expect(try configuration(line(setting, word)).word(setting) == word)
+                }
+                for bad in ["", "none", words.joined(separator: ","), words[0].uppercased()] {
+                    #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2)
+                }
+            case .text(let most):
+                let longest = String(repeating: "x", count: most)
+                #expect(try configuration(line(setting, longest)).word(setting) == longest)
+                for bad in ["", longest + "x"] {
+                    #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2)
+                }
+            case .numbers(let bounds):
+                #expect(try configuration(line(setting, "")).numbers(setting) == [])
+                let ends = "\(bounds.lowerBound), \(bounds.upperBound)"
+                #expect(
+                    try configuration(line(setting, ends)).numbers(setting)
+                        == [bounds.lowerBound, bounds.upperBound])
+                for bad in ["1,1", "2,1", "\(bounds.upperBound + 1)", "-1", "a", "1,", "1 2"] {
+                    #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2)
+                }
             }
+            if case .text = setting.accepts { continue }
             for bad in [
                 "1e3", "-1", "+1", "yes", "0x5", "5 s", "5m", "99999999999999999999", ",",
                 "a,,b", "a, a",

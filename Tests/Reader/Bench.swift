@@ -16,7 +16,9 @@ enum Bench {
     static let plain = VirtualReader(path: directory + "/plain")
     static let image = VirtualImageReader(path: directory + "/image")
 
+    static let storageDriver = "virtual_device_storage"
     static let storageID = "virtual_device_storage:0"
+    static let twinID = "virtual_device_storage:0#2"
     static let plainID = "virtual_device:0"
     static let imageID = "virtual_image:0"
 
@@ -33,6 +35,14 @@ enum Bench {
             await readers.close()
             throw error
         }
+    }
+
+    /// The same with a second reader of the storage reader's kind, which cannot list.
+    static func withTwin<Value>(_ body: (Readers) async throws -> Value) async throws -> Value {
+        let variable = "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST"
+        unsafe setenv(variable, directory + "/twin", 1)
+        defer { unsafe unsetenv(variable) }
+        return try await withReaders(body)
     }
 
     /// Begins an enrolment; returns when the reader waits for a finger.

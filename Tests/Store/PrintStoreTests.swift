@@ -32,14 +32,14 @@ struct PrintStoreTests {
         let id = try bench.add(1)
         seen.append(try state())
         var template: [UInt8] = [9]
-        try bench.account.prints.update(id, template: &template)
+        try store.update(id, template: &template)
         #expect(template.isEmpty)
         seen.append(try state())
-        try bench.account.prints.remove(id)
+        try store.remove(try #require(store.enrolment().prints.first).identifier)
         seen.append(try state())
         try bench.add(1)
         seen.append(try state())
-        try bench.account.prints.removeAll()
+        try bench.add(1)
         seen.append(try state())
         #expect(Set(seen).count == seen.count)
         #expect(try bench.account.generation() == 5)
@@ -77,7 +77,8 @@ struct PrintStoreTests {
         ] {
             try bench.overwrite(bench.file("prints/" + one), bad)
             let enrolment = try bench.account.prints.enrolment()
-            #expect(enrolment.damaged.map(\.name) == [one])
+            #expect(enrolment.damaged.map { hexadecimal($0.identifier) } == [one])
+            #expect(enrolment.damaged.map(\.finger) == [.rightIndex])
             #expect(enrolment.prints.map { hexadecimal($0.identifier) } == [two])
             #expect(enrolment.state.digest != before)
         }
@@ -96,66 +97,92 @@ struct PrintStoreTests {
         #expect(unsafe symlink(bench.file("elsewhere"), one) == 0)
         let enrolment = try bench.account.prints.enrolment()
         #expect(enrolment.damaged.count == 1)
-        try bench.account.prints.remove(try #require(enrolment.damaged.first))
-        #expect(try bench.account.prints.enrolment().damaged.isEmpty)
+        try store.remove(try #require(enrolment.damaged.first).identifier)
+        #expect(try store.enrolment().damaged.isEmpty)
         #expect(bench.exists(bench.file("elsewhere")))
     }
 
-    @Test("another account's print is damaged here")
-    func otherAccount() throws {
+    @Test("a print whose file is gone, or is another account's, is damaged; its finger is known")
+    func gone() throws {
         let bob = try bench.state.makeAccount(Array("bob".utf8), uid: 1001, now: Bench.now)
-        let id = hexadecimal(try bench.add(1))
-        _ = try bob.prints.enrolment()
+        var template: [UInt8] = [1, 2, 3]
+        let theirs = try bob.prints.add(
+            &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
+        let ours = try bench.add(1, .rightIndex)
+        let path = bench.file("prints/" + hexadecimal(ours))
+        let good = try bench.contents(path)
         try bench.overwrite(
-            bench.scratch.at("private/accounts/1001/prints/" + id),
-            try bench.contents(bench.file("prints/" + id)))
-        let enrolment = try bob.prints.enrolment()
-        #expect(enrolment.isEmpty)
-        #expect(enrolment.damaged.map(\.name) == [id])
-        #expect(enrolment.damaged.map(\.finger) == [.rightIndex])
+            path,
+            try bench.contents(
+                bench.scratch.at("private/accounts/1001/prints/" + hexadecimal(theirs))))
+        try expectDamaged(ours, .rightIndex)
+        #expect(unsafe unlink(path) == 0)
+        try expectDamaged(ours, .rightIndex)
+        try bench.overwrite(path, good)
+        #expect(try store.enrolment().prints.map(\.identifier) == [ours])
+        // Enrolled anew, the finger takes the damaged one's place.
+        #expect(unsafe unlink(path) == 0)
+        let new = try bench.add(2, .rightIndex)
+        #expect(try store.enrolment().prints.map(\.identifier) == [new])
+        #expect(try store.enrolment().damaged.isEmpty)
+    }
+
+    private func expectDamaged(_ identifier: [UInt8], _ finger: Finger) throws {
+        let enrolment = try store.enrolment()
+        #expect(enrolment.isEmpty && enrolment.damaged.count == 1)
+        #expect(enrolment.damaged.first?.identifier == identifier)
+        #expect(enrolment.damaged.first?.finger == finger)
+    }
+
+    @Test("a file that is not listed counts for nothing, and is gone after the next opening")
+    func unlisted() throws {
+        let kept = try bench.add(1, .rightIndex)
+        let deleted = try bench.add(2, .leftIndex)
+        let path = bench.file("prints/" + hexadecimal(deleted))
+        let good = try bench.contents(path)
+        try store.remove(deleted)
+        #expect(!bench.exists(path))
+        let before = try state()
+        try bench.overwrite(path, good)
+        try bench.overwrite(bench.file("prints/" + String(repeating: "0", count: 32)), [1])
+        try bench.overwrite(bench.file("prints/notes"), [1])
+        #expect(try state() == before)
+        #expect(try store.enrolment().prints.map(\.identifier) == [kept])
+        #expect(try store.enrolment().damaged.isEmpty)
+        _ = try bench.state.account(Bench.alice, uid: Bench.uid)
+        #expect(try files() == [hexadecimal(kept)])
+        #expect(try state() == before)
     }
 
     @Test("there are as many prints as fingers, and what is not there is not removed")
     func limits() throws {
         for finger in Finger.allCases { try bench.add(finger.rawValue, finger) }
-        #expect(throws: StoreFault.tooManyPrints) { try bench.add(11) }
-        #expect(throws: StoreFault.unknownPrint) {
-            try bench.account.prints.remove([UInt8](repeating: 0, count: 16))
-        }
+        try bench.add(11, .rightIndex)
+        #expect(try store.enrolment().prints.count == PrintStore.limit)
+        let unknown = [UInt8](repeating: 0, count: 16)
+        #expect(throws: StoreFault.unknownPrint) { try store.remove(unknown) }
+        let one = try #require(try store.enrolment().prints.first).identifier
+        #expect(throws: StoreFault.unknownPrint) { try store.draft(removing: [one, unknown]) }
         var template: [UInt8] = [1]
         #expect(throws: StoreFault.unknownPrint) {
-            try bench.account.prints.update([1, 2], template: &template)
+            try store.update([1, 2], template: &template)
         }
+        #expect(template.isEmpty)
+        template = [1]
+        let long = [UInt8](repeating: 65, count: 257)
+        #expect(throws: StoreFault.readerNameTooLong) {
+            try store.add(&template, finger: .leftThumb, reader: long, now: Bench.now)
+        }
+        #expect(template.isEmpty)
+        try store.commit(
+            try store.draft(removing: store.enrolment().prints.map(\.identifier)))
+        #expect(try store.enrolment().isEmpty && files().isEmpty)
+        #expect(try bench.account.generation() == UInt64(PrintStore.limit) + 2)
     }
 
-    @Test("an interrupted change leaves the old set or the new one, never under a used generation")
-    func interrupted() throws {
-        try bench.add(1)
-        for step in 0..<20 {
-            let before = try bench.account.prints.enrolment()
-            let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
-            plan.arm(after: step)
-            var template = [UInt8](repeating: 7, count: 100)
-            let added = try? account.prints.add(
-                &template, finger: .leftThumb, reader: Bench.reader, now: Bench.now)
-            let after = try bench.account.prints.enrolment()
-            #expect(after.damaged.isEmpty)
-            #expect(after.state.generation >= before.state.generation)
-            let isSame = after.prints.map(\.identifier) == before.prints.map(\.identifier)
-            if !isSame {
-                #expect(after.prints.count == before.prints.count + 1)
-                #expect(after.state.generation > before.state.generation)
-            }
-            if added != nil { return }
-            if !isSame {
-                for print in after.prints where print.finger == .leftThumb {
-                    try bench.account.prints.remove(print.identifier)
-                }
-            }
-        }
-        Issue.record("it never came to an end")
-    }
+    private var store: PrintStore { bench.account.prints }
+
+    private func files() throws -> [String] { Layout.entries(of: bench.file("prints")) }
 
     private func state() throws -> [UInt8] {
         try bench.account.prints.enrolment().state.digest

@@ -40,6 +40,24 @@ struct Descriptor: ~Copyable {
             rest = rest.dropFirst(count)
         }
     }
+
+    /// Reads so many bytes, or throws: when the other end closes first, or the time is over.
+    func read(
+        exactly count: Int, until deadline: ContinuousClock.Instant, _ awaited: String
+    ) throws(TestFault) -> [UInt8] {
+        var all: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: count)
+        while all.count < count {
+            guard isReady(within: deadline - ContinuousClock.now) else {
+                throw .deadline(awaited: awaited, transcript: "\(all)")
+            }
+            let got = unsafe Glibc.read(number, &buffer, count - all.count)
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else { throw .closed(awaited: awaited, transcript: "\(all)") }
+            all += buffer[..<got]
+        }
+        return all
+    }
 }
 
 /// Two connected ends, not inherited by other programs.

@@ -8,6 +8,8 @@ package enum TestFault: Error, CustomStringConvertible {
     case closed(awaited: String, transcript: String)
     /// The stage could not be set up: what its script said.
     case noStage(String)
+    /// A TPM refused a command of the test's own: its name, and the response code.
+    case refused(command: String, code: UInt32)
 
     package var description: String {
         switch self {
@@ -19,6 +21,8 @@ package enum TestFault: Error, CustomStringConvertible {
             "it ended before \(awaited); what came:\n\(transcript)"
         case .noStage(let text):
             "the stage could not be set up: \(text)"
+        case .refused(let command, let code):
+            "the TPM refused \(command): code 0x\(String(code, radix: 16))"
         }
     }
 }

@@ -19,17 +19,27 @@ package struct VirtualReader: Sendable {
         case unplug
         /// The reader's own storage gets a print. Kills the process on a reader without storage.
         case insert(String)
+        /// The same with an id that need not be UTF-8.
+        case insertBytes([UInt8])
         /// The reader's own storage loses a print. Kills the process on a reader without storage.
         case remove(String)
         case sleep(milliseconds: Int)
         case stages(Int)
         case scanType(String)
         case cancellation(Bool)
+        /// The reader answers what it is asked without a finger (a list, a deletion) at once; it
+        /// waits half a second for a command otherwise.
+        case proceed
         /// The socket stays when the reader is closed or unplugged.
         case keepAlive(Bool)
 
         /// The command as it is sent.
-        var text: String {
+        var bytes: [UInt8] {
+            if case .insertBytes(let id) = self { return Array("INSERT ".utf8) + id }
+            return Array(text.utf8)
+        }
+
+        private var text: String {
             switch self {
             case .scan(let id): "SCAN \(id)"
             case .retry(let code): "RETRY \(code)"
@@ -37,11 +47,13 @@ package struct VirtualReader: Sendable {
             case .error(let code): "ERROR \(code)"
             case .unplug: "UNPLUG"
             case .insert(let id): "INSERT \(id)"
+            case .insertBytes: "INSERT"
             case .remove(let id): "REMOVE \(id)"
             case .sleep(let milliseconds): "SLEEP \(milliseconds)"
             case .stages(let count): "SET_ENROLL_STAGES \(count)"
             case .scanType(let type): "SET_SCAN_TYPE \(type)"
             case .cancellation(let enabled): "SET_CANCELLATION_ENABLED \(enabled ? 1 : 0)"
+            case .proceed: "CONT "
             case .keepAlive(let enabled): "SET_KEEP_ALIVE \(enabled ? 1 : 0)"
             }
         }
@@ -58,7 +70,7 @@ package struct VirtualReader: Sendable {
     /// Sends the command as soon as the reader is open; throws when it is not within `limit`.
     /// A reader that is being closed forgets what it was sent: first wait until it wants a finger.
     package func send(_ command: Command, within limit: Duration = .seconds(20)) throws(TestFault) {
-        try sendWhenOpen(Array(command.text.utf8), to: path, within: limit)
+        try sendWhenOpen(command.bytes, to: path, within: limit)
     }
 }
 

@@ -30,6 +30,8 @@ extension DemoSet {
 
     /// Where alice's templates are.
     static let templates = "/var/lib/signet/private/accounts/\(Stage.alice.uid)/prints"
+    /// What she is told of one that is not there, or not as it was.
+    private static let damaged = "a stored fingerprint was damaged or altered"
     /// Where the name of the first is noted.
     static let firstTemplate = "/run/first-template"
 
@@ -43,7 +45,7 @@ extension DemoSet {
         let terminal = try set.alice("sudo", "whoami")
         let reason = try set.see("Run 'signet enable' to turn it on again", on: terminal)
         try set.check(
-            "alice is told the reason", reason.contains("a finger was removed"), came: reason)
+            "alice is told the reason", reason.contains(damaged), came: reason)
         try set.see(sudoPrompt, on: terminal)
         try set.typePassword(terminal)
         try set.seeRoot(terminal)
@@ -56,7 +58,7 @@ extension DemoSet {
         let ending = try status.expectEnd(within: patience)
         try set.check(
             "the status is 1 for scripts, and names the reason",
-            ending == .exited(1) && status.transcript.contains("a finger was removed"),
+            ending == .exited(1) && status.transcript.contains(damaged),
             came: "\(ending)\n\(status.transcript)")
         try set.turnOn()
         let terminal = try set.alice("sudo", "whoami")

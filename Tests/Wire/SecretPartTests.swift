@@ -70,12 +70,15 @@ struct SecretPartTests {
                 let next = SecretPartFrame.count(ofNext: progress.left)
                 let before = progress
                 for wrong in [0, next - 1, next + 1, -1, Limit.secret + 1] {
-                    #expect(!progress.take(wrong))
+                    let isTaken = progress.take(wrong)
+                    #expect(!isTaken)
                 }
                 #expect(progress == before)
-                #expect(progress.take(next))
+                let isTaken = progress.take(next)
+                #expect(isTaken)
             }
-            #expect(!progress.take(0) && !progress.take(1))
+            let (isEmptyTaken, isMoreTaken) = (progress.take(0), progress.take(1))
+            #expect(!isEmptyTaken && !isMoreTaken)
         }
     }
 

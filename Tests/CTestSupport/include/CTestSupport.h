@@ -47,6 +47,9 @@ struct sender {
 // A datagram socket at `path` that tells who sent: returns a descriptor or -errno.
 int bind_datagram(const char *path);
 
+// A socket that takes streams at `path`: returns a descriptor or -errno.
+int listen_stream(const char *path);
+
 // A stream connected to the socket at `path`: returns a descriptor or -errno.
 int connect_stream(const char *path);
 

@@ -17,8 +17,14 @@ enum Records: Harness {
     static var seeds: [[UInt8]] {
         let now = Instant(seconds: 1_795_195_440)
         let moment = Lockout.Moment(boot: bytes("boot"), sinceBoot: .seconds(90))
+        var account = AccountRecord(
+            name: bytes("alice"), uid: 1_000, generation: 7, created: now)
+        account.list([
+            ListedPrint(identifier: [UInt8](0..<16), finger: .leftThumb),
+            ListedPrint(identifier: [UInt8](1..<17), finger: nil),
+        ])
         var records: [(UInt8, any Record)] = [
-            (0, AccountRecord(name: bytes("alice"), uid: 1_000, generation: 7, created: now)),
+            (0, account),
             (1, CounterRecord(counter: 42)),
             (2, CredentialRecord.disabled(since: now)),
             (2, CredentialRecord.destroyed(.fingerAdded, since: now)),
@@ -62,9 +68,8 @@ enum Records: Harness {
         let entry = PrintManifest.Entry(identifier: [UInt8](0..<16), digest: digest)
         return .sealed(
             SealedCredential(
-                identifier: [UInt8](0..<16), created: now, publicKey: key, vault: .file,
-                sealed: [1, 2, 3],
-                enrolment: state, host: [UInt8](0..<16),
+                identifier: [UInt8](0..<16), created: now, publicKey: key, vault: .tpm,
+                sealed: [1, 2, 3], enrolment: state, host: [UInt8](0..<16),
                 manifest: PrintManifest(entries: [entry, entry])))
     }
 }

@@ -1,0 +1,64 @@
+import Policy
+import Posix
+import Store
+import Vault
+import Wire
+
+/// Requests about the vaults themselves.
+extension Service {
+    /// Tells both vaults, and which one new keys are made in.
+    func listVaults(_ client: any Client) async -> Answer {
+        let chosen = await vaults.chosen()
+        for kind in VaultKind.allCases.reversed() {
+            await client.send(.vault(await describe(kind, isChosen: kind == chosen)))
+        }
+        return .done(DoneAnswer())
+    }
+
+    /// Issues the credential anew in the vault that is asked for.
+    func migrate(_ account: Account, to name: Bytes) async -> Answer {
+        guard let kind = VaultKind.allCases.first(where: { $0.name == name })
+        else { return .denial(Denial(.badRequest)) }
+        return await answering(account) { () async throws(StoreFault) in
+            guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
+            let enrolment = try kept.prints.enrolment()
+            guard !enrolment.isEmpty else { return .denial(Denial(.notEnrolled)) }
+            try await issue(
+                account, kept, enrolment, in: kind, because: "moved to the vault \(kind.rawValue)")
+            return .done(DoneAnswer(prints: enrolment.count, state: .valid))
+        }
+    }
+
+    /// Takes the TPM as it is now for the one that keys are made in.
+    func trustVault(_ client: any Client) async -> Answer {
+        do throws(VaultError) {
+            try await vaults.trust()
+        } catch {
+            journal.fault(error.description)
+            return .denial(Denial(of: error))
+        }
+        await client.send(.vault(await describe(.tpm, isChosen: await vaults.chosen() == .tpm)))
+        return .done(DoneAnswer())
+    }
+
+    private func describe(_ kind: VaultKind, isChosen: Bool) async -> VaultAnswer {
+        let name = kind.name
+        do throws(VaultError) {
+            let found = try await vaults.describe(kind)
+            let registers = found.registers.map { String($0) }.joined(separator: ",")
+            return VaultAnswer(
+                vault: name, isChosen: isChosen, maker: Bytes(found.maker.utf8.prefix(Limit.label)),
+                policy: Bytes(found.policy.utf8.prefix(Limit.text)),
+                registers: Bytes(registers.utf8), root: found.root)
+        } catch {
+            return VaultAnswer(
+                vault: name, isChosen: isChosen,
+                trouble: Bytes(error.description.utf8.prefix(Limit.text)))
+        }
+    }
+}
+
+extension VaultKind {
+    /// As the socket has it.
+    var name: Bytes { Bytes(rawValue.utf8) }
+}

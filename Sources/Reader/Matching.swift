@@ -1,0 +1,119 @@
+import Loop
+
+/// What a scan came to.
+package enum MatchResult: Equatable, Sendable {
+    /// The finger is that of the template at `index`. `updated` is the template to keep in its
+    /// place, where the reader changed it.
+    case matched(index: Int, updated: Template?)
+    /// The finger is none of the templates'.
+    case noMatch
+}
+
+/// What a scan came to, and what the reader that matched keeps itself.
+package struct ListedMatch: Sendable {
+    /// What the scan came to.
+    package let result: MatchResult
+    /// What the reader kept when it had matched; nil where it lists nothing, or nothing matched.
+    package let contents: ReaderContents?
+}
+
+extension Readers {
+    /// Waits for a finger on every reader that has templates among these, or on those of `ids`
+    /// alone, and tells whose it is. The first reader with a result wins; the others are cancelled.
+    ///
+    /// A reader's fault counts only when no other reader is left: then the first one is thrown.
+    /// Throws `noReader` where no reader fits a template.
+    package func match(
+        among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
+        observer: @escaping ReaderEvent.Observer = { _ in }
+    ) async throws(ReaderFault) -> MatchResult {
+        try await first(of: galleries(of: templates, on: ids), limit: limit) {
+            gallery async throws(ReaderFault) -> MatchResult in
+            try await gallery.device.match(gallery.entries, observer: observer)
+        }
+    }
+
+    /// As `match`, and has the reader that matched list what it keeps, after the match and before
+    /// anybody else can use it. A reader that can list and fails to has failed, not matched.
+    package func matchAndList(
+        among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
+        observer: @escaping ReaderEvent.Observer = { _ in }
+    ) async throws(ReaderFault) -> ListedMatch {
+        try await first(of: galleries(of: templates, on: ids), limit: limit) {
+            gallery async throws(ReaderFault) -> ListedMatch in
+            let device = gallery.device
+            let result = try await device.match(gallery.entries, observer: observer)
+            guard result != .noMatch, device.description.features.contains(.list) else {
+                return ListedMatch(result: result, contents: nil)
+            }
+            return ListedMatch(result: result, contents: try await device.contents())
+        }
+    }
+
+    /// One reader, and the templates that fit it with their places in what was asked for.
+    private struct Gallery {
+        let device: Device
+        let entries: [(index: Int, template: Template)]
+    }
+
+    private func galleries(of templates: [Template], on ids: [String]?) -> [Gallery] {
+        devices.compactMap { device in
+            guard !device.isGone, ids?.contains(device.id) != false else { return nil }
+            let (driver, deviceID) = (device.handle.driver, device.handle.deviceID)
+            let entries = templates.enumerated()
+                .filter { $0.element.driver == driver && $0.element.deviceID == deviceID }
+                .map { (index: $0.offset, template: $0.element) }
+            return entries.isEmpty ? nil : Gallery(device: device, entries: entries)
+        }
+    }
+
+    /// Runs `body` on all readers at once; the first value wins.
+    private func first<Value: Sendable>(
+        of galleries: [Gallery], limit: Duration,
+        _ body: @escaping @ReaderActor (Gallery) async throws(ReaderFault) -> Value
+    ) async throws(ReaderFault) -> Value {
+        guard let only = galleries.first else { throw .noReader }
+        if galleries.count == 1 { return try await run(body, on: only, limit: limit) }
+        let (results, feed) = AsyncStream<Result<Value, ReaderFault>>.makeStream()
+        let tasks = galleries.map { gallery in
+            onReader { [self] in
+                do throws(ReaderFault) {
+                    feed.yield(.success(try await run(body, on: gallery, limit: limit)))
+                } catch {
+                    feed.yield(.failure(error))
+                }
+            }
+        }
+        defer { for task in tasks { task.cancel() } }
+        var faults: [ReaderFault] = []
+        for await result in results {
+            switch result {
+            case .success(let value): return value
+            case .failure(let fault): faults.append(fault)
+            }
+            if faults.count == tasks.count { break }
+        }
+        guard !Task.isCancelled, let fault = faults.first else { throw .cancelled }
+        throw fault
+    }
+
+    private func run<Value: Sendable>(
+        _ body: @escaping @ReaderActor (Gallery) async throws(ReaderFault) -> Value,
+        on gallery: Gallery, limit: Duration
+    ) async throws(ReaderFault) -> Value {
+        try await gallery.device.run(limit: limit) { () async throws(ReaderFault) -> Value in
+            try await body(gallery)
+        }
+    }
+}
+
+extension Device {
+    /// The prints that the reader, which must be open and able to list, keeps itself. Throws
+    /// `cancelled` when the task was in the meantime.
+    func contents() async throws(ReaderFault) -> ReaderContents {
+        var prints: [StoredPrint] = []
+        for print in try await handle.listPrints() { prints.append(try StoredPrint(print)) }
+        if Task.isCancelled { throw .cancelled }
+        return ReaderContents(prints, of: description.identity)
+    }
+}

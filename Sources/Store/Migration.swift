@@ -1,0 +1,60 @@
+import Posix
+import Statement
+
+// Version 1 had no list of prints: every file in `prints/` counted.
+extension StateDirectory {
+    /// Brings every account's record into the present form; those that have it stay as they are, so
+    /// that what was interrupted is completed by doing it again.
+    ///
+    /// What an account's files are wrong in is left as it is, for the account's own opening to tell;
+    /// a disk that fails ends it.
+    func migrate() throws(StoreFault) {
+        let names = try files { () throws(FileFault) in try accountsRoot.list() }
+        for uid in names.compactMap({ UInt32($0) }) {
+            do throws(StoreFault) {
+                try migrateAccount(uid)
+            } catch {
+                guard error.isAboutContent else { throw error }
+            }
+        }
+    }
+
+    private func migrateAccount(_ uid: UInt32) throws(StoreFault) {
+        let directory = try files { () throws(FileFault) in
+            try accountsRoot.directory(String(uid))
+        }
+        let contents = try files { () throws(FileFault) in
+            try directory.read("account", cap: AccountRecord.cap)
+        }
+        guard let contents, var record = try? AccountRecord(versionOne: contents),
+            record.uid == uid
+        else { return }
+        record.list(try printsOfVersionOne(directory, record))
+        try directory.keep(record, as: "account")
+    }
+
+    /// All that counted as a print, damaged ones included; those that open come first where there
+    /// are more than fit.
+    private func printsOfVersionOne(
+        _ directory: Directory, _ record: AccountRecord
+    ) throws(StoreFault) -> [ListedPrint] {
+        let prints = try files { () throws(FileFault) in
+            try directory.makeDirectory("prints", mode: 0o700)
+        }
+        let account = AccountState(
+            name: record.name, uid: record.uid, directory: directory, printsDirectory: prints,
+            keys: keys, host: host, seal: seal)
+        var intact: [ListedPrint] = []
+        var damaged: [ListedPrint] = []
+        for name in try files({ () throws(FileFault) in try prints.list() }) {
+            guard let identifier = ListedPrint.identifier(ofFile: name) else { continue }
+            switch try account.prints.load(identifier) {
+            case .intact(let print):
+                intact.append(ListedPrint(identifier: identifier, finger: print.finger))
+            case .damaged(let finger):
+                damaged.append(ListedPrint(identifier: identifier, finger: finger))
+            }
+        }
+        return Array((intact + damaged).prefix(PrintStore.limit))
+    }
+}

@@ -1,0 +1,126 @@
+import Posix
+import Statement
+import Vault
+import Wire
+
+/// A change of an account's prints that is worked out, sealed, and not made yet.
+///
+/// It lives in memory only: dropped, it leaves nothing on disk.
+package struct PrintChange: Sendable {
+    /// The prints as they will be, with the state that a credential for them is sealed to.
+    package let enrolment: Enrolment
+    /// What it takes away and could be opened.
+    package let removed: [StoredPrint]
+
+    fileprivate let added: SealedPrint?
+    fileprivate let before: AccountRecord
+    fileprivate let after: AccountRecord
+}
+
+/// A new print, and its file as it will be.
+private struct SealedPrint {
+    let print: StoredPrint
+    let file: PrintRecord
+}
+
+extension PrintStore {
+    /// Drafts a new print, in the place of any older one of the same finger, damaged ones included;
+    /// the template is wiped.
+    ///
+    /// Throws `.tooManyPrints` where it does not fit beside those that stay.
+    package func draft(
+        adding template: inout [UInt8], finger: Finger, reader: [UInt8], now: Instant
+    ) throws(StoreFault) -> PrintChange {
+        defer { wipe(&template) }
+        return try draft(
+            adding: &template, as: try random(16), finger: finger, reader: reader, now: now)
+    }
+
+    func draft(
+        adding template: inout [UInt8], as identifier: [UInt8], finger: Finger, reader: [UInt8],
+        now: Instant
+    ) throws(StoreFault) -> PrintChange {
+        let new = try seal(&template, identifier, finger: finger, reader: reader, added: now)
+        return try draft(from: account.record(), adding: new) { $0.finger == finger }
+    }
+
+    /// Drafts a better template of the same finger, under a new id: no id ever means two templates.
+    ///
+    /// Throws `.unknownPrint` unless the print is there and intact; the template is wiped.
+    package func draft(
+        updating identifier: [UInt8], template: inout [UInt8]
+    ) throws(StoreFault) -> PrintChange {
+        defer { wipe(&template) }
+        let record = try account.record()
+        guard record.prints.contains(where: { $0.identifier == identifier }),
+            case .intact(let old) = try load(identifier)
+        else { throw .unknownPrint }
+        let new = try seal(
+            &template, try random(16), finger: old.finger, reader: old.reader, added: old.added)
+        return try draft(from: record, adding: new) { $0.identifier == identifier }
+    }
+
+    /// Drafts the removal of some prints, intact or damaged, by their ids.
+    ///
+    /// Throws `.unknownPrint` where one of them is not listed.
+    package func draft(removing identifiers: [[UInt8]]) throws(StoreFault) -> PrintChange {
+        let record = try account.record()
+        let listed = record.prints.map(\.identifier)
+        guard identifiers.allSatisfy(listed.contains) else { throw .unknownPrint }
+        return try draft(from: record, adding: nil) { identifiers.contains($0.identifier) }
+    }
+
+    /// Makes a change: after a return it is on disk; after a throw, or a crash at any point, either
+    /// the old prints count or the new ones.
+    ///
+    /// Throws `.changedMeanwhile`, with nothing changed, where another change came between.
+    package func commit(_ change: PrintChange) throws(StoreFault) {
+        guard try account.record() == change.before else { throw .changedMeanwhile }
+        if let added = change.added {
+            let name = ListedPrint.fileName(added.print.identifier)
+            try account.printsDirectory.keep(added.file, as: name)
+        }
+        try account.keep(change.after)
+        sweep(change.after)
+    }
+
+    private func seal(
+        _ template: inout [UInt8], _ identifier: [UInt8], finger: Finger, reader: [UInt8],
+        added: Instant
+    ) throws(StoreFault) -> SealedPrint {
+        defer { wipe(&template) }
+        guard reader.count <= PrintRecord.readerLimit else { throw .readerNameTooLong }
+        let secret: SecretBytes
+        do throws(SystemFault) {
+            secret = try SecretBytes(moving: &template)
+        } catch { throw .file(.system(error)) }
+        let context = context(identifier, finger: finger, reader: reader)
+        return try sealed { () throws(VaultError) in
+            let file = PrintRecord(
+                finger: finger, reader: reader, added: added,
+                sealed: try account.seal.seal(secret, context))
+            return SealedPrint(print: try StoredPrint(identifier, file, secret), file: file)
+        }
+    }
+
+    private func draft(
+        from record: AccountRecord, adding new: SealedPrint?,
+        removing isRemoved: (ListedPrint) -> Bool
+    ) throws(StoreFault) -> PrintChange {
+        let now = try enrolment(record)
+        var after = record.prints.filter { !isRemoved($0) }
+        let stay = Set(after.map(\.identifier))
+        if let print = new?.print {
+            guard after.count < Self.limit else { throw .tooManyPrints }
+            after.append(ListedPrint(identifier: print.identifier, finger: print.finger))
+        }
+        let next = try account.changed(record, to: after)
+        let prints = now.prints.filter { stay.contains($0.identifier) }
+        return PrintChange(
+            enrolment: try Enrolment(
+                generation: next.generation, prints: prints + [new?.print].compactMap(\.self),
+                damaged: now.damaged.filter { stay.contains($0.identifier) }),
+            removed: now.prints.filter { !stay.contains($0.identifier) },
+            added: new, before: record, after: next)
+    }
+}
