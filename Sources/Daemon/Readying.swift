@@ -89,7 +89,7 @@ final class Readying {
             var both = ReadyItems(key: ready, keyVault: key.vault)
             items = both
             if let data {
-                both.data = try await ready(data)
+                both.data = try await got(data)
                 both.dataVault = data.vault
             }
             return .success(both)
@@ -100,7 +100,7 @@ final class Readying {
     }
 
     /// Gets data ready; throws where there is no use in waiting for a finger.
-    private func ready(
+    private func got(
         _ data: SealedItem
     ) async throws(VaultError) -> Result<any ReadyData, VaultError> {
         do throws(VaultError) {
