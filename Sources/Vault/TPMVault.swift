@@ -106,13 +106,10 @@ package final class TPMVault: RootedVault {
         line.withLock { $0.rest() }
     }
 
-    package func trust() throws(VaultError) {
-        _ = try pinPresentRoot()
-    }
-
-    /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced,
-    /// and tells what that changed. Keys under the old one stay closed for ever.
-    package func pinPresentRoot() throws(VaultError) -> RootChange {
+    /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced.
+    ///
+    /// Keys under the old one stay closed for ever.
+    package func trust() throws(VaultError) -> RootChange {
         try line.withLock { line throws(VaultError) in try line.trust() }
     }
 
@@ -152,6 +149,7 @@ private final class TPMReady: Sendable {
     let vault: TPMVault
     private let sealed: TPMSealed
     private let number: UInt64
+    private let isHeld = Mutex(true)
 
     init(_ vault: TPMVault, _ sealed: TPMSealed) throws(VaultError) {
         self.vault = vault
@@ -163,8 +161,13 @@ private final class TPMReady: Sendable {
 
     deinit { release() }
 
+    /// Waits for the TPM the first time only: whoever drops the last reference is not held up.
     func release() {
-        vault.line.withLock { $0.giveBack(number) }
+        let wasHeld = isHeld.withLock { isHeld in
+            defer { isHeld = false }
+            return isHeld
+        }
+        if wasHeld { vault.line.withLock { $0.giveBack(number) } }
     }
 
     /// Runs the one command that it is ready for, with the value that the context gives now.
