@@ -42,6 +42,11 @@ struct LoginSite {
     /// One login in the usual way.
     func login() throws -> Measures.Login { try measures.login(peer) }
 
+    /// Milliseconds that the daemon has worked until now.
+    func work() throws -> Double {
+        try peer.daemons().map(Accounting.work).reduce(0, +)
+    }
+
     /// Writes receipts or accounts into the state, while no daemon is at it.
     func populate(_ kind: Population.Kind, _ count: Int) throws {
         try peer.kill()

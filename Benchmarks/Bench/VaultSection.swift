@@ -5,7 +5,8 @@ import Vault
 struct VaultSection {
     let workshop: Workshop
     /// Runs are taken in rounds, so that what else the machine does meets all alike.
-    private let (rounds, runs) = (3, 10)
+    private let rounds = 3
+    private let runs = 10
 
     init(workshop: Workshop) {
         self.workshop = workshop
