@@ -121,8 +121,9 @@ let package = Package(
             dependencies: ["Fingerprints", "Loop", "Reader", "TestSupport", "Wire"],
             path: "Benchmarks/Acceptance", swiftSettings: common),
         .executableTarget(
-            name: "bench", dependencies: ["TestSupport", "Wire"], path: "Benchmarks/Bench",
-            swiftSettings: common),
+            name: "bench",
+            dependencies: ["Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault", "Wire"],
+            path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
             linkerSettings: [.linkedLibrary("pam")]),

@@ -10,23 +10,14 @@ struct Bench {
     private let mocksPolkit: Bool
     private let floor: Floor
 
-    /// Fetches and builds what is needed under `.build/bench`, and sets both peers up on a stage.
-    init(mocksPolkit: Bool) throws {
+    /// Sets both peers up on a stage.
+    init(_ workshop: Workshop, mocksPolkit: Bool) throws {
         self.mocksPolkit = mocksPolkit
-        let directory = "\(Layout.package)/.build/bench"
-        let script = "\(Layout.package)/Benchmarks/prepare.sh"
-        let prepared = try Program(Command(["sh", script, directory]))
-            .expectEnd(within: .seconds(300))
-        guard prepared.succeeded else {
-            throw BenchFault.unexpected("prepare.sh: \(prepared.errors)")
-        }
-        stage = try Stage()
-        try stage.install("\(directory)/probe", at: Probe.path)
-        try stage.writeService(
-            "bench-permit", "auth required pam_permit.so\naccount required pam_permit.so\n")
+        stage = try workshop.stage()
         measures = Measures(stage: stage)
-        fprintd = try FprintdPeer(on: stage, directory: directory, mocksPolkit: mocksPolkit)
-        floor = try Floor(on: stage, directory: directory, runs: 30)
+        fprintd = try FprintdPeer(
+            on: stage, directory: workshop.directory, mocksPolkit: mocksPolkit)
+        floor = try Floor(on: stage, directory: workshop.directory, runs: 30)
         signet = try SignetPeer(on: stage)
     }
 
@@ -69,10 +60,7 @@ struct Bench {
             theirs.take { try figure.measure(fprintd) }
             if let signet { ours.take { try figure.measure(signet) } }
         }
-        var ratio = "–"
-        if let their = theirs.median, let our = ours.median, their > 0 {
-            ratio = "\((our / their * 100).rounded() / 100)×"
-        }
+        let ratio = ours.ratio(to: theirs)
         let cells = [
             figure.name, theirs.text(figure.unit), ours.text(figure.unit), ratio, figure.aim,
         ]
