@@ -211,6 +211,7 @@ extension Service {
         _ finger: Finger?, because reason: String
     ) async throws(StoreFault) -> Answer {
         let isOn = try isOn(account, kept, before)
+        let ended = secrets(kept, fitting: before.state)
         if change.enrolment.isEmpty {
             try kept.prints.commit(change)
             try kept.credential.withdraw()
@@ -223,7 +224,9 @@ extension Service {
         let enrolment = try kept.prints.enrolment()
         let state = try credentialState(account, kept, enrolment)
         return .done(
-            DoneAnswer(finger: finger, prints: enrolment.count, state: state.onTheWire))
+            DoneAnswer(
+                finger: finger, prints: enrolment.count, state: state.onTheWire,
+                secrets: ended))
     }
 }
 

@@ -5,7 +5,8 @@ import Vault
 /// The root of all that is kept on disk; one daemon owns it.
 ///
 /// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`;
-/// `private/accounts/<uid>/` with account, prints/, credential, signers, lockout, counter, receipts.
+/// `private/accounts/<uid>/` with account, prints/, secrets/, credential, signers, lockout,
+/// counter, receipts.
 package struct StateDirectory: Sendable {
     /// Where it is on an installed system.
     package static let standardPath = "/var/lib/signet"
@@ -153,6 +154,7 @@ package struct StateDirectory: Sendable {
             name: record.name, uid: record.uid, directory: directory,
             printsDirectory: printsDirectory, keys: keys, host: host, seal: seal)
         account.prints.sweep(record)
+        account.secrets.sweep()
         return account
     }
 
