@@ -70,8 +70,7 @@ extension DaemonTests {
         func steps(_ step: Step) throws {
             for isFull in [true, false] {
                 let bench = try bench()
-                try bench.enrol(.daemon, .rightIndex, as: "one")
-                try bench.enrol(.daemon, .leftIndex, as: "two")
+                try step.begin(bench)
                 try step.prepare(bench)
                 let before = try Standing(of: step.person, bench)
                 var filled: String?

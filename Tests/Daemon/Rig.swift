@@ -26,8 +26,7 @@ struct Rig {
         self.step = step
         let vault = tpm.map { "[vault]\nkind = tpm\ntpm = \($0.tcti)\n" } ?? ""
         bench = try DaemonBench([.text], configuration: vault, failpoint: failpoint)
-        try bench.enrol(.daemon, .rightIndex, as: "one")
-        try bench.enrol(.daemon, .leftIndex, as: "two")
+        try step.begin(bench)
         let answer = try bench.touchEach(.login(.daemon, tries: 1), with: "one")
         try #require(answer.assertion != nil)
         _ = try bench.status(of: .daemon)
@@ -61,6 +60,17 @@ struct Rig {
         let (fingers, others) =
             isNew ? (step.after, step.before) : (step.before, step.after)
         try checkLogins(now, fingers, others, place)
+        if now.generation == before.generation { try checkSecret(now, hasAnswered, place) }
+        // What is written behind the last answer is on disk before this one.
+        _ = try bench.status(of: step.person)
+    }
+
+    /// As long as the fingers stay, a touch releases what was kept before or after.
+    private func checkSecret(_ now: Standing, _ hasAnswered: Bool, _ place: String) throws {
+        guard now.state == .valid, step.person.uid == Person.daemon.uid else { return }
+        let (name, old, new) = step.secret
+        let secret = try bench.get(name, with: "one")
+        #expect(secret == new || secret == old && !hasAnswered, "\(place): \(secret ?? [])")
     }
 
     /// Nothing is left over of what did not come about.

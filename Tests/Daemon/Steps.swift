@@ -6,13 +6,16 @@ import Wire
 /// A request that changes what is kept, and what people find before and after it.
 struct Step: Sendable, CustomStringConvertible {
     let description: String
-    /// Whose account it changes. `daemon` has two fingers, `one` and `two`, `bin` has none.
+    /// Whose account it changes. `daemon` has the finger `one` and maybe `two`, `bin` has none.
     var person = Person.daemon
     /// The scans that let in before and after, by finger, where login by finger is on.
-    var before: [Finger: String] = [.rightIndex: "one", .leftIndex: "two"]
-    var after: [Finger: String] = [.rightIndex: "one", .leftIndex: "two"]
+    var before: [Finger: String] = [.rightIndex: "one"]
+    var after: [Finger: String] = [.rightIndex: "one"]
     /// Failed matches to begin with.
     var failures: UInt32 = 2
+    /// A secret of daemon's, before and after where the fingers stay; `mail` is there from the
+    /// beginning.
+    var secret: (name: String, before: Bytes?, after: Bytes?) = ("mail", Step.mail, Step.mail)
     /// Whether what leads to the state before changes files beside the daemon.
     var isByHand = false
     /// What else leads to the state before.
@@ -21,8 +24,17 @@ struct Step: Sendable, CustomStringConvertible {
     let run: @Sendable (DaemonBench) throws -> Answer
 
     private static let name = Person.daemon.bytes
+    static let mail: Bytes = [1, 2, 3]
+    private static let two: [Finger: String] = [.rightIndex: "one", .leftIndex: "two"]
 
-    /// What is done to fingers, credential, lockout and receipts.
+    /// Has `daemon` enrol its fingers and keep a secret.
+    func begin(_ bench: DaemonBench) throws {
+        try bench.enrol(.daemon, .rightIndex, as: "one")
+        if before[.leftIndex] != nil { try bench.enrol(.daemon, .leftIndex, as: "two") }
+        try #require(try bench.client().keep(Step.mail, "mail").done != nil)
+    }
+
+    /// What is done to fingers, credential, lockout, receipts and secrets.
     static let all: [Step] = [
         Step(
             description: "the first finger", person: .bin, before: [:],
@@ -30,17 +42,17 @@ struct Step: Sendable, CustomStringConvertible {
             run: { try $0.enrol(.bin, .rightIndex, as: "three") }),
         Step(
             description: "a further finger",
-            after: [.rightIndex: "one", .leftIndex: "two", .leftThumb: "three"],
+            after: [.rightIndex: "one", .leftThumb: "three"],
             run: { try $0.enrol(.daemon, .leftThumb, as: "three") }),
         Step(
-            description: "a replaced finger",
+            description: "a replaced finger", before: two,
             after: [.rightIndex: "one", .leftIndex: "three"],
             run: { try $0.enrol(.daemon, .leftIndex, as: "three") }),
         Step(
-            description: "a deleted finger", after: [.rightIndex: "one"],
+            description: "a deleted finger", before: two,
             run: { try $0.ask(.delete(account: name, finger: .leftIndex)) }),
         Step(
-            description: "all fingers deleted", after: [:],
+            description: "all fingers deleted", before: two, after: [:],
             run: { try $0.ask(.delete(account: name, finger: nil)) }),
         Step(
             description: "enable",
@@ -64,6 +76,18 @@ struct Step: Sendable, CustomStringConvertible {
         Step(
             description: "unlock", failures: 20,
             run: { try $0.ask(.unlock(account: name)) }),
+        Step(
+            description: "a new secret", secret: ("more", nil, [9]),
+            run: { try $0.client().keep([9], "more") }),
+        Step(
+            description: "a replaced secret", secret: ("mail", mail, [9]),
+            run: { try $0.client().keep([9], "mail", replacing: true) }),
+        Step(
+            description: "a deleted secret", secret: ("mail", mail, nil),
+            run: { try $0.ask(.secretDelete(account: name, name: Bytes("mail".utf8))) }),
+        Step(
+            description: "a released secret",
+            run: { try $0.touchEach(.get("mail"), with: "one") }),
     ]
 
     /// What uses the TPM, where keys are made in it.
