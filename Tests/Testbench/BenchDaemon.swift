@@ -1,3 +1,4 @@
+import CTestSupport
 import Daemon
 import Glibc
 import Posix
@@ -30,6 +31,7 @@ struct BenchDaemon {
     /// Serves until it is told to stop; gives the exit status.
     func run() -> Int32 {
         guard isUnderstood else { return 2 }
+        hurry_virtual_readers(1)
         return Program.run(places: places, foreground: true)
     }
 
