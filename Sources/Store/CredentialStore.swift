@@ -16,6 +16,8 @@ package struct FoundCredential: Equatable, Sendable {
     package var vault: VaultKind { record.vault }
     /// The private half, sealed by that vault.
     package var sealed: [UInt8] { record.sealed }
+    /// What the readers kept, and keep unless somebody changed it, that it is sealed to as well.
+    package var storage: [ReaderStorage] { record.storage }
 
     let record: SealedCredential
 }
@@ -45,6 +47,7 @@ package struct CredentialDraft: Sendable {
     /// What the vault has to seal it to.
     package let context: SealingContext
     let enrolment: Enrolment
+    let storage: [ReaderStorage]
 }
 
 /// Issues, opens, disables and destroys the credential of an account for this machine.
@@ -89,11 +92,13 @@ package struct CredentialStore: Sendable {
     }
 
     /// What a vault is to make a credential for; nothing is written.
-    package func draft(_ enrolment: Enrolment) throws(StoreFault) -> CredentialDraft {
+    package func draft(
+        _ enrolment: Enrolment, covering storage: [ReaderStorage] = []
+    ) throws(StoreFault) -> CredentialDraft {
         let identifier = try random(16)
         return CredentialDraft(
-            identifier: identifier, context: try context(identifier, enrolment.state),
-            enrolment: enrolment)
+            identifier: identifier, context: try context(identifier, enrolment.state, storage),
+            enrolment: enrolment, storage: storage)
     }
 
     /// Writes what a vault made for a draft, and publishes its public key.
@@ -110,7 +115,7 @@ package struct CredentialStore: Sendable {
         let credential = SealedCredential(
             identifier: identifier, created: now, publicKey: publicKey, vault: vault,
             sealed: made.sealed, enrolment: draft.enrolment.state, host: host,
-            manifest: PrintManifest(draft.enrolment))
+            manifest: PrintManifest(draft.enrolment), storage: draft.storage)
         try removePublic()
         try register(publicKey, identifier)
         try account.directory.keep(CredentialRecord.sealed(credential), as: Self.name)
@@ -121,13 +126,27 @@ package struct CredentialStore: Sendable {
         return FoundCredential(record: credential)
     }
 
-    /// What a credential must be opened with, under the prints as they are now.
+    /// What a credential must be opened with, under the prints as they are now and what readers
+    /// keep: as the record has it, unless said otherwise.
     ///
-    /// The vault opens it only if they are exactly those that it was made for.
+    /// The vault opens it only if both are exactly what it was made for.
     package func context(
-        of credential: FoundCredential, _ enrolment: Enrolment
+        of credential: FoundCredential, _ enrolment: Enrolment,
+        covering storage: [ReaderStorage]? = nil
     ) throws(StoreFault) -> SealingContext {
-        try context(credential.identifier, enrolment.state)
+        try context(
+            credential.identifier, enrolment.state, storage ?? credential.record.storage)
+    }
+
+    /// Keeps the same key, which a vault has sealed anew for what the readers keep now.
+    package func keep(
+        _ credential: FoundCredential, resealed: [UInt8], covering storage: [ReaderStorage]
+    ) throws(StoreFault) {
+        guard try state() == .issued(credential) else { throw .changedMeanwhile }
+        var record = credential.record
+        record.sealed = resealed
+        record.storage = storage
+        try account.directory.keep(CredentialRecord.sealed(record), as: Self.name)
     }
 
     /// Keeps a template that the reader improved at a match, and seals the same key to the prints
@@ -139,15 +158,14 @@ package struct CredentialStore: Sendable {
         _ print: [UInt8], template: inout [UInt8], _ credential: FoundCredential,
         vault: some Vault
     ) throws(StoreFault) {
-        let old = try context(
-            credential.identifier, try account.prints.enrolment().state)
+        let old = try context(of: credential, try account.prints.enrolment())
         let bytes = credential.record.sealed
         guard fits(credential, try account.prints.enrolment()) else {
             throw .vault(.doesNotOpen)
         }
         try account.prints.update(print, template: &template)
         let enrolment = try account.prints.enrolment()
-        let new = try context(credential.identifier, enrolment.state)
+        let new = try context(of: credential, enrolment)
         var record = credential.record
         record.sealed = try sealed { () throws(VaultError) in
             try vault.reseal(key: bytes, from: old, to: new)
@@ -237,11 +255,15 @@ package struct CredentialStore: Sendable {
     }
 
     private func context(
-        _ identifier: [UInt8], _ state: EnrolmentState
+        _ identifier: [UInt8], _ state: EnrolmentState, _ storage: [ReaderStorage]
     ) throws(StoreFault) -> SealingContext {
+        let covering: EnrolmentState
+        do throws(CryptoFault) {
+            covering = try state.covering(storage)
+        } catch { throw .vault(.crypto(error)) }
         let context = SealingContext(
             account: account.name, uid: account.uid, credential: identifier,
-            relyingParty: "local", enrolment: state)
+            relyingParty: "local", enrolment: covering)
         guard let context else { throw .unsupportedName }
         return context
     }
