@@ -19,7 +19,7 @@ PROGRAMS = signetd signet verify-password testbench
 TESTBENCH = build/testbench
 
 BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
-	libssl-dev libsystemd-dev make pkg-config
+	libssl-dev libsystemd-dev libtss2-dev make pkg-config
 TEST_DEBS = bsdutils hostname libpam-modules libpam-runtime login mount openssh-client openssl \
 	pamtester passwd sudo swtpm util-linux
 CHECK_DEBS = strace systemd

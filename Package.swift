@@ -38,6 +38,7 @@ let package = Package(
         .systemLibrary(name: "CPAM"),
         .systemLibrary(name: "CPAMModule"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
 
         // Pure: no C, no system calls. The module compiles Wire, Statement and Texts into itself.
         .target(name: "Wire", swiftSettings: common),
@@ -56,8 +57,10 @@ let package = Package(
             name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "Wire"],
             swiftSettings: common),
         .target(name: "Password", dependencies: ["CPAM", "Posix"], swiftSettings: common),
+        .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
         .target(
-            name: "Vault", dependencies: ["Crypto", "Posix", "Statement"], swiftSettings: common),
+            name: "Vault", dependencies: ["Crypto", "Posix", "Statement", "TPM"],
+            swiftSettings: common),
 
         .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
@@ -155,7 +158,10 @@ let package = Package(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
         .testTarget(
-            name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "Vault"],
+            name: "TPMTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM"],
+            path: "Tests/TPM", swiftSettings: common),
+        .testTarget(
+            name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM", "Vault"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
             name: "StoreTests",

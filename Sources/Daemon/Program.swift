@@ -70,10 +70,7 @@ package final class Program {
             }
             let state = try StateDirectory.open(
                 places.state, credentials: places.credentials)
-            let vaults = Vaults(
-                file: FileVault(host: state.host), tpm: NoTPM(),
-                preference: Vaults.Preference(rawValue: settings.word(Settings.vaultKind)) ?? .auto,
-                limit: settings.duration(Settings.vaultTimeout) ?? .seconds(10), journal: journal)
+            let vaults = vaults(of: state, settings)
             let service = try Service(
                 state: state, vaults: vaults, readers: await readers.value, settings: settings,
                 configurationFault: fault, clock: clock, journal: journal,
@@ -104,6 +101,22 @@ package final class Program {
         }
     }
 
+    private func vaults(of state: StateDirectory, _ settings: Configuration) -> Vaults {
+        let tpm: any RootedVault
+        do throws(TPMSettingFault) {
+            tpm = try TPMVault(
+                host: state.host, tcti: settings.word(Settings.vaultTPM),
+                pcrs: settings.numbers(Settings.vaultRegisters), pin: state.rootPin)
+        } catch {
+            journal.fault(error.description)
+            tpm = UnusableVault(.absent(error.description))
+        }
+        return Vaults(
+            file: FileVault(host: state.host), tpm: tpm,
+            preference: Vaults.Preference(rawValue: settings.word(Settings.vaultKind)) ?? .auto,
+            limit: settings.duration(Settings.vaultTimeout) ?? .seconds(10), journal: journal)
+    }
+
     private func listeningSocket() throws -> PacketListener {
         if let inherited = try Activation.sockets().first {
             isActivated = true
@@ -117,7 +130,9 @@ package final class Program {
     /// Ends when nobody has asked for anything for a while, if systemd would start it again.
     private func idleChanged(_ isIdle: Bool) {
         idle?.cancel()
-        guard isIdle, isActivated, let idleExit else { return }
+        guard isIdle else { return }
+        service?.vaults.rest()
+        guard isActivated, let idleExit else { return }
         idle = Timer(after: idleExit) { [weak self] in self?.stop() }
     }
 
@@ -129,6 +144,7 @@ package final class Program {
         onService { [self] in
             await listener?.stop(within: Self.farewell)
             await service?.readers.close()
+            await service?.vaults.close()
             if hasOwnSocket { PacketListener.remove(places.socket) }
             MainLoop.quit()
         }

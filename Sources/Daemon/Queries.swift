@@ -10,7 +10,7 @@ import Wire
 /// Requests that only look.
 extension Service {
     /// How things stand for an account.
-    func status(_ account: Account) -> Answer {
+    func status(_ account: Account) async -> Answer {
         let ruling: Ruling<StatusAnswer> = reading(account) { () throws(StoreFault) in
             var status = StatusAnswer(
                 account: Bytes(account.name.utf8),
@@ -18,7 +18,7 @@ extension Service {
                     Bytes($0.text.utf8.prefix(Limit.text))
                 },
                 prints: 0, damaged: 0, state: .none, generation: 0, lock: .open,
-                program: Bytes(Version.text.utf8), vault: Bytes("file".utf8),
+                program: Bytes(Version.text.utf8), vault: [],
                 device: state.device)
             guard let kept = try kept(account) else { return .allow(status) }
             let enrolment = try kept.prints.enrolment()
@@ -30,7 +30,10 @@ extension Service {
             return .allow(status)
         }
         switch ruling {
-        case .allow(let status): return .status(status)
+        case .allow(var status):
+            // Where there is no key, the vault that the next one would be made in.
+            if status.vault.isEmpty { status.vault = await vaults.chosen().name }
+            return .status(status)
         case .deny(let denial): return .denial(denial)
         }
     }
@@ -101,7 +104,9 @@ extension Service {
         status.state = credential.onTheWire
         switch credential {
         case .none, .damaged: break
-        case .issued(let found): status.since = found.created.seconds
+        case .issued(let found):
+            status.since = found.created.seconds
+            status.vault = found.vault.name
         case .disabled(let since): status.since = since.seconds
         case .destroyed(let cause, let since):
             status.cause = cause

@@ -51,7 +51,12 @@ final class Service: Answering {
         guard rule.beginsRequest else { return .denial(Denial(.badRequest)) }
         guard mayRequest(client.peer.uid) else { return refuseForNow(client.peer) }
         hasty.remove(client.peer.uid)
-        guard let name = request.account else { return await answerGeneral(request, client) }
+        guard let name = request.account else {
+            guard VerbTable.permits(request.verb, peerUID: client.peer.uid, accountUID: nil) else {
+                return .denial(Denial(.notPermitted))
+            }
+            return await answerGeneral(request, client)
+        }
         switch account(name, for: request.verb, client.peer) {
         case .deny(let denial): return .denial(denial)
         case .allow(let account):
@@ -116,7 +121,7 @@ final class Service: Answering {
         case .enable: await enable(account)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")
-        case .status: status(account)
+        case .status: await status(account)
         case .list: await list(account, client)
         case .log(let request): await log(request, account, client)
         case .passwordAccepted(_, let service):

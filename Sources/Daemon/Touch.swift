@@ -156,15 +156,34 @@ extension Service {
         guard var bytes = finger.updated?.bytes else { return }
         do throws(StoreFault) {
             let enrolment = try kept.prints.enrolment()
+            let change = try kept.prints.draft(
+                updating: finger.print.identifier, template: &bytes)
             switch try credentialState(account, kept, enrolment) {
-            case .issued(let credential) where credential.vault == .file:
-                try kept.credential.improve(
-                    finger.print.identifier, template: &bytes, credential, vault: vaults.file)
-            case .issued: break
+            case .issued(let credential):
+                try await keep(change, credential, kept, from: enrolment)
             case .none, .disabled, .destroyed, .damaged:
-                try kept.prints.update(finger.print.identifier, template: &bytes)
+                try kept.prints.commit(change)
             }
         } catch { journal.fault(error.description, account: account.name) }
+    }
+
+    private func keep(
+        _ change: PrintChange, _ credential: FoundCredential, _ kept: AccountState,
+        from enrolment: Enrolment
+    ) async throws(StoreFault) {
+        let old = try kept.credential.context(of: credential, enrolment)
+        let new = try kept.credential.context(of: credential, change.enrolment)
+        let resealed: [UInt8]
+        do throws(VaultError) {
+            resealed = try await vaults.call(credential.vault) { vault throws(VaultError) in
+                try vault.reseal(key: credential.sealed, from: old, to: new)
+            }
+        } catch { throw .vault(error) }
+        // While the vault was at work, login by finger may have been switched off.
+        guard try kept.credential.state() == .issued(credential) else {
+            throw .changedMeanwhile
+        }
+        try kept.credential.keep(credential, resealed: resealed, with: change)
     }
 }
 

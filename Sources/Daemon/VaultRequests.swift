@@ -17,7 +17,7 @@ extension Service {
 
     /// Issues the credential anew in the vault that is asked for.
     func migrate(_ account: Account, to name: Bytes) async -> Answer {
-        guard let kind = VaultKind.allCases.first(where: { Bytes($0.rawValue.utf8) == name })
+        guard let kind = VaultKind.allCases.first(where: { $0.name == name })
         else { return .denial(Denial(.badRequest)) }
         return await answering(account) { () async throws(StoreFault) in
             guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
@@ -42,7 +42,7 @@ extension Service {
     }
 
     private func describe(_ kind: VaultKind, isChosen: Bool) async -> VaultAnswer {
-        let name = Bytes(kind.rawValue.utf8)
+        let name = kind.name
         do throws(VaultError) {
             let found = try await vaults.describe(kind)
             let registers = found.registers.map { String($0) }.joined(separator: ",")
@@ -56,4 +56,9 @@ extension Service {
                 trouble: Bytes(error.description.utf8.prefix(Limit.text)))
         }
     }
+}
+
+extension VaultKind {
+    /// As the socket has it.
+    var name: Bytes { Bytes(rawValue.utf8) }
 }

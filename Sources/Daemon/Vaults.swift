@@ -1,6 +1,7 @@
 import Loop
 import Policy
 import Posix
+import Statement
 import Vault
 
 /// The vaults of this machine, and the way to them: what blocks does not block the service.
@@ -21,6 +22,7 @@ final class Vaults {
     private let journal: DecisionJournal
     private let thread = SideThread()
     private var isTPMInUse = false
+    private var wasTPMInUse = false
     /// What the journal heard last of a choice.
     private var told: String?
 
@@ -70,8 +72,9 @@ final class Vaults {
     /// Takes the TPM as it is now for the one that keys are made in.
     func trust() async throws(VaultError) {
         let tpm = tpm
-        try await onThread { () throws(VaultError) in try tpm.trust() }
-        journal.service("the TPM is trusted as it is now")
+        let change = try await onThread { () throws(VaultError) in try tpm.trust() }
+        let old = change.old.map(hexadecimal) ?? "none"
+        journal.service("the TPM's root key is \(hexadecimal(change.new)) now; it was \(old)")
     }
 
     /// Calls a vault: the file vault at once, the TPM on the thread beside.
@@ -93,6 +96,7 @@ final class Vaults {
         _ body: @escaping @Sendable () throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
         isTPMInUse = true
+        wasTPMInUse = true
         let result = await thread.run(limit: limit) { () -> Result<Value, VaultError> in
             do throws(VaultError) {
                 return .success(try body())
@@ -119,6 +123,17 @@ final class Vaults {
         isTPMInUse = false
         let tpm = tpm
         thread.later { tpm.rest() }
+    }
+
+    /// Waits until all is given back, for the end of the daemon.
+    func close() async {
+        guard wasTPMInUse else { return }
+        let tpm = tpm
+        _ = await thread.run(limit: .seconds(2)) { tpm.rest() }
+    }
+
+    private func hexadecimal(_ bytes: [UInt8]) -> String {
+        String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
     }
 
     private func tell(_ what: String) {

@@ -2,7 +2,7 @@ import CFprint
 
 /// Runs blocking calls one after the other on a thread beside the two loops.
 ///
-/// The thread is GLib's: it starts with the first call and ends when there is none for a while.
+/// The thread is GLib's: it starts with a call and ends when there is none any more.
 // SAFETY: the pool is made once, never freed, and GLib guards it with a lock of its own; a call is
 // handed over retained and taken once.
 @ServiceActor
@@ -59,7 +59,9 @@ private final class Call: Sendable {
 
 /// Outside of the actor: what is written within it would be held to its thread.
 private nonisolated func newPool() -> UnsafeMutablePointer<GThreadPool>? {
-    unsafe g_thread_pool_new(
+    // Of the whole process: no thread stays only because another call might come.
+    g_thread_pool_set_max_unused_threads(0)
+    return unsafe g_thread_pool_new(
         { data, _ in
             guard let data = unsafe data else { return }
             unsafe Unmanaged<Call>.fromOpaque(data).takeRetainedValue().body()

@@ -35,3 +35,12 @@ package func environmentValue(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(validatingCString: value)
 }
+
+/// Sets an environment variable, for a library that reads it; setenv(3).
+///
+/// For the start of `main`, while there is one thread.
+package func setEnvironmentValue(_ name: String, _ value: String) throws(SystemFault) {
+    guard unsafe setenv(name, value, 1) == 0 else {
+        throw SystemFault.current("setenv", on: name)
+    }
+}

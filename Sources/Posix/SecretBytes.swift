@@ -96,6 +96,14 @@ package func wipe(_ bytes: inout [UInt8]) {
     bytes = []
 }
 
+/// Overwrites bytes that held a secret; explicit_bzero(3).
+package func wipe(_ bytes: inout MutableRawSpan) {
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+        guard let address = buffer.baseAddress else { return }
+        unsafe explicit_bzero(address, buffer.count)
+    }
+}
+
 /// Tells whether two runs of bytes are equal, in a time that depends on the lengths alone.
 package func constantTimeEqual(_ one: RawSpan, _ other: RawSpan) -> Bool {
     guard one.byteCount == other.byteCount else { return false }

@@ -92,4 +92,17 @@ package struct AccountState: Sendable {
 
     /// The name of the mark in `keys/` that a credential was destroyed for a reason.
     static func offName(_ uid: UInt32) -> String { "\(uid).off" }
+
+    /// The name of the mark in `keys/` that a public key is about to be published.
+    static func nextName(_ uid: UInt32) -> String { "\(uid)\(nextSuffix)" }
+
+    /// The uid that a mark is about; nil where a name is no such mark's.
+    static func uid(ofNext name: String) -> UInt32? {
+        guard name.hasSuffix(nextSuffix), let uid = UInt32(name.dropLast(nextSuffix.count)),
+            nextName(uid) == name
+        else { return nil }
+        return uid
+    }
+
+    private static let nextSuffix = ".next"
 }

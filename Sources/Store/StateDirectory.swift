@@ -17,6 +17,9 @@ package struct StateDirectory: Sendable {
     /// The machine's secret.
     package let host: HostSecret
 
+    /// Where the Name of the TPM's storage root key is kept.
+    package let rootPin: RootPinFile
+
     let keys: Directory
     let accountsRoot: Directory
     let seal: TemplateSeal
@@ -49,13 +52,27 @@ package struct StateDirectory: Sendable {
         } catch { throw .hostSecret(error) }
         let seal = try sealed { () throws(VaultError) in try TemplateSeal(host: host) }
         let state = StateDirectory(
-            device: device, host: host, keys: places.keys, accountsRoot: places.accounts,
-            seal: seal)
+            device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
+            keys: places.keys, accountsRoot: places.accounts, seal: seal)
         if version != Self.version {
             try state.migrate()
             try markAsPresent(root)
         }
+        state.finishChanges()
         return state
+    }
+
+    /// Finishes what a crash left of changed credentials, before anybody asks for a login: who asks
+    /// has read the public key already.
+    ///
+    /// Where that cannot be now, the account's next look does it.
+    private func finishChanges() {
+        for uid in ((try? keys.list()) ?? []).compactMap(AccountState.uid(ofNext:)) {
+            do throws(StoreFault) {
+                _ = try account(uid: uid)?.credential.state()
+                try files { () throws(FileFault) in try keys.remove(AccountState.nextName(uid)) }
+            } catch { continue }
+        }
     }
 
     /// The state of an account, nil where nothing was ever kept for its uid.
@@ -94,6 +111,7 @@ package struct StateDirectory: Sendable {
         try files { () throws(FileFault) in
             try keys.remove(AccountState.publicName(uid))
             try keys.remove(AccountState.offName(uid))
+            try keys.remove(AccountState.nextName(uid))
             let directory: Directory
             do throws(FileFault) {
                 directory = try accountsRoot.directory(String(uid))

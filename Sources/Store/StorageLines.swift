@@ -16,14 +16,21 @@ extension LineWriter {
     }
 }
 
-extension LineReader {
+extension ReaderStorage {
     /// The most readers that a record can have.
-    private static let readerLimit = 16
+    fileprivate static let readerLimit = 16
 
+    /// Whether a record can have all of it.
+    static func isRecordable(_ storage: [ReaderStorage]) -> Bool {
+        storage.count <= readerLimit && storage.allSatisfy { $0.prints.count <= limit }
+    }
+}
+
+extension LineReader {
     /// What some readers keep, in the one form in which it is written.
     mutating func storage() throws(LineFault) -> [ReaderStorage] {
         let count = try number("readers")
-        guard count <= Self.readerLimit else { throw .tooLong }
+        guard count <= ReaderStorage.readerLimit else { throw .tooLong }
         var found: [ReaderStorage] = []
         for _ in 0..<count {
             let driver = try string("driver")

@@ -40,7 +40,7 @@ package protocol Vault: Sendable {
 /// A vault that depends on a root key of the hardware, which is known by its Name.
 package protocol RootedVault: Vault {
     /// Takes the present root key for the one that keys are made under, whatever was known before.
-    func trust() throws(VaultError)
+    func trust() throws(VaultError) -> RootChange
 }
 
 /// A sealed key that waits for the match.

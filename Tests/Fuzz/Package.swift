@@ -22,6 +22,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
+        .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
@@ -31,8 +32,10 @@ let package = Package(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
         .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
         .target(name: "Reader", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
+        .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
         .target(
-            name: "Vault", dependencies: ["Crypto", "Posix", "Statement"], swiftSettings: common),
+            name: "Vault", dependencies: ["Crypto", "Posix", "Statement", "TPM"],
+            swiftSettings: common),
         .target(
             name: "Store",
             dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
@@ -40,7 +43,8 @@ let package = Package(
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Crypto", "Loop", "ModuleOptions", "Policy", "Reader", "Statement", "Store", "Wire",
+                "Crypto", "Loop", "ModuleOptions", "Policy", "Reader", "Statement", "Store", "TPM",
+                "Vault", "Wire",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

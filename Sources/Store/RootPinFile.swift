@@ -1,0 +1,14 @@
+import Posix
+import Vault
+
+/// The record of the TPM's storage root key, `private/tpm-root`: its Name, 34 bytes.
+package struct RootPinFile: RootPin {
+    private static let name = "tpm-root"
+    private static let cap = 64
+
+    let directory: Directory
+
+    package func load() throws -> [UInt8]? { try directory.read(Self.name, cap: Self.cap) }
+
+    package func save(_ name: [UInt8]) throws { try directory.replace(Self.name, name) }
+}

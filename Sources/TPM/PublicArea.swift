@@ -1,0 +1,151 @@
+import Crypto
+
+/// Numbers of TPM 2.0 part 2, table 9 (TPM_ALG_ID) and table 10 (TPM_ECC_CURVE).
+enum Algorithm {
+    static let rsa: UInt16 = 0x0001
+    static let aes: UInt16 = 0x0006
+    static let keyedHash: UInt16 = 0x0008
+    static let sha256: UInt16 = 0x000b
+    static let none: UInt16 = 0x0010
+    static let ecdsa: UInt16 = 0x0018
+    static let ecc: UInt16 = 0x0023
+    static let cfb: UInt16 = 0x0043
+    static let p256: UInt16 = 0x0003
+}
+
+/// Bits of TPM 2.0 part 2, table 31 (TPMA_OBJECT).
+private enum Attribute {
+    static let fixedTPM: UInt32 = 1 << 1
+    static let stClear: UInt32 = 1 << 2
+    static let fixedParent: UInt32 = 1 << 4
+    static let sensitiveDataOrigin: UInt32 = 1 << 5
+    static let userWithAuth: UInt32 = 1 << 6
+    static let noDA: UInt32 = 1 << 10
+    static let restricted: UInt32 = 1 << 16
+    static let decrypt: UInt32 = 1 << 17
+    static let sign: UInt32 = 1 << 18
+
+    static let root =
+        fixedTPM | fixedParent | sensitiveDataOrigin | userWithAuth | noDA | restricted | decrypt
+    static let signer = fixedTPM | fixedParent | sensitiveDataOrigin | noDA | sign
+    static let data = fixedTPM | fixedParent | noDA
+}
+
+/// The public area of an object, as a TPMT_PUBLIC on the wire; TPM 2.0 part 2, 12.2.4.
+///
+/// Templates are written here and what a TPM or a file says is compared with them byte by byte.
+package struct PublicArea: Equatable, Sendable {
+    /// The most bytes: an RSA key of 2048 bits has some 320.
+    package static let limit = 512
+
+    /// The TPMT_PUBLIC, without a length before it.
+    package let bytes: [UInt8]
+
+    /// Takes bytes as they are.
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The template of a P-256 key that signs SHA-256 digests, and nothing else, under a policy.
+    static func signer(policy: [UInt8]) -> PublicArea {
+        PublicArea(bytes: signerHead(policy) + emptyPoint)
+    }
+
+    /// The template of sealed data under a policy.
+    static func data(policy: [UInt8]) -> PublicArea {
+        PublicArea(bytes: dataHead(policy) + bigEndian(UInt16(0)))
+    }
+
+    /// The TCG's template of a storage root key on P-256 (Provisioning Guidance 1.0, 7.5.1).
+    static let root = PublicArea(
+        bytes: head(Algorithm.ecc, Attribute.root, [])
+            + [Algorithm.aes, 128, Algorithm.cfb, Algorithm.none, Algorithm.p256, Algorithm.none]
+            .flatMap { bigEndian($0) } + emptyPoint)
+
+    /// The public key, 65 bytes, of a signing key that is exactly as the template makes it.
+    package func signerPoint(policy: [UInt8]) -> [UInt8]? {
+        guard let (x, y) = point(after: PublicArea.signerHead(policy)) else { return nil }
+        return [0x04] + padded(x) + padded(y)
+    }
+
+    /// Whether this is sealed data exactly as the template makes them.
+    package func isData(policy: [UInt8]) -> Bool {
+        let head = PublicArea.dataHead(policy)
+        guard bytes.starts(with: head) else { return false }
+        var reader = WireReader(Array(bytes.dropFirst(head.count)))
+        return reader.sized(limit: 32)?.count == 32 && reader.isAtEnd
+    }
+
+    /// The object's Name: the hash's number and the SHA-256 of the area; TPM 2.0 part 1, 16.
+    package func name() throws(CryptoFault) -> [UInt8] {
+        try bigEndian(Algorithm.sha256) + SHA256.digest(bytes)
+    }
+
+    /// The number of bytes of a Name.
+    package static let nameCount = 2 + SHA256.digestCount
+
+    /// Why the area is not that of a storage key that can be a parent here; nil if it is.
+    var unfitness: String? {
+        var reader = WireReader(bytes)
+        guard let type = reader.uint16(), let nameHash = reader.uint16(),
+            let attributes = reader.uint32(), reader.sized(limit: 64) != nil,
+            nameHash == Algorithm.sha256
+        else { return "its Name is not a SHA-256" }
+        // Without noDA, each try at one that wants an authorisation would bring a lockout nearer.
+        let refused = Attribute.sign | Attribute.stClear
+        guard attributes & Attribute.root == Attribute.root, attributes & refused == 0
+        else { return "it is not a storage key of this TPM alone and for everybody's use" }
+        guard reader.uint16() == Algorithm.aes, let bits = reader.uint16(), bits >= 128,
+            reader.uint16() == Algorithm.cfb, reader.uint16() == Algorithm.none
+        else { return "it does not protect its children with AES" }
+        return isStrong(type, &reader) ? nil : "it is neither RSA of 2048 bits nor P-256"
+    }
+
+    private func isStrong(_ type: UInt16, _ reader: inout WireReader) -> Bool {
+        switch type {
+        case Algorithm.rsa:
+            guard let bits = reader.uint16(), bits >= 2048, reader.uint32() != nil,
+                let modulus = reader.sized(limit: 512), modulus.count == Int(bits) / 8
+            else { return false }
+        case Algorithm.ecc:
+            guard reader.uint16() == Algorithm.p256, reader.uint16() == Algorithm.none,
+                let x = reader.sized(limit: 32), let y = reader.sized(limit: 32),
+                !x.isEmpty, !y.isEmpty
+            else { return false }
+        default: return false
+        }
+        return reader.isAtEnd
+    }
+
+    private func point(after head: [UInt8]) -> ([UInt8], [UInt8])? {
+        guard bytes.starts(with: head) else { return nil }
+        var reader = WireReader(Array(bytes.dropFirst(head.count)))
+        guard let x = reader.sized(limit: 32), let y = reader.sized(limit: 32), reader.isAtEnd,
+            !x.isEmpty, !y.isEmpty
+        else { return nil }
+        return (x, y)
+    }
+
+    private static let emptyPoint = bigEndian(UInt16(0)) + bigEndian(UInt16(0))
+
+    private static func signerHead(_ policy: [UInt8]) -> [UInt8] {
+        let parameters = [
+            Algorithm.none, Algorithm.ecdsa, Algorithm.sha256, Algorithm.p256, Algorithm.none,
+        ]
+        return head(Algorithm.ecc, Attribute.signer, policy) + parameters.flatMap { bigEndian($0) }
+    }
+
+    private static func dataHead(_ policy: [UInt8]) -> [UInt8] {
+        head(Algorithm.keyedHash, Attribute.data, policy) + bigEndian(Algorithm.none)
+    }
+
+    private static func head(_ type: UInt16, _ attributes: UInt32, _ policy: [UInt8]) -> [UInt8] {
+        bigEndian(type) + bigEndian(Algorithm.sha256) + bigEndian(attributes)
+            + bigEndian(UInt16(policy.count)) + policy
+    }
+}
+
+/// A number of 32 bytes; some TPMs leave out zeros at its beginning.
+func padded(_ number: [UInt8]) -> [UInt8] {
+    [UInt8](repeating: 0, count: max(0, 32 - number.count)) + number
+}

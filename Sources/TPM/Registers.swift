@@ -1,0 +1,69 @@
+import CTSS
+import Crypto
+
+extension TPMConnection {
+    /// The SHA-256 of the registers' values one behind the other; empty for no register.
+    ///
+    /// The answers are protected by a session salted to the root, so nobody on the way can have
+    /// keys sealed to values of their own.
+    package func registerDigest(
+        _ selection: RegisterSelection, root: StorageRoot
+    ) throws(TPMFault) -> [UInt8] {
+        guard !selection.isEmpty else { return [] }
+        let audit = try startSession(salt: root.handle, bind: ESYS_TR_NONE)
+        try audit.set([.continues, .audits])
+        var values: [UInt8] = []
+        var counter: UInt32?
+        var rest = selection
+        while !rest.isEmpty {
+            let (read, found, bytes) = try readRegisters(rest, audit)
+            guard !found.isEmpty, found.subtracting(rest).isEmpty else {
+                throw .unfitRegisters(rest.numbers)
+            }
+            guard counter == nil || counter == read else {
+                throw .refused(.readRegisters, ReturnCode(0x128))
+            }
+            counter = read
+            rest = rest.subtracting(found)
+            values += bytes
+        }
+        return try crypto { () throws(CryptoFault) in try SHA256.digest(values) }
+    }
+
+    /// As many of the registers as the TPM gives at once, with the counter of their changes.
+    private func readRegisters(
+        _ selection: RegisterSelection, _ audit: TPMSession
+    ) throws(TPMFault) -> (UInt32, RegisterSelection, [UInt8]) {
+        let wanted = try unsafe Unmarshalled(
+            selection.wire, Tss2_MU_TPML_PCR_SELECTION_Unmarshal)
+        var counter: UInt32 = 0
+        var read: UnsafeMutablePointer<TPML_PCR_SELECTION>?
+        var digests: UnsafeMutablePointer<TPML_DIGEST>?
+        try run(.readRegisters) {
+            unsafe Esys_PCR_Read(
+                context, audit.handle, ESYS_TR_NONE, ESYS_TR_NONE, wanted.pointer, &counter,
+                &read, &digests)
+        }
+        guard let read = unsafe Answer(read), let digests = unsafe Answer(digests) else {
+            throw .malformed(.readRegisters)
+        }
+        let selected = try unsafe read.bytes(Tss2_MU_TPML_PCR_SELECTION_Marshal)
+        let values = try unsafe digests.bytes(Tss2_MU_TPML_DIGEST_Marshal)
+        guard let found = RegisterSelection(wire: selected),
+            let bytes = registerValues(values, count: found.numbers.count)
+        else { throw .malformed(.readRegisters) }
+        return (counter, found, bytes)
+    }
+}
+
+/// The values of a TPML_DIGEST one behind the other; nil unless there are so many, 32 bytes each.
+private func registerValues(_ wire: [UInt8], count: Int) -> [UInt8]? {
+    var reader = WireReader(wire)
+    guard reader.uint32() == UInt32(count) else { return nil }
+    var values: [UInt8] = []
+    for _ in 0..<count {
+        guard let value = reader.sized(limit: 32), value.count == 32 else { return nil }
+        values += value
+    }
+    return reader.isAtEnd ? values : nil
+}

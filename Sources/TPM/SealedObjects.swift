@@ -1,0 +1,255 @@
+import CTSS
+import Crypto
+import Posix
+
+/// An object as it is kept outside the TPM.
+package struct ObjectParts: Equatable, Sendable {
+    /// What it is; readable by all, and bound to the private part by the TPM.
+    package let area: PublicArea
+    /// The private part, encrypted by the TPM under its storage root key; without a length.
+    package let sealed: [UInt8]
+
+    /// Joins both.
+    package init(area: PublicArea, sealed: [UInt8]) {
+        self.area = area
+        self.sealed = sealed
+    }
+}
+
+/// An object in the TPM with a session that has met its policy but for the authorisation value.
+package final class ReadyObject {
+    fileprivate let object: TPMObject
+    fileprivate let session: TPMSession
+
+    fileprivate init(_ object: TPMObject, _ session: TPMSession) {
+        self.object = object
+        self.session = session
+    }
+
+    /// Whether it can still be used, once.
+    package var isUsable: Bool { session.isUsable }
+}
+
+extension TPMConnection {
+    /// Makes a signing key under the root: P-256, ECDSA with SHA-256, never leaves the TPM.
+    package func createSigner(
+        policy: ObjectPolicy, authorisation: SecretBytes, root: StorageRoot
+    ) throws(TPMFault) -> ObjectParts {
+        let digest = try crypto { () throws(CryptoFault) in try policy.digest() }
+        let parts = try create(.signer(policy: digest), nil, authorisation, root)
+        guard parts.area.signerPoint(policy: digest) != nil else { throw .malformed(.create) }
+        return parts
+    }
+
+    /// Seals 1 to 128 bytes under the root.
+    package func seal(
+        _ data: SecretBytes, policy: ObjectPolicy, authorisation: SecretBytes, root: StorageRoot
+    ) throws(TPMFault) -> ObjectParts {
+        let digest = try crypto { () throws(CryptoFault) in try policy.digest() }
+        let parts = try create(.data(policy: digest), data, authorisation, root)
+        guard parts.area.isData(policy: digest) else { throw .malformed(.create) }
+        return parts
+    }
+
+    /// Loads an object and meets its policy, but for the authorisation value, which the one command
+    /// then proves. Four commands; five where the policy wants registers.
+    ///
+    /// The session is salted and not bound: with PolicyAuthValue the value is part of the keys for
+    /// HMAC and encryption anyway (TPM 2.0 part 1, 19.6.5 and 21.2), and need not be known yet.
+    package func ready(
+        _ parts: ObjectParts, policy: ObjectPolicy, root: StorageRoot
+    ) throws(TPMFault) -> ReadyObject {
+        let object = try load(parts, root)
+        // tpm2-tss 3.2.1 leaves the value out of a bound policy session's HMAC; TPMs do not.
+        let session = try startSession(policy: true, salt: root.handle, bind: ESYS_TR_NONE)
+        if !policy.registers.isEmpty { try meetRegisters(policy, session) }
+        try run(.policyAuthValue) {
+            unsafe Esys_PolicyAuthValue(
+                context, session.handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE)
+        }
+        return ReadyObject(object, session)
+    }
+
+    /// Signs a digest of 32 bytes; one command, which ends the session. Gives r and s, 32 bytes each.
+    package func sign(
+        _ digest: [UInt8], with ready: ReadyObject, authorisation: SecretBytes
+    ) throws(TPMFault) -> (r: [UInt8], s: [UInt8]) {
+        guard let bytes = sized(digest) else { throw .memory }
+        let digest = try unsafe Unmarshalled(bytes, Tss2_MU_TPM2B_DIGEST_Unmarshal)
+        let scheme = try unsafe Unmarshalled(
+            bigEndian(Algorithm.ecdsa) + bigEndian(Algorithm.sha256),
+            Tss2_MU_TPMT_SIG_SCHEME_Unmarshal)
+        // A key that is not restricted signs any digest: an empty ticket of the null hierarchy.
+        let ticket = try unsafe Unmarshalled(
+            [0x80, 0x24, 0x40, 0, 0, 0x07, 0, 0], Tss2_MU_TPMT_TK_HASHCHECK_Unmarshal)
+        var signature: UnsafeMutablePointer<TPMT_SIGNATURE>?
+        try ready.session.set(.encryptsCommand)
+        try use(ready, .sign, authorisation) {
+            unsafe Esys_Sign(
+                context, ready.object.handle, ready.session.handle, ESYS_TR_NONE, ESYS_TR_NONE,
+                digest.pointer, scheme.pointer, ticket.pointer, &signature)
+        }
+        guard let answer = unsafe Answer(signature) else { throw .malformed(.sign) }
+        var reader = WireReader(try unsafe answer.bytes(Tss2_MU_TPMT_SIGNATURE_Marshal))
+        guard reader.uint16() == Algorithm.ecdsa, reader.uint16() == Algorithm.sha256,
+            let r = reader.sized(limit: 32), let s = reader.sized(limit: 32), reader.isAtEnd
+        else { throw .malformed(.sign) }
+        return (padded(r), padded(s))
+    }
+
+    /// Opens sealed data; one command, which ends the session.
+    package func unseal(
+        _ ready: ReadyObject, authorisation: SecretBytes
+    ) throws(TPMFault) -> SecretBytes {
+        var data: UnsafeMutablePointer<TPM2B_SENSITIVE_DATA>?
+        try ready.session.set(.encryptsAnswer)
+        try use(ready, .unseal, authorisation) {
+            unsafe Esys_Unseal(
+                context, ready.object.handle, ready.session.handle, ESYS_TR_NONE, ESYS_TR_NONE,
+                &data)
+        }
+        guard let answer = unsafe Answer(data) else { throw .malformed(.unseal) }
+        var bytes = try unsafe answer.bytes(Tss2_MU_TPM2B_SENSITIVE_DATA_Marshal)
+        defer { wipe(&bytes) }
+        guard bytes.count > 2 else { throw .malformed(.unseal) }
+        return try secretBytes(droppingLength: bytes)
+    }
+
+    /// Gives an object another authorisation value; the public part stays, the private one is new.
+    ///
+    /// TPM2_ObjectChangeAuth wants the ADMIN role, which these objects give to whoever knows the
+    /// value: an HMAC session bound to the object, without the policy. Four commands.
+    package func changeAuthorisation(
+        of parts: ObjectParts, from old: SecretBytes, to new: SecretBytes, root: StorageRoot
+    ) throws(TPMFault) -> ObjectParts {
+        var bytes = try authorisationBytes(new)
+        defer { wipe(&bytes) }
+        let value = try unsafe Unmarshalled(bytes, Tss2_MU_TPM2B_DIGEST_Unmarshal)
+        let object = try load(parts, root)
+        var sealed: UnsafeMutablePointer<TPM2B_PRIVATE>?
+        try object.withAuthorisation(old) { () throws(TPMFault) in
+            let session = try startSession(salt: root.handle, bind: object.handle)
+            try session.set([.encryptsCommand, .encryptsAnswer])
+            try run(.objectChangeAuth) {
+                unsafe Esys_ObjectChangeAuth(
+                    context, object.handle, root.handle, session.handle, ESYS_TR_NONE,
+                    ESYS_TR_NONE, value.pointer, &sealed)
+            }
+            session.end()
+        }
+        guard let answer = unsafe Answer(sealed) else { throw .malformed(.objectChangeAuth) }
+        let again = try unsafe answer.bytes(Tss2_MU_TPM2B_PRIVATE_Marshal)
+        return ObjectParts(area: parts.area, sealed: Array(again.dropFirst(2)))
+    }
+}
+
+extension TPMConnection {
+    /// Makes an object under the root; two commands. Nothing but the answer's form is checked.
+    private func create(
+        _ template: PublicArea, _ data: SecretBytes?, _ authorisation: SecretBytes,
+        _ root: StorageRoot
+    ) throws(TPMFault) -> ObjectParts {
+        guard let wanted = sized(template.bytes) else { throw .memory }
+        let area = try unsafe Unmarshalled(wanted, Tss2_MU_TPM2B_PUBLIC_Unmarshal)
+        var secrets = try sensitive(authorisation, data)
+        defer { wipe(&secrets) }
+        let sensitive = try unsafe Unmarshalled(secrets, Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal)
+        let outside = Unmarshalled<TPM2B_DATA>()
+        let registers = Unmarshalled<TPML_PCR_SELECTION>()
+        var sealed: UnsafeMutablePointer<TPM2B_PRIVATE>?
+        var made: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        let session = try rootSession(root)
+        try run(.create) {
+            unsafe Esys_Create(
+                context, root.handle, session.handle, ESYS_TR_NONE, ESYS_TR_NONE,
+                sensitive.pointer, area.pointer, outside.pointer, registers.pointer, &sealed,
+                &made, nil, nil, nil)
+        }
+        session.end()
+        guard let sealed = unsafe Answer(sealed), let made = unsafe Answer(made) else {
+            throw .malformed(.create)
+        }
+        let privatePart = try unsafe sealed.bytes(Tss2_MU_TPM2B_PRIVATE_Marshal)
+        let publicPart = try unsafe made.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal)
+        return ObjectParts(
+            area: PublicArea(bytes: Array(publicPart.dropFirst(2))),
+            sealed: Array(privatePart.dropFirst(2)))
+    }
+
+    /// Loads an object under the root; two commands.
+    private func load(_ parts: ObjectParts, _ root: StorageRoot) throws(TPMFault) -> TPMObject {
+        guard let area = sized(parts.area.bytes), let sealed = sized(parts.sealed) else {
+            throw .malformed(.load)
+        }
+        let publicPart = try unsafe Unmarshalled(area, Tss2_MU_TPM2B_PUBLIC_Unmarshal)
+        let privatePart = try unsafe Unmarshalled(sealed, Tss2_MU_TPM2B_PRIVATE_Unmarshal)
+        let session = try rootSession(root)
+        var handle: ESYS_TR = ESYS_TR_NONE
+        try run(.load) {
+            unsafe Esys_Load(
+                context, root.handle, session.handle, ESYS_TR_NONE, ESYS_TR_NONE,
+                privatePart.pointer, publicPart.pointer, &handle)
+        }
+        session.end()
+        return TPMObject(self, handle)
+    }
+
+    /// A session for one command under the root, salted to it and bound to it, encrypted both ways.
+    private func rootSession(_ root: StorageRoot) throws(TPMFault) -> TPMSession {
+        let session = try startSession(salt: root.handle, bind: root.handle)
+        try session.set([.encryptsCommand, .encryptsAnswer])
+        return session
+    }
+
+    /// Shows the registers to the policy; refused as a wrong value where they are not as sealed.
+    private func meetRegisters(
+        _ policy: ObjectPolicy, _ session: TPMSession
+    ) throws(TPMFault) {
+        guard let bytes = sized(policy.registerDigest) else { throw .memory }
+        let digest = try unsafe Unmarshalled(bytes, Tss2_MU_TPM2B_DIGEST_Unmarshal)
+        let selection = try unsafe Unmarshalled(
+            policy.registers.wire, Tss2_MU_TPML_PCR_SELECTION_Unmarshal)
+        try run(.policyPCR) {
+            unsafe Esys_PolicyPCR(
+                context, session.handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE,
+                digest.pointer, selection.pointer)
+        }
+    }
+
+    /// Runs the one command that a session was got ready for.
+    private func use(
+        _ ready: ReadyObject, _ operation: TPMOperation, _ authorisation: SecretBytes,
+        _ command: () -> TSS2_RC
+    ) throws(TPMFault) {
+        try ready.object.withAuthorisation(authorisation) { () throws(TPMFault) in
+            try run(operation, command)
+        }
+        ready.session.end()
+    }
+}
+
+/// A TPM2B_SENSITIVE_CREATE: authorisation value and data. The caller wipes it.
+private func sensitive(
+    _ authorisation: SecretBytes, _ data: SecretBytes?
+) throws(TPMFault) -> [UInt8] {
+    var value = try authorisationBytes(authorisation)
+    defer { wipe(&value) }
+    let count = data?.count ?? 0
+    guard count <= 128 else { throw .memory }
+    // Reserved at once: an array that grows leaves its old bytes behind.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(4 + value.count + count)
+    bytes += bigEndian(UInt16(value.count + 2 + count))
+    bytes += value
+    bytes += bigEndian(UInt16(count))
+    data?.withBytes { span in unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
+    return bytes
+}
+
+/// Secret memory for what stands behind a length of two bytes.
+private func secretBytes(droppingLength bytes: [UInt8]) throws(TPMFault) -> SecretBytes {
+    do throws(SystemFault) {
+        return try SecretBytes(
+            copying: unsafe bytes.span.bytes.extracting(2..<bytes.count))
+    } catch { throw .memory }
+}

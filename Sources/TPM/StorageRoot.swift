@@ -1,0 +1,130 @@
+import CTSS
+import Crypto
+
+/// The TPM's storage root key: the parent of all keys here, and what sessions are salted to.
+package final class StorageRoot {
+    /// Where TCG's Provisioning Guidance wants it; shared by all that use the TPM.
+    package static let persistentHandle: UInt32 = 0x8100_0001
+
+    /// What identifies it, computed here from the public area that sessions are salted to.
+    package let name: [UInt8]
+
+    let connection: TPMConnection
+    let handle: ESYS_TR
+
+    fileprivate init(_ connection: TPMConnection, _ handle: ESYS_TR, name: [UInt8]) {
+        self.connection = connection
+        self.handle = handle
+        self.name = name
+    }
+
+    deinit { connection.close(handle) }
+}
+
+extension TPMConnection {
+    /// The storage root key that the TPM has; nil where there is none.
+    ///
+    /// Throws `.unfitRoot` where something else lies in its place.
+    package func findRoot() throws(TPMFault) -> StorageRoot? {
+        var handle: ESYS_TR = ESYS_TR_NONE
+        do throws(TPMFault) {
+            try run(.readPublic) {
+                unsafe Esys_TR_FromTPMPublic(
+                    context, StorageRoot.persistentHandle, ESYS_TR_NONE, ESYS_TR_NONE,
+                    ESYS_TR_NONE, &handle)
+            }
+        } catch .refused(.readPublic, let code) where code.meaning == .absent {
+            return nil
+        }
+        do throws(TPMFault) {
+            let (claimed, area) = try resource(handle)
+            let name = try crypto { () throws(CryptoFault) in try area.name() }
+            if let unfitness = area.unfitness { throw .unfitRoot(unfitness) }
+            guard claimed == name else { throw .anotherRoot }
+            return StorageRoot(self, handle, name: name)
+        } catch {
+            close(handle)
+            throw error
+        }
+    }
+
+    /// The storage root key that the TPM has; where there is none, one is made and stays.
+    ///
+    /// - Parameter expected: the Name that it must have; nil for any. `.anotherRoot` otherwise,
+    ///   and the TPM is left as it was.
+    package func root(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
+        guard let root = try findRoot() else { return try makeRoot(expecting: expected) }
+        guard expected == nil || root.name == expected else { throw .anotherRoot }
+        return root
+    }
+
+    /// Makes a storage root key from TCG's template and lets it stay.
+    private func makeRoot(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
+        do throws(TPMFault) {
+            // There is no key yet that a salt could go to; nothing in these commands is secret.
+            let owner = try startSession(salt: ESYS_TR_NONE, bind: ESYS_TR_RH_OWNER)
+            try owner.set(.continues)
+            let (primary, area) = try createPrimary(owner)
+            let name = try crypto { () throws(CryptoFault) in try area.name() }
+            guard expected == nil || expected == name else { throw .anotherRoot }
+            try persist(primary, owner)
+        } catch .refused(let operation, let code) where code.meaning == .wrongAuthorisation {
+            throw .notPermitted(
+                "the TPM's owner hierarchy wants an authorisation (\(operation.rawValue))")
+        }
+        guard let root = try findRoot() else { throw .malformed(.evictControl) }
+        return root
+    }
+
+    private func createPrimary(
+        _ owner: TPMSession
+    ) throws(TPMFault) -> (TPMObject, PublicArea) {
+        guard let template = sized(PublicArea.root.bytes) else { throw .memory }
+        let area = try unsafe Unmarshalled(template, Tss2_MU_TPM2B_PUBLIC_Unmarshal)
+        let empty = try unsafe Unmarshalled(
+            [0, 4, 0, 0, 0, 0], Tss2_MU_TPM2B_SENSITIVE_CREATE_Unmarshal)
+        let data = Unmarshalled<TPM2B_DATA>()
+        let registers = Unmarshalled<TPML_PCR_SELECTION>()
+        var handle: ESYS_TR = ESYS_TR_NONE
+        var made: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        try run(.createPrimary) {
+            unsafe Esys_CreatePrimary(
+                context, ESYS_TR_RH_OWNER, owner.handle, ESYS_TR_NONE, ESYS_TR_NONE,
+                empty.pointer, area.pointer, data.pointer, registers.pointer, &handle, &made,
+                nil, nil, nil)
+        }
+        let object = TPMObject(self, handle)
+        guard let answer = unsafe Answer(made) else { throw .malformed(.createPrimary) }
+        let bytes = try unsafe answer.bytes(Tss2_MU_TPM2B_PUBLIC_Marshal)
+        return (object, PublicArea(bytes: Array(bytes.dropFirst(2))))
+    }
+
+    private func persist(_ object: TPMObject, _ owner: TPMSession) throws(TPMFault) {
+        var handle: ESYS_TR = ESYS_TR_NONE
+        try run(.evictControl) {
+            unsafe Esys_EvictControl(
+                context, ESYS_TR_RH_OWNER, object.handle, owner.handle, ESYS_TR_NONE,
+                ESYS_TR_NONE, StorageRoot.persistentHandle, &handle)
+        }
+        close(handle)
+    }
+
+    /// What the library holds of an object: the Name that the TPM said, and the public area that
+    /// salts are encrypted to. Its serialised form is the one place where both can be seen.
+    private func resource(_ handle: ESYS_TR) throws(TPMFault) -> ([UInt8], PublicArea) {
+        var buffer: UnsafeMutablePointer<UInt8>?
+        var count = 0
+        let code = unsafe Esys_TR_Serialize(context, handle, &buffer, &count)
+        guard code == TSS2_RC_SUCCESS, let buffer = unsafe buffer else {
+            throw .refused(.prepare, ReturnCode(code))
+        }
+        defer { unsafe Esys_Free(buffer) }
+        var reader = WireReader(
+            unsafe Array(UnsafeBufferPointer(start: buffer, count: count)))
+        guard reader.uint32() == StorageRoot.persistentHandle,
+            let name = reader.sized(limit: PublicArea.nameCount), reader.uint32() != nil,
+            let area = reader.sized(limit: PublicArea.limit), reader.isAtEnd
+        else { throw .malformed(.readPublic) }
+        return (name, PublicArea(bytes: area))
+    }
+}

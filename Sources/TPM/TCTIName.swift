@@ -1,0 +1,136 @@
+/// Why the name of a TPM's transport is not used.
+package enum TCTINameFault: Error, Equatable, Sendable {
+    /// Empty, longer than 200 bytes, or with a byte that is no printable ASCII character.
+    case form
+    /// Another transport than `device`, `swtpm` or `tabrmd`: some of them start programs.
+    case kind
+    /// The transport is allowed, what stands behind its colon is not.
+    case configuration(String)
+}
+
+/// The way to a TPM as an administrator names it: checked before anything is loaded or opened.
+///
+/// `auto`, `device:/dev/…`, `swtpm:path=/…`, `swtpm:host=…,port=…` (this machine only) and
+/// `tabrmd:` with the system bus.
+package struct TCTIName: Equatable, Sendable {
+    /// The kernel's resource manager on the first TPM: what `auto` stands for.
+    package static let standard = TCTIName(
+        library: .device, configuration: "/dev/tpmrm0", path: "/dev/tpmrm0", isManaged: true)
+
+    /// The library that speaks to the TPM, as the dynamic linker knows it.
+    enum Library: String {
+        case device = "libtss2-tcti-device.so.0"
+        case swtpm = "libtss2-tcti-swtpm.so.0"
+        case tabrmd = "libtss2-tcti-tabrmd.so.0"
+    }
+
+    let library: Library
+    let configuration: String
+    /// The device node or the socket; nil where there is none.
+    let path: String?
+    /// Whether a resource manager stands between: it gives back what a killed process held.
+    package let isManaged: Bool
+
+    private init(library: Library, configuration: String, path: String?, isManaged: Bool) {
+        self.library = library
+        self.configuration = configuration
+        self.path = path
+        self.isManaged = isManaged
+    }
+
+    /// Reads a name; throws for every form that is not described above.
+    package static func parse(_ text: String) throws(TCTINameFault) -> TCTIName {
+        guard (1...200).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { throw .form }
+        if text == "auto" { return standard }
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .kind }
+        let rest = String(text[text.utf8.index(after: colon)...])
+        switch text[..<colon] {
+        case "device": return try device(rest)
+        case "swtpm": return try swtpm(rest)
+        case "tabrmd": return try tabrmd(rest)
+        default: throw .kind
+        }
+    }
+
+    private static func device(_ path: String) throws(TCTINameFault) -> TCTIName {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count >= 3, parts[0].isEmpty, parts[1] == "dev",
+            parts.dropFirst(2).allSatisfy({ isPlain($0) })
+        else { throw .configuration("a path below /dev is wanted") }
+        // Only /dev/tpm0 and its like are bare; what is not known may have others behind it.
+        let isBare =
+            parts.count == 3 && parts[2].hasPrefix("tpm")
+            && parts[2].utf8.dropFirst(3).allSatisfy({ (0x30...0x39).contains($0) })
+        return TCTIName(
+            library: .device, configuration: path, path: path, isManaged: !isBare)
+    }
+
+    private static func swtpm(_ text: String) throws(TCTINameFault) -> TCTIName {
+        let values = try settings(text, known: ["path", "host", "port"])
+        if let path = values["path"] {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            guard values.count == 1, parts.count >= 2, parts[0].isEmpty,
+                parts.dropFirst().allSatisfy({ isPlain($0) })
+            else { throw .configuration("an absolute path and nothing else is wanted") }
+            return TCTIName(library: .swtpm, configuration: text, path: path, isManaged: false)
+        }
+        guard let port = values["port"].flatMap({ UInt16($0) }), port > 0,
+            ["127.0.0.1", "localhost", nil].contains(values["host"])
+        else { throw .configuration("path=, or port= on this machine, is wanted") }
+        return TCTIName(library: .swtpm, configuration: text, path: nil, isManaged: false)
+    }
+
+    private static func tabrmd(_ text: String) throws(TCTINameFault) -> TCTIName {
+        let values = text.isEmpty ? [:] : try settings(text, known: ["bus_name", "bus_type"])
+        guard values["bus_type"] ?? "system" == "system",
+            isPlain((values["bus_name"] ?? "com.intel.tss2.Tabrmd")[...])
+        else { throw .configuration("only the system bus has a broker that is trusted") }
+        return TCTIName(library: .tabrmd, configuration: text, path: nil, isManaged: true)
+    }
+
+    private static func settings(
+        _ text: String, known: Set<String>
+    ) throws(TCTINameFault) -> [String: String] {
+        var values: [String: String] = [:]
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.count == 2, !halves[1].isEmpty, known.contains(String(halves[0])),
+                values.updateValue(String(halves[1]), forKey: String(halves[0])) == nil
+            else { throw .configuration("\(part) is unknown, empty or there twice") }
+        }
+        return values
+    }
+
+    /// A component of a path, or a name on the bus: nothing that means something else somewhere.
+    private static func isPlain(_ part: Substring) -> Bool {
+        !part.isEmpty && part != "." && part != ".."
+            && part.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte)
+                    || (0x61...0x7a).contains(byte) || [0x2d, 0x2e, 0x5f].contains(byte)
+            }
+    }
+}
+
+extension TCTIName: CustomStringConvertible {
+    /// The name as an administrator would write it.
+    package var description: String {
+        switch library {
+        case .device: "device:" + configuration
+        case .swtpm: "swtpm:" + configuration
+        case .tabrmd: "tabrmd:" + configuration
+        }
+    }
+}
+
+extension TCTINameFault: CustomStringConvertible {
+    /// One line without a full stop.
+    package var description: String {
+        switch self {
+        case .form: "not 1 to 200 printable characters without a space"
+        case .kind: "not one of auto, device:, swtpm:, tabrmd:"
+        case .configuration(let why): why
+        }
+    }
+}

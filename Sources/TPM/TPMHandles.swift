@@ -1,0 +1,109 @@
+import CTSS
+import Posix
+
+/// A transient object in the TPM; flushed when its owner goes.
+package final class TPMObject {
+    let connection: TPMConnection
+    let handle: ESYS_TR
+
+    init(_ connection: TPMConnection, _ handle: ESYS_TR) {
+        self.connection = connection
+        self.handle = handle
+        connection.hold(handle)
+    }
+
+    deinit { connection.flush(handle) }
+
+    /// Runs `body` while the library has the object's authorisation value, and overwrites it then.
+    ///
+    /// A TPM takes trailing zeros off such values, so they are taken off here too; TPM 2.0 part 1,
+    /// 19.6.4.3. Throws `.memory` for a value of nothing but zeros, or more than 32 bytes.
+    func withAuthorisation<Result>(
+        _ value: SecretBytes, _ body: () throws(TPMFault) -> Result
+    ) throws(TPMFault) -> Result {
+        var bytes = try authorisationBytes(value)
+        defer { wipe(&bytes) }
+        let structure = try unsafe Unmarshalled(bytes, Tss2_MU_TPM2B_DIGEST_Unmarshal)
+        try set(structure)
+        defer { try? set(Unmarshalled()) }
+        return try body()
+    }
+
+    private func set(_ value: Unmarshalled<TPM2B_AUTH>) throws(TPMFault) {
+        let code = unsafe Esys_TR_SetAuth(connection.context, handle, value.pointer)
+        guard code == TSS2_RC_SUCCESS else { throw .refused(.prepare, ReturnCode(code)) }
+    }
+}
+
+/// An authorisation value as a TPM2B_AUTH: without the zeros at its end. The caller wipes it.
+func authorisationBytes(_ value: SecretBytes) throws(TPMFault) -> [UInt8] {
+    guard value.count <= 32 else { throw .memory }
+    var bytes = value.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
+    defer { wipe(&bytes) }
+    let count = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+    guard count > 0 else { throw .memory }
+    var result: [UInt8] = []
+    result.reserveCapacity(2 + count)
+    result += bigEndian(UInt16(count))
+    result += bytes[..<count]
+    return result
+}
+
+/// A session in the TPM; flushed when its owner goes, unless a command has ended it.
+package final class TPMSession {
+    let connection: TPMConnection
+    let handle: ESYS_TR
+    private var isEnded = false
+
+    init(_ connection: TPMConnection, _ handle: ESYS_TR) {
+        self.connection = connection
+        self.handle = handle
+        connection.hold(handle)
+    }
+
+    deinit {
+        if isEnded { connection.close(handle) } else { connection.flush(handle) }
+    }
+
+    /// Whether it can still authorise a command.
+    package var isUsable: Bool { !isEnded && !connection.isLost }
+
+    /// What the session does in the next commands; TPM 2.0 part 2, 8.4 (TPMA_SESSION).
+    struct Attributes: OptionSet {
+        let rawValue: UInt8
+        static let continues = Attributes(rawValue: 0x01)
+        static let encryptsCommand = Attributes(rawValue: 0x20)
+        static let encryptsAnswer = Attributes(rawValue: 0x40)
+        static let audits = Attributes(rawValue: 0x80)
+    }
+
+    /// Sets all attributes at once.
+    func set(_ attributes: Attributes) throws(TPMFault) {
+        let code = unsafe Esys_TRSess_SetAttributes(
+            connection.context, handle, attributes.rawValue, 0xff)
+        guard code == TSS2_RC_SUCCESS else { throw .refused(.prepare, ReturnCode(code)) }
+    }
+
+    /// Notes that the TPM has ended it with the last command.
+    func end() { isEnded = true }
+}
+
+extension TPMConnection {
+    /// Starts a session with AES-128-CFB for parameters and SHA-256.
+    ///
+    /// Salted to `salt` and bound to `bind`, each a handle or `ESYS_TR_NONE`.
+    func startSession(
+        policy: Bool = false, salt: ESYS_TR, bind: ESYS_TR
+    ) throws(TPMFault) -> TPMSession {
+        let symmetric = try unsafe Unmarshalled(
+            [Algorithm.aes, 128, Algorithm.cfb].flatMap { bigEndian($0) },
+            Tss2_MU_TPMT_SYM_DEF_Unmarshal)
+        var handle: ESYS_TR = ESYS_TR_NONE
+        try run(.startAuthSession) {
+            unsafe Esys_StartAuthSession(
+                context, salt, bind, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, nil,
+                TPM2_SE(policy ? 1 : 0), symmetric.pointer, Algorithm.sha256, &handle)
+        }
+        return TPMSession(self, handle)
+    }
+}

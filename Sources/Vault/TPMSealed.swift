@@ -1,0 +1,83 @@
+import Crypto
+import TPM
+
+/// A key or data of the TPM vault as they lie on disk; reading needs no TPM.
+///
+/// Bytes: magic (6), version (1), kind (1), Name of the root key (34), PCRs (3), where there are
+/// any the SHA-256 of their values (32), TPM2B_PUBLIC, TPM2B_PRIVATE, and nothing behind.
+package struct TPMSealed: Equatable, Sendable {
+    /// What is sealed: neither opens in the place of the other.
+    package enum Content: UInt8, Sendable {
+        /// A signing key.
+        case key = 2
+        /// Up to 128 bytes.
+        case data = 4
+    }
+
+    let content: Content
+    /// The Name of the storage root key that it was made under.
+    let root: [UInt8]
+    let policy: ObjectPolicy
+    let parts: ObjectParts
+
+    init(content: Content, root: [UInt8], policy: ObjectPolicy, parts: ObjectParts) {
+        self.content = content
+        self.root = root
+        self.policy = policy
+        self.parts = parts
+    }
+
+    /// Reads all of `bytes`.
+    ///
+    /// Throws `.malformed` for bytes of another form, and `.doesNotOpen` for a public area that is
+    /// not exactly as this vault makes it: what was altered reaches no TPM.
+    package init(_ bytes: [UInt8], as content: Content) throws(VaultError) {
+        let header = TPMSealed.header(content)
+        guard bytes.count <= VaultLimit.sealed, bytes.starts(with: header) else {
+            throw .malformed
+        }
+        var reader = WireReader(Array(bytes.dropFirst(header.count)))
+        guard let root = reader.bytes(PublicArea.nameCount),
+            let registers = reader.bytes(3).flatMap(RegisterSelection.init(bitmap:)),
+            let digest = reader.bytes(registers.isEmpty ? 0 : SHA256.digestCount),
+            let policy = ObjectPolicy(registers: registers, registerDigest: digest),
+            let area = reader.sized(limit: PublicArea.limit),
+            let sealed = reader.sized(limit: VaultLimit.sealed), !sealed.isEmpty, reader.isAtEnd
+        else { throw .malformed }
+        self.init(
+            content: content, root: root, policy: policy,
+            parts: ObjectParts(area: PublicArea(bytes: area), sealed: sealed))
+        guard try isAsMade() else { throw .doesNotOpen }
+    }
+
+    /// As it lies on disk, at most `VaultLimit.sealed` bytes; throws `.malformed` where it is longer.
+    func bytes() throws(VaultError) -> [UInt8] {
+        guard let area = sized(parts.area.bytes), let sealed = sized(parts.sealed) else {
+            throw .malformed
+        }
+        let bytes =
+            TPMSealed.header(content) + root + policy.registers.bitmap + policy.registerDigest
+            + area + sealed
+        guard bytes.count <= VaultLimit.sealed else { throw .malformed }
+        return bytes
+    }
+
+    /// The public half of a key, 65 bytes; nil for data.
+    func publicPoint() throws(VaultError) -> [UInt8]? {
+        try crypto { () throws(CryptoFault) in parts.area.signerPoint(policy: try policy.digest()) }
+    }
+
+    private func isAsMade() throws(VaultError) -> Bool {
+        switch content {
+        case .key: try publicPoint() != nil
+        case .data:
+            try crypto { () throws(CryptoFault) in
+                parts.area.isData(policy: try policy.digest())
+            }
+        }
+    }
+
+    private static func header(_ content: Content) -> [UInt8] {
+        Array("signet".utf8) + [1, content.rawValue]
+    }
+}

@@ -1,0 +1,224 @@
+import Crypto
+import Posix
+import Synchronization
+import TPM
+
+/// Why the settings of a TPM vault are not used; the text is for the administrator.
+package struct TPMSettingFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// One line without a full stop.
+    package let description: String
+}
+
+/// A vault whose keys are made in the TPM and never leave it; the caller keeps what it gives.
+///
+/// The authorisation value of a key is HKDF-SHA256 of the host secret, salted with the
+/// credential's id, its info the whole context, 32 bytes. It is proven by an HMAC and never sent.
+package final class TPMVault: RootedVault {
+    package let kind = VaultKind.tpm
+
+    private let host: HostSecret
+    private let registers: RegisterSelection
+    fileprivate let line: Mutex<TPMLine>
+
+    /// A vault whose keys open only with this host secret, in one TPM.
+    ///
+    /// Nothing is opened yet. Throws for a TCTI that is not allowed and for PCRs that there cannot be.
+    /// - Parameters:
+    ///   - tcti: `auto`, `device:/dev/…`, `swtpm:…` or `tabrmd:…`.
+    ///   - pcrs: the registers of the SHA-256 bank, 0 to 23, that new keys are bound to.
+    ///   - pin: keeps the Name of the storage root key.
+    package init(
+        host: HostSecret, tcti: String = "auto", pcrs: [Int] = [], pin: any RootPin
+    ) throws(TPMSettingFault) {
+        let name: TCTIName
+        do throws(TCTINameFault) {
+            name = try TCTIName.parse(tcti)
+        } catch { throw TPMSettingFault(description: "the TCTI is not used: \(error)") }
+        guard let registers = RegisterSelection(pcrs) else {
+            throw TPMSettingFault(description: "PCRs are numbers from 0 to 23, each once")
+        }
+        self.host = host
+        self.registers = registers
+        line = Mutex(TPMLine(name: name, pin: pin))
+    }
+
+    package func create(_ context: SealingContext) throws(VaultError) -> NewCredential {
+        let sealed = try make(.key, context) {
+            (connection, root, policy, authorisation) throws(TPMFault) in
+            try connection.createSigner(policy: policy, authorisation: authorisation, root: root)
+        }
+        guard let point = try sealed.publicPoint() else { throw .malformed }
+        return NewCredential(publicPoint: point, sealed: try sealed.bytes())
+    }
+
+    package func seal(
+        _ data: SecretBytes, _ context: SealingContext
+    ) throws(VaultError) -> [UInt8] {
+        guard (1...VaultLimit.data).contains(data.count) else { throw .malformed }
+        return try make(.data, context) {
+            (connection, root, policy, authorisation) throws(TPMFault) in
+            try connection.seal(data, policy: policy, authorisation: authorisation, root: root)
+        }.bytes()
+    }
+
+    package func ready(
+        key sealed: [UInt8], _ context: SealingContext
+    ) throws(VaultError) -> any ReadyKey {
+        TPMReadyKey(try TPMReady(self, try TPMSealed(sealed, as: .key)))
+    }
+
+    package func ready(
+        data sealed: [UInt8], _ context: SealingContext
+    ) throws(VaultError) -> any ReadyData {
+        TPMReadyData(try TPMReady(self, try TPMSealed(sealed, as: .data)))
+    }
+
+    package func reseal(
+        key sealed: [UInt8], from old: SealingContext, to new: SealingContext
+    ) throws(VaultError) -> [UInt8] {
+        let before = try TPMSealed(sealed, as: .key)
+        let from = try authorisation(old)
+        let to = try authorisation(new)
+        let parts = try line.withLock { line throws(VaultError) in
+            try line.attempt(.named(before.root)) { connection, root throws(TPMFault) in
+                try connection.changeAuthorisation(
+                    of: before.parts, from: from, to: to, root: root)
+            }
+        }
+        return try TPMSealed(
+            content: .key, root: before.root, policy: before.policy, parts: parts
+        ).bytes()
+    }
+
+    package func describe() throws(VaultError) -> VaultDescription {
+        let (properties, root) = try line.withLock { line throws(VaultError) in
+            try line.description()
+        }
+        let numbers = registers.numbers
+        let before = numbers.map { "PCR \($0), " }.joined()
+        return VaultDescription(
+            kind: .tpm, maker: "\(properties.maker), firmware \(properties.firmware)",
+            policy: before + "an HMAC under the host secret and the fingers", registers: numbers,
+            root: root)
+    }
+
+    package func rest() {
+        line.withLock { $0.rest() }
+    }
+
+    /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced.
+    ///
+    /// Keys under the old one stay closed for ever.
+    package func trust() throws(VaultError) -> RootChange {
+        try line.withLock { line throws(VaultError) in try line.trust() }
+    }
+
+    /// How many commands were sent to the TPM since the start.
+    package var commands: Int { line.withLock { $0.commands } }
+
+    private func make(
+        _ content: TPMSealed.Content, _ context: SealingContext,
+        _ body:
+            @Sendable (TPMConnection, StorageRoot, ObjectPolicy, SecretBytes)
+            throws(TPMFault) -> ObjectParts
+    ) throws(VaultError) -> TPMSealed {
+        let authorisation = try authorisation(context)
+        return try line.withLock { line throws(VaultError) in
+            try line.attempt(.pinned) { connection, root throws(TPMFault) in
+                let digest = try connection.registerDigest(registers, root: root)
+                guard let policy = ObjectPolicy(registers: registers, registerDigest: digest)
+                else { throw .unfitRegisters(registers.numbers) }
+                return TPMSealed(
+                    content: content, root: root.name, policy: policy,
+                    parts: try body(connection, root, policy, authorisation))
+            }
+        }
+    }
+
+    fileprivate func authorisation(_ context: SealingContext) throws(VaultError) -> SecretBytes {
+        try crypto { () throws(CryptoFault) in
+            try HKDF.derive(
+                from: host.secret, salt: context.credential,
+                info: context.encoded(label: "signet tpm vault 1"), count: 32)
+        }
+    }
+}
+
+/// An object that is got ready in the TPM, as `TPMLine` knows it, until it is given back.
+private final class TPMReady: Sendable {
+    let vault: TPMVault
+    private let sealed: TPMSealed
+    private let number: UInt64
+    private let isHeld = Mutex(true)
+
+    init(_ vault: TPMVault, _ sealed: TPMSealed) throws(VaultError) {
+        self.vault = vault
+        self.sealed = sealed
+        number = try vault.line.withLock { line throws(VaultError) in
+            try line.makeReady(sealed)
+        }
+    }
+
+    deinit { release() }
+
+    /// Waits for the TPM the first time only: whoever drops the last reference is not held up.
+    func release() {
+        let wasHeld = isHeld.withLock { isHeld in
+            defer { isHeld = false }
+            return isHeld
+        }
+        if wasHeld { vault.line.withLock { $0.giveBack(number) } }
+    }
+
+    /// Runs the one command that it is ready for, with the value that the context gives now.
+    func use<Result: Sendable>(
+        _ context: SealingContext,
+        _ body: @Sendable (TPMConnection, ReadyObject, SecretBytes) throws(TPMFault) -> Result
+    ) throws(VaultError) -> Result {
+        let authorisation = try vault.authorisation(context)
+        return try vault.line.withLock { line throws(VaultError) in
+            try line.use(number, sealed) { connection, ready throws(TPMFault) in
+                try body(connection, ready, authorisation)
+            }
+        }
+    }
+}
+
+/// A key of the TPM vault.
+private final class TPMReadyKey: ReadyKey {
+    private let ready: TPMReady
+
+    init(_ ready: TPMReady) {
+        self.ready = ready
+    }
+
+    func sign(
+        _ message: [UInt8], _ context: SealingContext
+    ) throws(VaultError) -> P256Signature {
+        let digest = try crypto { () throws(CryptoFault) in try SHA256.digest(message) }
+        let pair = try ready.use(context) { connection, ready, value throws(TPMFault) in
+            try connection.sign(digest, with: ready, authorisation: value)
+        }
+        guard let signature = P256Signature(r: pair.r, s: pair.s) else { throw .malformed }
+        return signature
+    }
+
+    func release() { ready.release() }
+}
+
+/// Data of the TPM vault.
+private final class TPMReadyData: ReadyData {
+    private let ready: TPMReady
+
+    init(_ ready: TPMReady) {
+        self.ready = ready
+    }
+
+    func open(_ context: SealingContext) throws(VaultError) -> SecretBytes {
+        try ready.use(context) { connection, ready, value throws(TPMFault) in
+            try connection.unseal(ready, authorisation: value)
+        }
+    }
+
+    func release() { ready.release() }
+}

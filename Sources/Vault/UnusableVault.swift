@@ -1,0 +1,38 @@
+import Posix
+
+/// Stands in the place of a TPM that the settings leave no way to: each call is its trouble.
+package struct UnusableVault: RootedVault {
+    package let kind = VaultKind.tpm
+    private let error: VaultError
+
+    /// A vault that can do nothing, and why.
+    package init(_ trouble: VaultTrouble) {
+        error = .trouble(trouble)
+    }
+
+    package func create(_ context: SealingContext) throws(VaultError) -> NewCredential {
+        throw error
+    }
+
+    package func seal(
+        _ data: SecretBytes, _ context: SealingContext
+    ) throws(VaultError) -> [UInt8] { throw error }
+
+    package func ready(
+        key sealed: [UInt8], _ context: SealingContext
+    ) throws(VaultError) -> any ReadyKey { throw error }
+
+    package func ready(
+        data sealed: [UInt8], _ context: SealingContext
+    ) throws(VaultError) -> any ReadyData { throw error }
+
+    package func reseal(
+        key sealed: [UInt8], from old: SealingContext, to new: SealingContext
+    ) throws(VaultError) -> [UInt8] { throw error }
+
+    package func describe() throws(VaultError) -> VaultDescription { throw error }
+
+    package func rest() {}
+
+    package func trust() throws(VaultError) -> RootChange { throw error }
+}
