@@ -118,7 +118,7 @@ final class Service: Answering {
         case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
         case .enroll(_, let finger, let readerID): await enroll(account, finger, readerID, client)
         case .delete(_, let finger): await delete(account, finger, client)
-        case .enable: await enable(account)
+        case .enable: await enable(account, client)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")
         case .status: await status(account)
@@ -128,7 +128,7 @@ final class Service: Answering {
             unlock(
                 account, because: "password accepted by \(String(decoding: service, as: UTF8.self))"
             )
-        case .migrate(_, let vault): await migrate(account, to: vault)
+        case .migrate(_, let vault): await migrate(account, to: vault, client)
         case .secretSet, .secretGet, .secretList, .secretDelete, .passwordChanged:
             .denial(Denial(.badRequest))
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:

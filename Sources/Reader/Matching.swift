@@ -45,7 +45,7 @@ extension Readers {
     /// that can list and fails to has failed.
     package func listAndMatch(
         among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
-        examine: @escaping StorageExamination,
+        examine: StorageExamination?,
         observer: @escaping ReaderEvent.Observer = { _ in }
     ) async throws(ReaderFault) -> ListedMatch {
         try await first(of: galleries(of: templates, on: ids), limit: limit) {
