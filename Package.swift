@@ -44,7 +44,7 @@ let package = Package(
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
-        .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
 
         // One wrapper for each C library.
@@ -122,8 +122,9 @@ let package = Package(
             dependencies: ["Fingerprints", "Loop", "Reader", "TestSupport", "Wire"],
             path: "Benchmarks/Acceptance", swiftSettings: common),
         .executableTarget(
-            name: "bench", dependencies: ["TestSupport"], path: "Benchmarks/Bench",
-            swiftSettings: common),
+            name: "bench",
+            dependencies: ["Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault", "Wire"],
+            path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
             linkerSettings: [.linkedLibrary("pam")]),

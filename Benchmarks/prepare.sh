@@ -1,6 +1,6 @@
 #!/bin/sh
 # prepare.sh DIRECTORY: puts there what the bench needs: Debian's fprintd, its PAM module and
-# polkit, unpacked but not installed, and the two C programs. Does nothing that is done already.
+# polkit, unpacked but not installed, and the C programs. Does nothing that is done already.
 set -eu
 directory=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,3 +18,6 @@ cc -std=c17 -O2 -Wall -Wextra -Werror -o bus-services "$here/bus-services.c" -ls
 # shellcheck disable=SC2046 # flags are words
 cc -std=c17 -O2 -Wall -Wextra -Werror -o floor "$here/floor.c" \
     $(pkg-config --cflags --libs libfprint-2 gio-2.0 libcrypto)
+# shellcheck disable=SC2046 # flags are words
+cc -std=c17 -O2 -Wall -Wextra -Werror -o tpm-floor "$here/tpm-floor.c" \
+    $(pkg-config --cflags --libs tss2-esys tss2-tctildr)

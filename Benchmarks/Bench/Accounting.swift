@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 
 /// What the kernel accounts to a process (proc(5)).
@@ -22,6 +23,16 @@ enum Accounting {
                 + value(in: path, "nonvoluntary_ctxt_switches")
         }
         return counts
+    }
+
+    /// Milliseconds that a process has worked until now, all its threads together.
+    static func work(_ pid: Int32) throws -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard unsafe clock_getcpuclockid(pid, &clock) == 0,
+            unsafe clock_gettime(clock, &time) == 0
+        else { throw BenchFault.unexpected("process \(pid) has no clock") }
+        return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
     }
 
     private static func value(in path: String, _ name: String) throws -> Int {

@@ -10,23 +10,14 @@ struct Bench {
     private let mocksPolkit: Bool
     private let floor: Floor
 
-    /// Fetches and builds what is needed under `.build/bench`, and sets both peers up on a stage.
-    init(mocksPolkit: Bool) throws {
+    /// Sets both peers up on a stage.
+    init(_ workshop: Workshop, mocksPolkit: Bool) throws {
         self.mocksPolkit = mocksPolkit
-        let directory = "\(Layout.package)/.build/bench"
-        let script = "\(Layout.package)/Benchmarks/prepare.sh"
-        let prepared = try Program(Command(["sh", script, directory]))
-            .expectEnd(within: .seconds(300))
-        guard prepared.succeeded else {
-            throw BenchFault.unexpected("prepare.sh: \(prepared.errors)")
-        }
-        stage = try Stage()
-        try stage.install("\(directory)/probe", at: Probe.path)
-        try stage.writeService(
-            "bench-permit", "auth required pam_permit.so\naccount required pam_permit.so\n")
+        stage = try workshop.stage()
         measures = Measures(stage: stage)
-        fprintd = try FprintdPeer(on: stage, directory: directory, mocksPolkit: mocksPolkit)
-        floor = try Floor(on: stage, directory: directory, runs: 30)
+        fprintd = try FprintdPeer(
+            on: stage, directory: workshop.directory, mocksPolkit: mocksPolkit)
+        floor = try Floor(on: stage, directory: workshop.directory, runs: 30)
         signet = try SignetPeer(on: stage)
     }
 
@@ -48,6 +39,15 @@ struct Bench {
         }
         print("libfprint alone answers a touch in \(floor.match.text(.milliseconds))")
         print("a signature and its verification take \(floor.crypto.text(.milliseconds))")
+        do {
+            _ = try signet?.arrange(.running)
+            if let signet {
+                let socket = stage.path(SignetPeer.socket)
+                let secrets = try SecretTimes(at: socket, on: signet, runs: 30)
+                print("a secret of 64 KB is kept in \(secrets.keep.text(.milliseconds))")
+                print("and is there \(secrets.release.text(.milliseconds)) after the touch")
+            }
+        } catch { print("secrets were not measured: \(error)") }
         let polkit = mocksPolkit ? "a mock that answers at once" : "Debian's polkitd"
         print("polkit is \(polkit), logind a mock that answers at once")
         print("values are medians, with the 90th percentile")
@@ -60,10 +60,7 @@ struct Bench {
             theirs.take { try figure.measure(fprintd) }
             if let signet { ours.take { try figure.measure(signet) } }
         }
-        var ratio = "–"
-        if let their = theirs.median, let our = ours.median, their > 0 {
-            ratio = "\((our / their * 100).rounded() / 100)×"
-        }
+        let ratio = ours.ratio(to: theirs)
         let cells = [
             figure.name, theirs.text(figure.unit), ours.text(figure.unit), ratio, figure.aim,
         ]

@@ -23,6 +23,29 @@ struct Measures {
         return Double(returned.nanoseconds - touched) / 1e6
     }
 
+    /// What one login costs beside the person's own time, in milliseconds.
+    struct Login {
+        /// From pam_authenticate to the first message.
+        let toPrompt: Double
+        /// From the touch to PAM_SUCCESS.
+        let fromTouch: Double
+    }
+
+    /// One login by a running daemon; the finger comes after `reaction` microseconds.
+    func login(
+        _ peer: any Peer, reaction: UInt32 = Probe.reactionMicroseconds
+    ) throws -> Login {
+        let probe = try probe(peer, .running)
+        try probe.waitForPrompt(of: peer, reaction: reaction)
+        let touched = try peer.touch()
+        let events = try probe.finish()
+        let returned = try events.returned(success: true).nanoseconds
+        let start = try events.first("start").nanoseconds
+        return Login(
+            toPrompt: Double(try events.first("message").nanoseconds - start) / 1e6,
+            fromTouch: Double(returned - touched) / 1e6)
+    }
+
     /// Milliseconds from pam_authenticate to the first message.
     func callToPrompt(_ situation: Situation) -> (any Peer) throws -> Double {
         { peer in

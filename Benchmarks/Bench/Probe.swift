@@ -30,12 +30,17 @@ struct Probe {
         program = try stage.start(arguments, environment: environment)
     }
 
+    /// How long a person takes to react.
+    static let reactionMicroseconds: UInt32 = 100_000
+
     /// Waits until the module prompts, and a moment longer, as a person would need to react: all
     /// that the peer does before it waits for the finger is then done.
-    func waitForPrompt(of peer: any Peer) throws {
+    func waitForPrompt(
+        of peer: any Peer, reaction: UInt32 = reactionMicroseconds
+    ) throws {
         try program.expect("\nmessage ", within: .seconds(60))
         try peer.prompted()
-        usleep(100_000)
+        usleep(reaction)
     }
 
     /// Waits for the end and returns all that was told.

@@ -34,6 +34,14 @@ struct Samples {
         do { values.append(try measure()) } catch { failure = "\(error)" }
     }
 
+    /// Takes the milliseconds of one run, and gives what it came to.
+    mutating func time<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let start = monotonicNow()
+        let result = try body()
+        values.append(Double(monotonicNow() - start) / 1e6)
+        return result
+    }
+
     /// The value that a share of the runs does not exceed (nearest rank); nil without runs.
     func quantile(_ share: Double) -> Double? {
         let rank = Int((share * Double(values.count)).rounded(.up)) - 1
@@ -43,6 +51,12 @@ struct Samples {
 
     /// The value in the middle.
     var median: Double? { quantile(0.5) }
+
+    /// The median as a multiple of another's.
+    func ratio(to other: Samples) -> String {
+        guard let own = median, let other = other.median, other > 0 else { return "–" }
+        return "\((own / other * 100).rounded() / 100)×"
+    }
 
     /// Median, and the 90th percentile where there were several runs.
     func text(_ unit: Unit) -> String {

@@ -8,15 +8,17 @@ final class SignetPeer: Peer {
     let module: String
 
     private static let finger = "alice-right-index"
-    private static let socket = "/run/signet/signetd.sock"
+    /// The daemon's socket, on the stage.
+    static let socket = "/run/signet/signetd.sock"
     private let stage: Stage
     private let reader: String
     private let built = "\(Layout.package)/build"
     private var daemon: Program?
     private var isStorageLost = false
 
-    /// Sets it up on the stage and enrols alice.
-    init(on stage: Stage) throws {
+    /// Sets it up on the stage and enrols alice, with the key in a file if `vault`, the section of
+    /// the configuration, says nothing else.
+    init(on stage: Stage, vault: String = "kind = file") throws {
         self.stage = stage
         reader = stage.path("/run/bench/signet-reader")
         module = "\(stage.moduleDirectory)/pam_signet.so"
@@ -36,6 +38,7 @@ final class SignetPeer: Peer {
             account required pam_permit.so
 
             """)
+        try stage.write("/etc/signet/signet.conf", "[vault]\n\(vault)\n")
         try start()
         try enrol()
     }

@@ -1,8 +1,23 @@
 import Glibc
 
+// bench [--mock-polkit] [SECTION…]: measures what is named, or everything.
 do {
-    let mocksPolkit = CommandLine.arguments.contains("--mock-polkit")
-    try Bench(mocksPolkit: mocksPolkit).run()
+    var words = Array(CommandLine.arguments.dropFirst())
+    if words.first == Population.word {
+        try Population.add(words.dropFirst())
+        exit(0)
+    }
+    let mocksPolkit = words.contains("--mock-polkit")
+    words.removeAll { $0 == "--mock-polkit" }
+    let sections = words.compactMap(Section.init(rawValue:))
+    guard sections.count == words.count else {
+        print("bench: sections are \(Section.allCases.map(\.rawValue).joined(separator: ", "))")
+        exit(2)
+    }
+    let workshop = try Workshop()
+    for section in sections.isEmpty ? Section.allCases : sections {
+        try section.run(in: workshop, mocksPolkit: mocksPolkit)
+    }
 } catch {
     print("bench: \(error)")
     exit(1)

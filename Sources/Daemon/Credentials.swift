@@ -131,6 +131,8 @@ extension Service {
         if let change { try noteDeletion(of: change.removed) }
         try kept.credential.publish(draft, made, by: kind, with: change, now: instant)
         journal.credential(of: account, "issued", because: reason)
+        // What the account keeps goes where its credential is: the other vault may be given up.
+        await reseal(kept, from: enrolment.state, to: enrolment.state, by: kind)
     }
 
     /// Runs what takes time and reads or writes the disk; a fault is recorded and becomes a denial.

@@ -279,6 +279,7 @@ extension Service {
         _ finger: Finger?, _ contents: ReaderContents? = nil, because reason: String
     ) async throws(StoreFault) -> Answer {
         let former = try credentialState(account, kept, before)
+        let ended = secrets(kept, fitting: before.state)
         if change.enrolment.isEmpty {
             try noteDeletion(of: change.removed)
             try kept.prints.commit(change)
@@ -296,7 +297,9 @@ extension Service {
         let enrolment = try kept.prints.enrolment()
         let state = try credentialState(account, kept, enrolment)
         return .done(
-            DoneAnswer(finger: finger, prints: enrolment.count, state: state.onTheWire))
+            DoneAnswer(
+                finger: finger, prints: enrolment.count, state: state.onTheWire,
+                secrets: ended))
     }
 }
 

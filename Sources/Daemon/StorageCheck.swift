@@ -68,6 +68,8 @@ extension Service {
                 return .deny(Denial(.badRequest))
             }
             _ = try destroy(account, standing.kept, because: cause)
+            // A change of fingers like any other: what was sealed to the old ones stays shut.
+            try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
             return .deny(Denial(.invalidated, cause: cause, since: instant.seconds))
         }
         guard case .deny(let denial) = ruling else { return true }

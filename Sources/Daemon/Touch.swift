@@ -169,7 +169,7 @@ extension Service {
     /// Keeps the template that the reader improved, in the place of the one that matched.
     ///
     /// A credential that opens for the old template is sealed to the new one: the same finger has
-    /// just matched, and the key stays the same for whoever registered it.
+    /// just matched, and the key stays the same for whoever registered it. Secrets are, too.
     func keepUpdate(
         _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
     ) async {
@@ -184,6 +184,8 @@ extension Service {
             case .none, .disabled, .destroyed, .damaged:
                 try kept.prints.commit(change)
             }
+            let now = try kept.prints.enrolment().state
+            if now != enrolment.state { await reseal(kept, from: enrolment.state, to: now) }
         } catch { journal.fault(error.description, account: account.name) }
     }
 

@@ -162,9 +162,8 @@ extension CredentialStore {
     }
 
     private func register(_ credential: SealedCredential) throws(StoreFault) {
-        let options = StaticString(" namespaces=\"login@signet\" ").bytes
         var all = try signers()
-        all += account.name + options + publicLine(of: credential)
+        all += account.name + RegisteredSigner.options + publicLine(of: credential)
         guard all.count <= Self.signersLimit else {
             throw .damaged(path: account.directory.path + "/" + Self.signersName)
         }

@@ -130,10 +130,13 @@ package struct CredentialStore: Sendable {
     }
 
     /// All public keys that this account ever had, as an allowed_signers file; ssh-keygen(1).
+    ///
+    /// Version 0.1.0 wrote lines for logins only; its keys release secrets as well.
     package func signers() throws(StoreFault) -> [UInt8] {
-        try files { () throws(FileFault) in
+        let kept = try files { () throws(FileFault) in
             try account.directory.read(Self.signersName, cap: Self.signersLimit) ?? []
         }
+        return RegisteredSigner.upgraded(file: kept, account: account.name)
     }
 
     private func state(

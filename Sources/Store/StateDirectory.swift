@@ -6,7 +6,8 @@ import Vault
 ///
 /// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`,
 /// `private/reader-work`, `private/stored/` for what readers keep;
-/// `private/accounts/<uid>/` with account, prints/, credential, signers, lockout, counter, receipts.
+/// `private/accounts/<uid>/` with account, prints/, secrets/, credential, signers, lockout,
+/// counter, receipts.
 package struct StateDirectory: Sendable {
     /// Where it is on an installed system.
     package static let standardPath = "/var/lib/signet"
@@ -162,6 +163,7 @@ package struct StateDirectory: Sendable {
             name: record.name, uid: record.uid, directory: directory,
             printsDirectory: printsDirectory, keys: keys, host: host, seal: seal)
         account.prints.sweep(record)
+        account.secrets.sweep()
         return account
     }
 

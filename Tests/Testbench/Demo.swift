@@ -58,9 +58,13 @@ final class Demo: Sendable {
         screen.say(Self.introduction)
         let main: DemoSet
         let images: DemoSet
+        let vaults: DemoSet
+        let elsewhere: DemoSet
         do {
             main = try set([.storage])
             images = try set([.image])
+            vaults = try setWithTPM(running: true)
+            elsewhere = try setWithTPM(running: false)
             try main.makePress()
         } catch {
             return (1, Self.setupText(error))
@@ -68,6 +72,7 @@ final class Demo: Sendable {
         let scenes =
             DemoSet.loginScenes.map { ($0, main) } + DemoSet.changeScenes.map { ($0, main) }
             + DemoSet.wedgeScenes.map { ($0, main) } + DemoSet.imageScenes.map { ($0, images) }
+            + DemoSet.vaultScenes(elsewhere: elsewhere).map { ($0, vaults) }
             + DemoSet.receiptScenes.map { ($0, main) }
         var failed: [Int] = []
         for (index, (scene, set)) in scenes.enumerated() {
@@ -100,8 +105,17 @@ final class Demo: Sendable {
         return (0, "\(count) scenes, all as expected, in \(seconds) s. \(Self.farewell)")
     }
 
-    private func set(_ kinds: [SignetStage.ReaderKind]) throws -> DemoSet {
-        let signet = try SignetStage(readers: kinds)
+    private func setWithTPM(running: Bool) throws -> DemoSet {
+        let set = try set([.text], running: false)
+        try set.addTPM()
+        if running { try set.signet.start() }
+        return set
+    }
+
+    private func set(
+        _ kinds: [SignetStage.ReaderKind], running: Bool = true
+    ) throws -> DemoSet {
+        let signet = try SignetStage(readers: kinds, running: running)
         sets.withLock { $0.append(signet) }
         try signet.stage.install(Built.program("signet"), at: "/usr/local/bin/signet")
         return DemoSet(signet: signet, screen: screen)

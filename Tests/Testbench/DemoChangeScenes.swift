@@ -79,7 +79,8 @@ extension DemoSet {
         try set.turnOn()
     }
 
-    private func turnOn() throws {
+    /// alice turns fingerprint login on, for the fingers as they are.
+    func turnOn() throws {
         let terminal = try alice("signet", "enable")
         try see("Password of alice: ", on: terminal)
         try typePassword(terminal)

@@ -11,7 +11,7 @@ enum Records: Harness {
 
     private static let kinds: [any Record.Type] = [
         AccountRecord.self, CounterRecord.self, CredentialRecord.self, LockoutRecord.self,
-        PrintRecord.self,
+        PrintRecord.self, SecretRecord.self,
     ]
 
     static var seeds: [[UInt8]] {
@@ -37,6 +37,9 @@ enum Records: Harness {
             records.append((2, CredentialRecord.changing(from: nil, to: credential)))
             records.append((2, CredentialRecord.changing(from: credential, to: credential)))
         }
+        for count in [1, 2] {
+            if let secret = secret(now, sealings: count) { records.append((5, secret)) }
+        }
         return records.map { [$0.0] + $0.1.encoded() }
     }
 
@@ -48,6 +51,18 @@ enum Records: Harness {
     private static func check(_ kind: any Record.Type, _ contents: [UInt8]) {
         guard let record: any Record = try? kind.init(contents: contents) else { return }
         require(record.encoded() == contents, "a record has a second form")
+    }
+
+    private static func secret(_ now: Instant, sealings: Int) -> SecretRecord? {
+        let digest = [UInt8](repeating: 3, count: 32)
+        guard let state = EnrolmentState(generation: 7, digest: digest) else { return nil }
+        let sealing = SecretSealing(vault: .file, enrolment: state, key: [1, 2, 3])
+        var record = SecretRecord(
+            name: bytes("my mail%"), created: now,
+            sealings: [SecretSealing](repeating: sealing, count: sealings),
+            content: [UInt8](repeating: 9, count: SealedContent.overhead + 5))
+        record.mark = [UInt8](repeating: 4, count: RecordMark.count)
+        return record
     }
 
     private static func sealed(_ now: Instant) -> SealedCredential? {

@@ -1,0 +1,60 @@
+import TestSupport
+
+/// A machine with Signet on it and, where keys are kept in one, a TPM of its own.
+struct LoginSite {
+    /// Where the key is.
+    enum Vault {
+        case file
+        case tpm
+        /// In the TPM, with somebody between who hears each command.
+        case tpmHeard
+    }
+
+    let stage: Stage
+    let peer: SignetPeer
+    let measures: Measures
+    /// Who hears the commands to the TPM, if anybody does.
+    let bus: TPMInterposer?
+    private let tpm: SoftwareTPM?
+
+    /// Sets it up and enrols alice.
+    init(_ workshop: Workshop, _ vault: Vault) throws {
+        stage = try workshop.stage()
+        measures = Measures(stage: stage)
+        let sockets = stage.path("/run")
+        switch vault {
+        case .file:
+            tpm = nil
+            bus = nil
+            peer = try SignetPeer(on: stage)
+        case .tpm:
+            tpm = try SoftwareTPM(socketsIn: sockets)
+            bus = nil
+            peer = try SignetPeer(on: stage, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm")
+        case .tpmHeard:
+            let tpm = try SoftwareTPM(socketsIn: sockets)
+            self.tpm = tpm
+            bus = try TPMInterposer(tpm, socketsIn: sockets)
+            peer = try SignetPeer(on: stage, vault: "kind = tpm\ntpm = swtpm:path=/run/tpm-bus")
+        }
+    }
+
+    /// One login in the usual way.
+    func login() throws -> Measures.Login { try measures.login(peer) }
+
+    /// Milliseconds that the daemon has worked until now.
+    func work() throws -> Double {
+        try peer.daemons().map(Accounting.work).reduce(0, +)
+    }
+
+    /// Writes receipts or accounts into the state, while no daemon is at it.
+    func populate(_ kind: Population.Kind, _ count: Int) throws {
+        try peer.kill()
+        let outcome = try stage.run(
+            ["\(Layout.products)/bench", Population.word, kind.rawValue, "\(count)"],
+            within: .seconds(120))
+        guard outcome.succeeded else {
+            throw BenchFault.unexpected("\(outcome.output)\(outcome.errors)")
+        }
+    }
+}

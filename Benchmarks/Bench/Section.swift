@@ -1,0 +1,49 @@
+import TestSupport
+
+/// What is measured in one go.
+enum Section: String, CaseIterable {
+    /// Side by side with pam_fprintd and fprintd.
+    case peers
+    /// The vaults, against what nobody can be faster than.
+    case vaults
+    /// Logins with many receipts and many accounts.
+    case growth
+    /// Secrets of 64 KB.
+    case secrets
+
+    /// Measures and prints.
+    func run(in workshop: Workshop, mocksPolkit: Bool) throws {
+        switch self {
+        case .peers: try Bench(workshop, mocksPolkit: mocksPolkit).run()
+        case .vaults: try VaultSection(workshop: workshop).run()
+        case .growth: try GrowthSection(workshop: workshop).run()
+        case .secrets: try SecretSection(workshop: workshop).run()
+        }
+        print()
+    }
+}
+
+/// Where the programs are that only the bench needs.
+struct Workshop {
+    /// `.build/bench` of the package.
+    let directory = "\(Layout.package)/.build/bench"
+
+    /// Fetches and builds what is not there yet.
+    init() throws {
+        let script = "\(Layout.package)/Benchmarks/prepare.sh"
+        let prepared = try Program(Command(["sh", script, directory]))
+            .expectEnd(within: .seconds(300))
+        guard prepared.succeeded else {
+            throw BenchFault.unexpected("prepare.sh: \(prepared.errors)")
+        }
+    }
+
+    /// A machine of its own with the probe on it, and the service that permits everything.
+    func stage() throws -> Stage {
+        let stage = try Stage()
+        try stage.install("\(directory)/probe", at: Probe.path)
+        try stage.writeService(
+            "bench-permit", "auth required pam_permit.so\naccount required pam_permit.so\n")
+        return stage
+    }
+}

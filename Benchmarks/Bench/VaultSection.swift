@@ -1,0 +1,153 @@
+import TestSupport
+import Vault
+
+/// What each vault costs, against what nobody can be faster than.
+struct VaultSection {
+    let workshop: Workshop
+    /// Runs are taken in rounds, so that what else the machine does meets all alike.
+    private let rounds = 3
+    private let runs = 10
+
+    init(workshop: Workshop) {
+        self.workshop = workshop
+    }
+
+    /// Measures both vaults by themselves, then whole logins, and prints the tables.
+    func run() throws {
+        try showFile()
+        print()
+        try showTPM()
+        print()
+        try showLogins()
+        print()
+        try showCommands()
+    }
+
+    // MARK: By themselves
+
+    private func showFile() throws {
+        var vault = try VaultTimes()
+        var floor = try VaultTimes()
+        let file = vault.fileVault()
+        try vault.measure(file)
+        vault = try VaultTimes()
+        for _ in 0..<rounds * runs {
+            try vault.measure(file)
+            try floor.measureLibrary()
+        }
+        print("| file vault | signet | libcrypto alone, same wrapper | ratio |")
+        print("|---|---|---|---|")
+        for operation in VaultTimes.Operation.allCases {
+            row(
+                operation.name, vault.text(operation), floor.text(operation),
+                vault.ratio(operation, to: floor))
+        }
+        print()
+        print("openssl speed: a signature in \(try opensslSpeed())")
+    }
+
+    private func showTPM() throws {
+        let tpm = try SoftwareTPM()
+        var vault = try VaultTimes()
+        let keeper = try vault.tpmVault(tpm.tcti)
+        try vault.measure(keeper)
+        var floor = try TPMFloor(workshop: workshop, tcti: tpm.tcti)
+        var times = try VaultTimes()
+        for _ in 0..<rounds {
+            for _ in 0..<runs { try times.measure(keeper) }
+            keeper.rest()
+            try floor.measure(runs: runs)
+        }
+        print("The test TPM is swtpm, a TPM 2.0 in software; a chip takes its own time for each.")
+        print()
+        print(
+            "| TPM vault | signet | commands | ESAPI, one encrypted HMAC session | ratio "
+                + "| ESAPI, password in clear | ratio |")
+        print("|---|---|---|---|---|---|---|")
+        for operation in VaultTimes.Operation.allCases {
+            row(
+                operation.name, times.text(operation),
+                times.commands[operation].map(String.init) ?? "–",
+                floor.hmac.text(operation), times.ratio(operation, to: floor.hmac),
+                floor.password.text(operation), times.ratio(operation, to: floor.password))
+        }
+    }
+
+    private func opensslSpeed() throws -> String {
+        // "+F4:index:bits:signatures a second:verifications a second"
+        let outcome = try Program(
+            Command(["openssl", "speed", "-seconds", "1", "-mr", "ecdsap256"])
+        ).expectEnd(within: .seconds(30))
+        let line = outcome.output.split(separator: "\n").first { $0.hasPrefix("+F4:") }
+        let fields = line?.split(separator: ":") ?? []
+        guard fields.count == 5, let rate = Double(fields[3]), rate > 0 else {
+            throw BenchFault.unexpected("openssl speed: \(outcome.output)")
+        }
+        return Unit.milliseconds.text(1000 / rate)
+    }
+
+    // MARK: Whole logins
+
+    private func showLogins() throws {
+        let file = try LoginSite(workshop, .file)
+        let tpm = try LoginSite(workshop, .tpm)
+        var figures = [file, tpm].map { _ in LoginFigures() }
+        for _ in 0..<rounds * runs {
+            for (index, site) in [file, tpm].enumerated() { try figures[index].take(from: site) }
+        }
+        print("| login | file vault | TPM vault | ratio |")
+        print("|---|---|---|---|")
+        for figure in LoginFigures.names.indices {
+            let (one, other) = (figures[0].samples[figure], figures[1].samples[figure])
+            row(
+                LoginFigures.names[figure], one.text(.milliseconds), other.text(.milliseconds),
+                other.ratio(to: one))
+        }
+    }
+
+    private struct LoginFigures {
+        static let names = [
+            "pam_authenticate to prompt", "touch to PAM_SUCCESS, 0.1 s after the prompt",
+            "touch to PAM_SUCCESS, touched at once",
+        ]
+        var samples = [Samples(), Samples(), Samples()]
+
+        mutating func take(from site: LoginSite) throws {
+            let usual = try site.login()
+            let quick = try site.measures.login(site.peer, reaction: 0)
+            for (index, value) in [usual.toPrompt, usual.fromTouch, quick.fromTouch].enumerated() {
+                samples[index].take { value }
+            }
+        }
+    }
+
+    // MARK: Commands
+
+    private func showCommands() throws {
+        let site = try LoginSite(workshop, .tpmHeard)
+        print("commands to the TPM between touch and signature, as somebody on the bus heard them:")
+        print("- login: \(try CommandCount.login(at: site))")
+        if let count = try CommandCount.keyringLogin(at: site) {
+            print("- login that opens the keyring: \(count)")
+        }
+    }
+
+    private func row(_ cells: String...) {
+        print("| \(cells.joined(separator: " | ")) |")
+    }
+}
+
+extension VaultTimes {
+    /// Median and 90th percentile, if the operation was measured.
+    func text(_ operation: Operation) -> String {
+        samples[operation]?.text(.milliseconds) ?? "–"
+    }
+
+    /// The median as a multiple of another's.
+    func ratio(_ operation: Operation, to other: VaultTimes) -> String {
+        guard let own = samples[operation], let other = other.samples[operation] else {
+            return "–"
+        }
+        return own.ratio(to: other)
+    }
+}

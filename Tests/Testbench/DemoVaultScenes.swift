@@ -1,0 +1,157 @@
+import TestSupport
+import Wire
+
+extension DemoSet {
+    /// A machine with a TPM, and what does not follow when its disk goes to another, `elsewhere`.
+    static func vaultScenes(elsewhere: DemoSet) -> [DemoScene] {
+        [
+            DemoScene(
+                title: "The key lives in the TPM",
+                about: "On another machine, with a TPM (swtpm, one in software). Until now keys "
+                    + "were in sealed files; here the key is made in the TPM, never leaves it, "
+                    + "and signs only for these fingers.",
+                play: keepInTPM),
+            DemoScene(
+                title: "A stolen disk",
+                about: "All that Signet keeps is copied to a thief's machine, which has a TPM "
+                    + "too. The thief is root there, and has a reader that calls anything a "
+                    + "match: the key opens for none of it.",
+                play: { try steal($0, elsewhere) }),
+            DemoScene(
+                title: "The TPM was cleared",
+                about: "As the firmware's setup can do it: the key is gone for good. alice is "
+                    + "told, and her password works. root says that the TPM is to be trusted "
+                    + "as it is now, and alice makes a new key.",
+                play: clear),
+            DemoScene(
+                title: "The key moves to a file, and back",
+                about: "For a machine that will get another TPM, say. It takes the password, and "
+                    + "no finger has to be enrolled again.",
+                play: migrate),
+        ]
+    }
+
+    // MARK: The machine
+
+    private static let tpmSocket = "/run/tpm"
+
+    /// Puts a new TPM into the machine, which ends with it. The daemon must not run yet.
+    func addTPM() throws {
+        // Its sockets listen when the command returns.
+        try shell(
+            """
+            mkdir -m 700 /run/tpm-state && swtpm socket --tpm2 --daemon \
+            --server type=unixio,path=\(Self.tpmSocket) \
+            --ctrl type=unixio,path=\(Self.tpmSocket).ctrl \
+            --tpmstate dir=/run/tpm-state --flags not-need-init,startup-clear
+            """)
+        try stage.write(
+            "/etc/signet/signet.conf", "[vault]\ntpm = swtpm:path=\(Self.tpmSocket)\n")
+    }
+
+    private var tpm: TPMClient { TPMClient(path: stage.path(Self.tpmSocket)) }
+
+    private func swipe(_ finger: Finger, _ act: String) throws {
+        screen.act(act)
+        try signet.touch(finger.rawValue, on: .text)
+    }
+
+    private func seeSwipeInvitation(_ terminal: Terminal) throws {
+        try seeInvitation(terminal, to: "swipe your finger across the reader")
+    }
+
+    private func swipeAtSudo() throws {
+        let terminal = try alice("sudo", "whoami")
+        try seeSwipeInvitation(terminal)
+        try swipe(.aliceRight, "alice swipes her right index finger")
+        try seeRoot(terminal)
+    }
+
+    private func root(_ arguments: String...) throws -> Terminal {
+        screen.command(arguments.joined(separator: " "), prompt: "root@stage:~# ")
+        return try stage.terminal(arguments, as: Stage.root, copyingTo: screen.terminals)
+    }
+
+    private func checkVault(_ name: String) throws {
+        let vault = String(decoding: try signet.status(Stage.alice).vault, as: UTF8.self)
+        try check("alice's key is in the vault '\(name)'", vault == name, came: vault)
+    }
+
+    /// sudo tells that there is another TPM, without a touch, and goes on to its own prompt.
+    private func seeAnotherTPM() throws -> Terminal {
+        let terminal = try alice("sudo", "whoami")
+        try see("the TPM was cleared or is another one", on: terminal)
+        try see(Self.sudoPrompt, on: terminal)
+        try check("it is told at once, and nobody has to touch the reader", terminal) {
+            !$0.contains("did not match")
+        }
+        return terminal
+    }
+
+    private func trustTPM() throws {
+        let trust = try root("signet", "vault", "trust")
+        try see("the TPM is trusted as it is now", on: trust)
+        try end(trust, "the TPM is known under its new root key")
+    }
+
+    // MARK: The scenes
+
+    private static func keepInTPM(_ set: DemoSet) throws {
+        set.screen.act("alice has enrolled a finger here too")
+        let answer = try set.signet.enroll(
+            Stage.alice, .rightIndex, as: Finger.aliceRight.rawValue, on: .text)
+        guard case .done(_) = answer else {
+            throw DemoFault(expected: "a finger of alice's", came: "\(answer)")
+        }
+        let vault = try set.alice("signet", "vault")
+        try set.see("tpm: new keys are kept here", on: vault)
+        try set.end(vault, "the TPM was found, and is used")
+        try set.checkVault("tpm")
+        try set.swipeAtSudo()
+    }
+
+    private static func steal(_ set: DemoSet, _ elsewhere: DemoSet) throws {
+        set.screen.act("a thief copies /var/lib/signet to a machine of their own")
+        let state = "/var/lib/signet"
+        let copy = try Program(
+            Command([
+                "cp", "-a", set.stage.path(state) + "/.", elsewhere.stage.path(state),
+            ])
+        ).expectEnd(within: patience)
+        try set.check("everything is there", copy.succeeded, came: copy.errors)
+        try elsewhere.signet.start()
+        try elsewhere.giveUp(try elsewhere.seeAnotherTPM(), who: "the thief")
+        try elsewhere.trustTPM()
+        let terminal = try elsewhere.alice("sudo", "whoami")
+        try elsewhere.seeSwipeInvitation(terminal)
+        try elsewhere.swipe(
+            .aliceRight, "the thief swipes a finger, and the reader says that it is alice's")
+        try elsewhere.see("fingerprint login is off for alice", on: terminal)
+        try elsewhere.see(sudoPrompt, on: terminal)
+        try elsewhere.giveUp(terminal, who: "the thief")
+        try set.checkVault("tpm")
+    }
+
+    private static func clear(_ set: DemoSet) throws {
+        set.screen.act("somebody clears the TPM")
+        try set.tpm.run(TPMCommand(.clear, [TPMHandle.platform], passwords: [[]]))
+        let terminal = try set.seeAnotherTPM()
+        try set.typePassword(terminal)
+        try set.seeRoot(terminal)
+        try set.trustTPM()
+        try set.turnOn()
+        try set.swipeAtSudo()
+    }
+
+    private static func migrate(_ set: DemoSet) throws {
+        for vault in ["file", "tpm"] {
+            let terminal = try set.alice("signet", "vault", "migrate", vault)
+            try set.see("Password of alice: ", on: terminal)
+            try set.typePassword(terminal)
+            try set.see("the key of alice is in the vault '\(vault)' now", on: terminal)
+            try set.end(terminal, "the old key is gone")
+            try set.checkVault(vault)
+            try set.swipeAtSudo()
+        }
+    }
+}
