@@ -60,7 +60,7 @@ private final class Calls: Sendable {
     }
 
     private func start() {
-        let reference = Unmanaged.passRetained(self)
+        let reference = unsafe Unmanaged.passRetained(self)
         let thread = unsafe g_thread_try_new(
             "vault",
             { data in
@@ -70,7 +70,7 @@ private final class Calls: Sendable {
             }, reference.toOpaque(), nil)
         guard let thread = unsafe thread else {
             // Who waits runs into their limit; the next call tries again.
-            reference.release()
+            unsafe reference.release()
             return state.withLock { $0.isRunning = false }
         }
         unsafe g_thread_unref(thread)
