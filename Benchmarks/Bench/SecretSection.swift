@@ -1,4 +1,3 @@
-import Crypto
 import Glibc
 import Posix
 import TestSupport
@@ -36,14 +35,10 @@ struct SecretSection {
         let secret = try SecretBytes.random(Self.size)
         var (set, get) = (Samples(), Samples())
         for _ in 0..<runs {
-            let (content, sealed) = try set.time {
-                let key = try SecretBytes.random(AESGCM.keyCount)
-                let content = try AESGCM.seal(secret, key: key, additional: [])
-                return (content, try vault.seal(key, context))
-            }
-            let data = try vault.ready(data: sealed, context)
+            let sealed = try set.time { try SealedContent.seal(secret, context, by: vault) }
+            let data = try vault.ready(data: sealed.key, context)
             let opened = try get.time {
-                try AESGCM.open(content, key: try data.open(context), additional: [])
+                try SealedContent.open(sealed.content, key: try data.open(context), context)
             }
             data.release()
             guard opened.equals(secret) else { throw BenchFault.unexpected("another secret") }
