@@ -44,6 +44,8 @@ struct BenchDaemon {
     private mutating func take(_ option: String, _ value: String) {
         if let variable = Self.readers[option] {
             unsafe setenv(variable, value, 1)
+            // A reader keeps its prints also while no daemon runs.
+            if option.hasPrefix("--storage") { unsafe keep_virtual_storage(value + ".prints") }
             return
         }
         switch option {
