@@ -96,6 +96,7 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	sed 's,@LIBEXEC@,$(LIBEXEC),' systemd/signetd.service.in \
 		> $(DESTDIR)$(SYSTEMDDIR)/signetd.service
 	chmod 644 $(DESTDIR)$(SYSTEMDDIR)/signetd.service
+	install -D -m 644 systemd/signet.sysusers $(DESTDIR)/usr/lib/sysusers.d/signet.conf
 	install -D -m 644 pam/signet.pam-auth-update $(DESTDIR)/usr/share/pam-configs/signet
 	install -d $(DESTDIR)$(PREFIX)/share/doc/signet/examples
 	install -m 644 pam/examples/* $(DESTDIR)$(PREFIX)/share/doc/signet/examples
@@ -109,7 +110,9 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	else \
 		install -D -m 644 pam/signet $(DESTDIR)/etc/pam.d/signet; \
 	fi
-	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then systemctl daemon-reload; fi
+	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
+		systemd-sysusers signet.conf && systemctl daemon-reload; \
+	fi
 	@echo "next: systemctl enable --now signetd.socket; signet enroll; pam-auth-update"
 
 # The profile leaves common-auth before the module goes. State in /var/lib/signet stays.
@@ -122,7 +125,7 @@ uninstall: ## take it all away again, but not state and not files you edited
 	fi
 	rm -f $(DESTDIR)/usr/share/pam-configs/signet $(DESTDIR)$(PAMDIR)/pam_signet.so
 	rm -f $(DESTDIR)$(SYSTEMDDIR)/signetd.socket $(DESTDIR)$(SYSTEMDDIR)/signetd.service
-	rm -f $(DESTDIR)$(PREFIX)/bin/signet
+	rm -f $(DESTDIR)/usr/lib/sysusers.d/signet.conf $(DESTDIR)$(PREFIX)/bin/signet
 	rm -rf $(DESTDIR)$(LIBEXEC) $(DESTDIR)$(PREFIX)/share/doc/signet
 	@if cmp -s pam/signet $(DESTDIR)/etc/pam.d/signet; then \
 		rm -f $(DESTDIR)/etc/pam.d/signet; \

@@ -44,7 +44,7 @@ let package = Package(
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
-        .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
 
         // One wrapper for each C library.
@@ -122,7 +122,7 @@ let package = Package(
             path: "Benchmarks/Acceptance", swiftSettings: common),
         .executableTarget(
             name: "bench",
-            dependencies: ["Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault"],
+            dependencies: ["Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault", "Wire"],
             path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",

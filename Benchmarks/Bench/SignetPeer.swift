@@ -8,7 +8,8 @@ final class SignetPeer: Peer {
     let module: String
 
     private static let finger = "alice-right-index"
-    private static let socket = "/run/signet/signetd.sock"
+    /// The daemon's socket, on the stage.
+    static let socket = "/run/signet/signetd.sock"
     private let stage: Stage
     private let reader: String
     private let built = "\(Layout.package)/build"

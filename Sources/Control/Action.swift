@@ -3,10 +3,22 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
+    case secretSet = "secret set"
+    case secretGet = "secret get"
+    case secretList = "secret list"
+    case secretDelete = "secret delete"
     case help
 
-    /// What it takes besides `--json` and `--help`, which all take.
+    /// The word that begins commands of two words.
+    static let secret = "secret"
+
+    /// All that it takes.
     var options: [Option] {
+        // What releases a secret writes that and nothing else.
+        self == .secretGet ? own + [.help] : own + [.json, .help]
+    }
+
+    private var own: [Option] {
         switch self {
         case .status, .list, .verify: [.account]
         case .enroll: [.account, .reader, .passwordStdin]
@@ -14,6 +26,9 @@ enum Action: String, CaseIterable {
         case .enable, .disable, .unlock, .vault: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
+        case .secretSet: [.account, .replace]
+        case .secretGet: [.account, .noNewline, .force]
+        case .secretList, .secretDelete: [.account]
         case .readers, .help: []
         }
     }
@@ -25,8 +40,10 @@ enum Action: String, CaseIterable {
         case .delete: ("FINGER | --all", 1)
         case .config: ("[--check [FILE…]]", .max)
         case .vault: ("[migrate tpm|file | trust]", 2)
-        case .help: ("[COMMAND]", 1)
-        case .status, .list, .verify, .enable, .disable, .unlock, .readers, .log: ("", 0)
+        case .help: ("[COMMAND]", 2)
+        case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
+        case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log:
+            ("", 0)
         }
     }
 
@@ -45,6 +62,10 @@ enum Action: String, CaseIterable {
         case .vault: CommandHelp.vault
         case .log: CommandHelp.log
         case .config: CommandHelp.config
+        case .secretSet: CommandHelp.secretSet
+        case .secretGet: CommandHelp.secretGet
+        case .secretList: CommandHelp.secretList
+        case .secretDelete: CommandHelp.secretDelete
         case .help: CommandHelp.help
         }
     }
@@ -54,7 +75,8 @@ enum Action: String, CaseIterable {
 enum Option: String, CaseIterable {
     case account, json, help, reader, all
     case passwordStdin = "password-stdin"
-    case verify, export, to, signers, check
+    case verify, export, to, signers, check, replace, force
+    case noNewline = "no-newline"
 
     /// As it is typed.
     var name: String { "--\(rawValue)" }
@@ -66,7 +88,9 @@ enum Option: String, CaseIterable {
         case .reader: "ID"
         case .export: "N"
         case .to: "DIRECTORY"
-        case .json, .help, .all, .passwordStdin, .verify, .signers, .check: nil
+        case .json, .help, .all, .passwordStdin, .verify, .signers, .check, .replace, .force,
+            .noNewline:
+            nil
         }
     }
 
@@ -84,6 +108,9 @@ enum Option: String, CaseIterable {
         case .to: CommandHelp.to
         case .signers: CommandHelp.signers
         case .check: CommandHelp.check
+        case .replace: CommandHelp.replace
+        case .force: CommandHelp.force
+        case .noNewline: CommandHelp.noNewline
         }
     }
 }

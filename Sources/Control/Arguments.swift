@@ -9,14 +9,35 @@ struct Arguments {
     /// Reads the words after the program's name; throws `.usage` on anything that is not known.
     init(_ words: [String]) throws(CommandFault) {
         guard let first = words.first else { throw .usage(CommandText.noAction) }
+        if first == Action.secret {
+            self = try Arguments(ofSecret: words.dropFirst())
+            return
+        }
         guard let action = Arguments.action(first) else {
             throw .usage(
                 first.hasPrefix("-")
                     ? CommandText.earlyOption(first.bytes)
                     : CommandText.unknownAction(first.bytes))
         }
+        try self.init(action, words.dropFirst())
+    }
+
+    /// Reads what follows the word `secret`.
+    private init(ofSecret words: ArraySlice<String>) throws(CommandFault) {
+        let word = words.first ?? ""
+        if ["--help", "-h"].contains(word) {
+            try self.init(.help, [])
+            return
+        }
+        guard let action = Action(rawValue: "\(Action.secret) \(word)") else {
+            throw .usage(CommandSecrets.choose)
+        }
+        try self.init(action, words.dropFirst())
+    }
+
+    private init(_ action: Action, _ words: ArraySlice<String>) throws(CommandFault) {
         self.action = action
-        try read(words.dropFirst())
+        try read(words)
         guard operands.count <= action.operands.most || has(.help) else {
             throw .usage(
                 CommandText.unwantedWord(
@@ -29,6 +50,9 @@ struct Arguments {
 
     /// The value of an option that takes one.
     func value(_ option: Option) -> String? { values[option] }
+
+    /// The options that have a short form.
+    private static let long = ["-h": Option.help.name, "-n": Option.noNewline.name]
 
     private static func action(_ word: String) -> Action? {
         word == "--help" || word == "-h" ? .help : Action(rawValue: word)
@@ -45,7 +69,7 @@ struct Arguments {
                 operands.append(word)
                 continue
             }
-            try readOption(word == "-h" ? Option.help.name : word, &rest)
+            try readOption(Arguments.long[word] ?? word, &rest)
         }
     }
 
@@ -54,7 +78,7 @@ struct Arguments {
     ) throws(CommandFault) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
-        guard let option = (action.options + [.json, .help]).first(where: { $0.name == name })
+        guard let option = action.options.first(where: { $0.name == name })
         else { throw .usage(CommandText.unknownOption(name.bytes, action: action.rawValue.bytes)) }
         guard values[option] == nil else {
             throw .usage(CommandText.repeatedOption(option.name.bytes))

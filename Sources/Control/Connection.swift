@@ -34,8 +34,8 @@ struct Connection: ~Copyable {
         } catch { throw .noService(CommandText.closed) }
     }
 
-    /// The next answer; throws when it does not come in time, is malformed, or is interrupted.
-    borrowing func answer(within limit: Duration) throws(CommandFault) -> Answer {
+    /// The next packet; throws when it does not come in time, is malformed, or is interrupted.
+    borrowing func packet(within limit: Duration) throws(CommandFault) -> Bytes {
         let deadline = ContinuousClock.now + limit
         while true {
             switch wait(for: socket.descriptor.number, or: interrupts, until: deadline) {
@@ -51,12 +51,13 @@ struct Connection: ~Copyable {
             case .wouldBlock: continue
             case .end: throw .noService(CommandText.closed)
             case .tooLong: throw .fault(CommandText.malformed)
-            case .packet(let packet): return try Connection.decode(packet)
+            case .packet(let packet): return packet
             }
         }
     }
 
-    private static func decode(_ packet: Bytes) throws(CommandFault) -> Answer {
+    /// The answer that a packet carries.
+    static func decode(_ packet: Bytes) throws(CommandFault) -> Answer {
         do throws(WireFault) {
             return try Answer(decoding: packet)
         } catch { throw .fault(CommandText.malformed) }

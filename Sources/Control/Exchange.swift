@@ -15,6 +15,8 @@ struct Exchange {
     var password = PasswordSource.terminal
     /// Whether somebody has to touch the reader meanwhile.
     var awaitsTouch = false
+    /// The secret that is announced, or room for the one that is released.
+    var secret: SecretBuffer?
 
     /// A little more than the longest that an enrolment may take by configuration.
     private static let touchLimit = Duration.seconds(615)
@@ -46,25 +48,51 @@ struct Exchange {
         while true {
             let answer: Answer
             do throws(CommandFault) {
-                answer = try connection.answer(within: limit)
+                guard let next = try self.answer(over: connection, within: limit) else { continue }
+                answer = next
             } catch .interrupted {
                 return try cancel(connection, take)
             }
-            if case .passwordWanted(let account) = answer {
+            switch answer {
+            case .passwordWanted(let account):
                 try connection.send(try packet(for: account))
                 limit = awaitsTouch ? Exchange.touchLimit : Exchange.passwordLimit
-                continue
+            case .secretWanted:
+                try sendSecret(over: connection)
+                limit = Exchange.passwordLimit
+            case .denial(let denial): throw .denied(denial, account: request.account ?? [])
+            default:
+                if case .finished = try take(answer) { return }
+                limit = awaitsTouch ? Exchange.touchLimit : surroundings.answerLimit
             }
-            if case .finished = try handle(answer, take) { return }
-            limit = awaitsTouch ? Exchange.touchLimit : surroundings.answerLimit
         }
     }
 
-    private func handle(
-        _ answer: Answer, _ take: (Answer) throws(CommandFault) -> Step
-    ) throws(CommandFault) -> Step {
-        guard case .denial(let denial) = answer else { return try take(answer) }
-        throw .denied(denial, account: request.account ?? [])
+    /// The next answer; nil if it was a part of a secret, which is kept.
+    private func answer(
+        over connection: borrowing Connection, within limit: Duration
+    ) throws(CommandFault) -> Answer? {
+        var packet = try connection.packet(within: limit)
+        defer { wipe(&packet) }
+        do throws(WireFault) {
+            if let range = try SecretPartFrame.range(.released, in: packet) {
+                guard awaitsTouch, let secret, secret.append(packet[range]) else {
+                    throw .unexpectedField
+                }
+                return nil
+            }
+        } catch { throw .fault(CommandText.malformed) }
+        return try Connection.decode(packet)
+    }
+
+    private func sendSecret(over connection: borrowing Connection) throws(CommandFault) {
+        guard !awaitsTouch, let secret else { throw .fault(CommandText.unexpected) }
+        var start = 0
+        while start < secret.count {
+            let count = SecretPartFrame.count(ofNext: secret.count - start)
+            try connection.send(secret.packet(start..<(start + count)))
+            start += count
+        }
     }
 
     /// Takes the request back and waits for its end: it may be done already.
@@ -75,13 +103,16 @@ struct Exchange {
         do throws(CommandFault) {
             try connection.send(try encoded(.cancel))
             while true {
-                let answer = try connection.answer(within: surroundings.answerLimit)
+                guard let answer = try answer(over: connection, within: surroundings.answerLimit)
+                else { continue }
                 switch answer {
                 case .denial: throw .interrupted
                 case .done:
+                    // Who took it back is shown no secret, though it was on its way.
+                    if awaitsTouch && secret != nil { throw .interrupted }
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
-                    .signer, .setting, .chainHead, .secretPart, .secret, .vault:
+                    .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
                     continue
                 }
             }

@@ -12,11 +12,15 @@ extension Invocation {
     /// `signet enroll [FINGER] [--reader ID]`
     func enroll() throws(CommandFault) {
         let account = try account()
-        let finger: Finger
-        if let named = try namedFinger() {
-            finger = named
-        } else {
-            finger = try freeFinger(account)
+        let named = try namedFinger()
+        var finger = named ?? .rightIndex
+        let isAtTerminal = !isJSON && surroundings.columns() != nil
+        if named == nil || isAtTerminal {
+            let fingers = try fingers(account)
+            if named == nil { finger = try freeFinger(fingers, account) }
+            if isAtTerminal, let secrets = fingers.secrets {
+                surroundings.say(CommandSecrets.warning(secrets))
+            }
         }
         let done = try follow(
             .enroll(
@@ -48,12 +52,16 @@ extension Invocation {
     /// `signet list`
     func list() throws(CommandFault) {
         let account = try account()
-        let prints = try prints(account)
+        let (prints, secrets) = try fingers(account)
         let document = JSON.document(
             "fingers",
-            [("account", .bytes(account)), ("fingers", .array(prints.map(\.document)))])
+            [
+                ("account", .bytes(account)), ("fingers", .array(prints.map(\.document))),
+                ("secrets", .number(UInt64(secrets ?? 0))),
+            ])
         guard !prints.isEmpty else { return say(document, [CommandOutcome.noFingers(account)]) }
-        say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)))
+        let depending = secrets.map { [CommandSecrets.depending($0)] } ?? []
+        say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)) + depending)
     }
 
     /// `signet verify`
@@ -94,19 +102,26 @@ extension Invocation {
         return finger
     }
 
-    private func freeFinger(_ account: Bytes) throws(CommandFault) -> Finger {
-        let taken = try prints(account).compactMap(\.finger)
+    private func freeFinger(
+        _ fingers: (prints: [PrintAnswer], secrets: UInt32?), _ account: Bytes
+    ) throws(CommandFault) -> Finger {
+        let taken = fingers.prints.compactMap(\.finger)
         guard let free = Invocation.preference.first(where: { !taken.contains($0) }) else {
             throw .denied(Denial(.tooManyFingers), account: account)
         }
         return free
     }
 
-    private func prints(_ account: Bytes) throws(CommandFault) -> [PrintAnswer] {
-        try collect(.list(account: account)) { answer in
+    /// The fingers, and how many secrets open to them.
+    private func fingers(
+        _ account: Bytes
+    ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?) {
+        var done = DoneAnswer()
+        let prints: [PrintAnswer] = try collect(.list(account: account), &done) { answer in
             if case .print(let print) = answer { return print }
             return nil
         }
+        return (prints, done.secrets)
     }
 
     private func sayChange(
@@ -116,6 +131,7 @@ extension Invocation {
             done.prints == 0
             ? [CommandOutcome.noFingers(account)]
             : done.state.map { [CommandOutcome.login($0, account: account)] } ?? []
+        let secrets = done.secrets.map { [CommandSecrets.ended($0)] } ?? []
         say(
             .document(
                 kind,
@@ -123,8 +139,9 @@ extension Invocation {
                     ("account", .bytes(account)), ("finger", .optional(finger) { .string($0) }),
                     ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
                     ("login", .optional(done.state) { .string($0.word) }),
+                    ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
                 ]),
-            lines + login)
+            lines + login + secrets)
     }
 }
 

@@ -3,16 +3,19 @@ import Texts
 extension Invocation {
     /// `signet help`, for all or for one command.
     func help() throws(CommandFault) {
-        guard let word = arguments.operands.first else { return help(for: .help) }
-        guard let action = Action(rawValue: word) else {
-            throw .usage(CommandText.unknownAction(word.bytes))
+        guard !arguments.operands.isEmpty else { return help(for: .help) }
+        let words = arguments.operands.joined(separator: " ")
+        guard let action = Action(rawValue: words) else {
+            throw .usage(
+                words == Action.secret
+                    ? CommandSecrets.choose : CommandText.unknownAction(words.bytes))
         }
         help(for: action)
     }
 
     /// What a command takes; for `help` itself, all there is.
     func help(for action: Action) {
-        let options = action.options + [.json, .help]
+        let options = action.options
         let document = JSON.document(
             "help",
             [
@@ -38,7 +41,7 @@ extension Invocation {
 
     private static func page(_ action: Action) -> [Text] {
         let words = action.operands.name.isEmpty ? "" : " \(action.operands.name)"
-        let options = (action.options + [.json, .help]).map { option in
+        let options = action.options.map { option in
             ((option.name + (option.value.map { " \($0)" } ?? "")).text, option.purpose)
         }
         return [

@@ -27,6 +27,10 @@ package struct Invocation {
 
     /// The same for the installed program, signals included; gives the status for exit(3).
     package static func runOnThisMachine(_ words: [String]) -> Int32 {
+        // Before a secret is in its memory.
+        if words.first == Action.secret, (try? hardenProcess()) == nil {
+            return ExitCode.fault.rawValue
+        }
         var surroundings = Surroundings()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
         surroundings.interrupts = interrupts.descriptor.number
@@ -51,6 +55,10 @@ package struct Invocation {
         case .vault: try vault()
         case .log: try log()
         case .config: try config()
+        case .secretSet: try setSecret()
+        case .secretGet: try getSecret()
+        case .secretList: try listSecrets()
+        case .secretDelete: try deleteSecret()
         case .help: try help()
         }
     }
@@ -100,9 +108,20 @@ extension Invocation {
     func collect<Item>(
         _ request: Request, _ item: (Answer) -> Item?
     ) throws(CommandFault) -> [Item] {
+        var done = DoneAnswer()
+        return try collect(request, &done, item)
+    }
+
+    /// The same, with what `done` said.
+    func collect<Item>(
+        _ request: Request, _ last: inout DoneAnswer, _ item: (Answer) -> Item?
+    ) throws(CommandFault) -> [Item] {
         var items: [Item] = []
         try exchange(request).run { (answer) throws(CommandFault) in
-            if case .done = answer { return .finished }
+            if case .done(let done) = answer {
+                last = done
+                return .finished
+            }
             guard let item = item(answer) else { throw .fault(CommandText.unexpected) }
             items.append(item)
             return .goOn
@@ -124,7 +143,7 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -69,7 +69,7 @@ extension Invocation {
             case .chainHead(let counter, let digest): answers.head = (counter, digest)
             case .done: return .finished
             case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
-                .setting, .secretPart, .secret, .vault:
+                .setting, .secretPart, .secret, .vault, .secretWanted:
                 throw .fault(CommandText.unexpected)
             }
             return .goOn
@@ -139,12 +139,17 @@ extension Invocation {
                 ]),
             [
                 CommandOutcome.exported(number, directory: directory.bytes),
-                CommandOutcome.checkCommand(account),
+                CommandOutcome.checkCommand(account, namespace: receipt.namespace),
             ])
     }
 }
 
 extension Assertion {
+    /// What it was signed for; of one that cannot be read, a login.
+    fileprivate var namespace: Bytes {
+        (try? SSHSignature(blob: signature))?.namespace ?? SignatureNamespace.login.bytes
+    }
+
     /// A receipt as programs read it: the statement's values, and the signed text itself.
     fileprivate var document: JSON {
         guard let statement = try? Statement(parsing: self.statement) else {
@@ -158,7 +163,7 @@ extension Assertion {
             ("purpose", .bytes(statement.purpose)), ("factor", .bytes(statement.factor)),
             ("enrolment", .number(statement.enrolment)),
             ("credential", .bytes(Hexadecimal.encode(statement.credential))),
-            ("statement", .bytes(self.statement)),
+            ("namespace", .bytes(namespace)), ("statement", .bytes(self.statement)),
             ("signature", .bytes(Armour.wrap(signature))),
         ])
     }

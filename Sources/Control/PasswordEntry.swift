@@ -16,9 +16,11 @@ enum PasswordSource {
         var password: Bytes
         switch self {
         case .terminal:
-            password = try typed(after: CommandText.passwordPrompt(account), in: surroundings)
+            password = try HiddenLine.password.typed(
+                after: CommandText.passwordPrompt(account), in: surroundings)
         case .standardInput:
-            password = try line(from: surroundings.input, interrupts: surroundings.interrupts)
+            password = try HiddenLine.password.read(
+                from: surroundings.input, interrupts: surroundings.interrupts)
         }
         defer { wipe(&password) }
         do throws(WireFault) {
@@ -27,44 +29,56 @@ enum PasswordSource {
     }
 }
 
-/// What is typed at the terminal after a prompt, up to Return.
-private func typed(
-    after prompt: Text, in surroundings: Surroundings
-) throws(CommandFault) -> Bytes {
-    let terminal: QuietTerminal
-    do throws(SystemFault) {
-        terminal = try QuietTerminal.open(surroundings.terminal)
-    } catch { throw .password(CommandText.noTerminal) }
-    writeAll(prompt.bytes, to: terminal.descriptor.number)
-    do throws(CommandFault) {
-        return try line(from: terminal.descriptor.number, interrupts: surroundings.interrupts)
-    } catch {
-        writeAll([10], to: terminal.descriptor.number)
-        throw error
-    }
-}
+/// A line that nobody may see: how long it may be, and what is told where it cannot be had.
+struct HiddenLine {
+    let limit: Int
+    let noTerminal: CommandFault
+    let missing: CommandFault
+    let tooLong: CommandFault
 
-/// One line, without its end, read byte by byte so that nothing behind it is taken.
-private func line(from number: Int32, interrupts: Int32) throws(CommandFault) -> Bytes {
-    var line = Bytes()
-    // All at once: growing would leave copies behind.
-    line.reserveCapacity(Limit.password + 1)
-    while line.count <= Limit.password {
-        switch wait(for: number, or: interrupts, until: nil) {
-        case .interrupted:
-            wipe(&line)
-            throw .interrupted
-        case .readable, .timedOut: break
-        }
-        switch try? readByte(from: number) {
-        case .wouldBlock: continue
-        case .byte(UInt8(ascii: "\n")): return line
-        case .byte(let byte): line.append(byte)
-        case .end, nil:
-            if !line.isEmpty { return line }
-            throw .password(CommandText.noPassword)
+    /// A password.
+    static let password = HiddenLine(
+        limit: Limit.password, noTerminal: .password(CommandText.noTerminal),
+        missing: .password(CommandText.noPassword), tooLong: .password(CommandText.longPassword))
+
+    /// What is typed at the terminal after a prompt, up to Return; the caller wipes it.
+    func typed(after prompt: Text, in surroundings: Surroundings) throws(CommandFault) -> Bytes {
+        let terminal: QuietTerminal
+        do throws(SystemFault) {
+            terminal = try QuietTerminal.open(surroundings.terminal)
+        } catch { throw noTerminal }
+        writeAll(prompt.bytes, to: terminal.descriptor.number)
+        do throws(CommandFault) {
+            return try read(
+                from: terminal.descriptor.number, interrupts: surroundings.interrupts)
+        } catch {
+            writeAll([10], to: terminal.descriptor.number)
+            throw error
         }
     }
-    wipe(&line)
-    throw .password(CommandText.longPassword)
+
+    /// One line, without its end, read byte by byte so that nothing behind it is taken.
+    func read(from number: Int32, interrupts: Int32) throws(CommandFault) -> Bytes {
+        var line = Bytes()
+        // All at once: growing would leave copies behind.
+        line.reserveCapacity(limit + 1)
+        while line.count <= limit {
+            switch wait(for: number, or: interrupts, until: nil) {
+            case .interrupted:
+                wipe(&line)
+                throw .interrupted
+            case .readable, .timedOut: break
+            }
+            switch try? readByte(from: number) {
+            case .wouldBlock: continue
+            case .byte(UInt8(ascii: "\n")): return line
+            case .byte(let byte): line.append(byte)
+            case .end, nil:
+                if !line.isEmpty { return line }
+                throw missing
+            }
+        }
+        wipe(&line)
+        throw tooLong
+    }
 }

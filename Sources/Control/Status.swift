@@ -53,7 +53,7 @@ extension Invocation {
                 status = answer
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
                 throw .fault(CommandText.unexpected)
             }
         }
@@ -81,6 +81,9 @@ extension Standing {
         ]
         if let way = CommandStatus.wayOn(status) { rows.append(["", way]) }
         rows.append([CommandStatus.fingers, CommandStatus.fingers(status)])
+        if let secrets = status.secrets {
+            rows.append([CommandStatus.secrets, CommandSecrets.status(secrets)])
+        }
         let names = readers.map { CommandStatus.reader(name: $0.name, readerID: $0.readerID) }
         rows += continued(CommandStatus.readers, names.isEmpty ? [CommandStatus.noReader] : names)
         rows.append([CommandStatus.lock, CommandStatus.lock(status)])
@@ -126,6 +129,7 @@ extension Standing {
                         ("generation", .number(status.generation)),
                     ])
                 ),
+                ("secrets", .number(UInt64(status.secrets ?? 0))),
                 ("readers", .array(readers.map(\.document))),
                 (
                     "lock",

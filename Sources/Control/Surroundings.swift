@@ -17,10 +17,12 @@ package struct Surroundings: Sendable {
     package var pamDirectory = "/etc/pam.d"
     /// The terminal that a password is typed at.
     package var terminal = "/dev/tty"
-    /// Where `--password-stdin` reads.
+    /// Where `--password-stdin` and `secret set` read.
     package var input: Int32 = 0
     /// Takes what was asked for; standard output.
     package var output: @Sendable (Bytes) -> Void = { writeAll($0, to: 1) }
+    /// Takes a secret that was released; standard output. False where that fails.
+    package var release: @Sendable (Bytes) -> Bool = { writeAll($0, to: 1) }
     /// Takes what went wrong; standard error.
     package var errors: @Sendable (Bytes) -> Void = { writeAll($0, to: 2) }
     /// The columns of the terminal that output goes to; nil if it goes elsewhere.

@@ -35,6 +35,10 @@ extension RetryReason {
     var word: String { String(casing: "\(self)") }
 }
 
+extension SecretState {
+    var word: String { String(casing: "\(self)") }
+}
+
 extension ScanType {
     var word: String { String(casing: "\(self)") }
 }

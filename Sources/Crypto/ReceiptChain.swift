@@ -36,6 +36,11 @@ package struct RegisteredSigner: Equatable, Sendable {
 
 /// Checks receipts one after the other: signatures, signers, order, and that none is missing.
 package struct ReceiptChain {
+    /// What a receipt's signature may be for: a login, or a secret that was released.
+    package static let namespaces = [
+        SignatureNamespace.login.bytes, SignatureNamespace.secret.bytes,
+    ]
+
     private let account: [UInt8]
     private let uid: UInt32
     private let signers: [RegisteredSigner]
@@ -73,7 +78,7 @@ package struct ReceiptChain {
         let signer = RegisteredSigner(
             key: signature.publicKey, credential: statement.credential)
         guard signers.contains(signer) else { throw .unknownSigner(index: count) }
-        guard signature.namespace == SignatureNamespace.login.bytes,
+        guard ReceiptChain.namespaces.contains(signature.namespace),
             try fits(signature, parts.statement)
         else { throw .badSignature(index: count) }
         guard statement.previous == last.digest else { throw .broken(index: count) }
@@ -118,10 +123,31 @@ package struct ReceiptChain {
 }
 
 extension RegisteredSigner {
-    /// Reads the lines of an allowed_signers file as Signet writes them: account, namespace, key,
+    /// What stands between account and key in a line: the uses that the key is good for.
+    package static let options = StaticString(" namespaces=\"login@signet,secret@signet\" ").bytes
+    /// The same as version 0.1.0 wrote it.
+    private static let olderOptions = StaticString(" namespaces=\"login@signet\" ").bytes
+
+    /// Gives the lines of an older version today's options; the rest stays as it is.
+    package static func upgraded(file: [UInt8], account: [UInt8]) -> [UInt8] {
+        let older = account + olderOptions
+        var upgraded: [UInt8] = []
+        upgraded.reserveCapacity(file.count)
+        var rest = file[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
+            let line = rest[..<end]
+            let isOlder = line.starts(with: older)
+            upgraded += isOlder ? account + options + line.dropFirst(older.count) : Array(line)
+            rest = rest[end...]
+        }
+        return upgraded
+    }
+
+    /// Reads the lines of an allowed_signers file as Signet writes them: account, namespaces, key,
     /// and `signet:` account `:` credential. Nil where a line has another form or account.
     package static func parse(file: [UInt8], account: [UInt8]) -> [RegisteredSigner]? {
-        let prefix = account + StaticString(" namespaces=\"login@signet\" ").bytes
+        let prefix = account + options
         let label = StaticString("signet:").bytes + PercentEncoding.encode(account) + [0x3a]
         var signers: [RegisteredSigner] = []
         var rest = file[...]

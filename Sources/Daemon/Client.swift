@@ -15,6 +15,10 @@ protocol Client: AnyObject, Sendable {
     func send(_ answer: Answer) async
     /// Asks for a password; nil when the client gave none.
     func askPassword(of account: Bytes) async -> SecretBytes?
+    /// Asks for a secret that was announced, and takes its parts.
+    func askSecret(_ announced: SecretProgress) async -> Ruling<SecretBytes>
+    /// Sends a secret in parts, waiting for a client that reads slowly.
+    func send(_ secret: SecretBytes) async
 }
 
 /// What answers requests.

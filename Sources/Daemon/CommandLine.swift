@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import Vault
 
 /// What `signetd` is started with.
 package enum DaemonCommand: Equatable {
@@ -47,4 +48,6 @@ package func enterDaemon() throws(SystemFault) {
     try clearEnvironment(keeping: [
         "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "CREDENTIALS_DIRECTORY",
     ])
+    // Here, while there is one thread.
+    try TPMVault.keepLibraryQuiet()
 }

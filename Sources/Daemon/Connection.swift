@@ -9,6 +9,8 @@ final class Connection {
     static let patience = Duration.seconds(30)
     /// How long a person may take to type a password.
     static let typing = Duration.seconds(120)
+    /// How long a client may take to send the secret that it has announced.
+    static let sending = Duration.seconds(10)
     /// How long the daemon waits for a client that does not read.
     static let sendTimeout = Duration.seconds(5)
     /// Requests over one connection.
@@ -24,6 +26,7 @@ final class Connection {
     private var idle: Timer?
     private var request: Task<Void, Never>?
     private var password: CheckedContinuation<SecretBytes?, Never>?
+    private var secret: SecretDelivery?
     private var requests = 0
     private var isOpen = true
     private var isStopping = false
@@ -56,6 +59,7 @@ final class Connection {
         watch?.cancel()
         idle?.cancel()
         takePassword(nil)
+        giveUpSecret()
         // The place is free when the request is over: else hanging up would evade the limits.
         guard let request else { return ended(self) }
         request.cancel()
@@ -95,9 +99,15 @@ final class Connection {
                 let span = packet.span.extracting(range)
                 return takePassword(unsafe try? SecretBytes(copying: span.bytes))
             }
+            if let range = try SecretPartFrame.range(.kept, in: packet) {
+                defer { wipe(&packet) }
+                guard let secret else { return refuse() }
+                let span = packet.span.extracting(range)
+                return take(secret.add(unsafe span.bytes))
+            }
             take(try Request(decoding: packet))
         } catch {
-            // It may hold a password all the same.
+            // It may hold a password or a secret all the same.
             wipe(&packet)
             refuse()
         }
@@ -106,7 +116,7 @@ final class Connection {
     private func take(_ request: Request) {
         switch request {
         case .cancel where self.request != nil: self.request?.cancel()
-        case .password, .cancel: refuse()
+        case .password, .secretPart, .cancel: refuse()
         case _ where self.request != nil || isStopping: refuse()
         case _: begin(request)
         }
@@ -119,6 +129,7 @@ final class Connection {
         self.request = onService { [self] in
             let answer = told(await service.answer(request, from: self))
             takePassword(nil)
+            giveUpSecret()
             await send(answer)
             service.answered(request, with: answer, to: self)
             self.request = nil
@@ -157,6 +168,10 @@ extension Connection: Client {
 
     func send(_ answer: Answer) async {
         guard let packet = try? answer.encoded() else { return close() }
+        await send(packet)
+    }
+
+    private func send(_ packet: Bytes) async {
         while isOpen {
             switch try? socket.send(packet) {
             case .whole: return
@@ -186,5 +201,49 @@ extension Connection: Client {
         let patience = Timer(after: Connection.sendTimeout) { [weak self] in self?.close() }
         defer { patience.cancel() }
         return await FileWatch.ready(descriptor, for: .writable).contains(.writable)
+    }
+}
+
+extension Connection {
+    func askSecret(_ announced: SecretProgress) async -> Ruling<SecretBytes> {
+        // What is announced and does not come is no request: the connection ends.
+        let patience = Timer(after: Connection.sending) { [weak self] in self?.refuse() }
+        defer { patience.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled, isOpen else {
+                    return continuation.resume(returning: .deny(Denial(.cancelled)))
+                }
+                secret = SecretDelivery(announced, to: continuation)
+                // Only now, so that no part can come before somebody waits for it.
+                post(.secretWanted)
+            }
+        } onCancel: {
+            onService { self.giveUpSecret() }
+        }
+    }
+
+    func send(_ secret: SecretBytes) async {
+        var start = 0
+        while start < secret.count, isOpen {
+            let count = SecretPartFrame.count(ofNext: secret.count - start)
+            var packet = secret.packet(start..<(start + count))
+            await send(packet)
+            wipe(&packet)
+            start += count
+        }
+    }
+
+    private func take(_ step: SecretDelivery.Step) {
+        switch step {
+        case .more: break
+        case .ended: secret = nil
+        case .refused: refuse()
+        }
+    }
+
+    private func giveUpSecret() {
+        secret?.giveUp()
+        secret = nil
     }
 }

@@ -39,27 +39,34 @@ extension Service {
     }
 
     /// Issues a credential for these fingers in the place of any older one: in the vault that is
-    /// wanted, else where the older one was.
+    /// wanted, else where the older one was. Where `change` leads to these fingers, both happen at
+    /// once or not at all.
     func issue(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
-        in wanted: VaultKind? = nil, because reason: String
+        with change: PrintChange? = nil, in wanted: VaultKind? = nil, because reason: String
     ) async throws(StoreFault) {
         let draft = try kept.credential.draft(enrolment)
-        let former = try kept.credential.state().vault
+        let former = try kept.credential.state()
         let kind: VaultKind
-        if let wanted { kind = wanted } else { kind = await vaults.chosen(after: former) }
+        if let wanted { kind = wanted } else { kind = await vaults.chosen(after: former.vault) }
         let made: NewCredential
         do throws(VaultError) {
             made = try await vaults.call(kind) { vault throws(VaultError) in
                 try vault.create(draft.context)
             }
         } catch { throw .vault(error) }
-        // While the vault was at work, somebody else may have changed the fingers.
-        guard try kept.prints.enrolment().state == enrolment.state else {
-            throw .changedMeanwhile
+        // While the vault was at work, somebody else may have changed the fingers, or switched
+        // login by finger off.
+        guard try kept.credential.state() == former else { throw .changedMeanwhile }
+        if change == nil {
+            guard try kept.prints.enrolment().state == enrolment.state else {
+                throw .changedMeanwhile
+            }
         }
-        _ = try kept.credential.publish(draft, made, by: kind, now: instant)
+        try kept.credential.publish(draft, made, by: kind, with: change, now: instant)
         journal.credential(of: account, "issued", because: reason)
+        // What the account keeps goes where its credential is: the other vault may be given up.
+        await reseal(kept, from: enrolment.state, to: enrolment.state, by: kind)
     }
 
     /// Runs what takes time and reads or writes the disk; a fault is recorded and becomes a denial.

@@ -25,8 +25,7 @@ struct DecisionJournal: Sendable {
         let (decision, reason, priority) = outcome(of: answer)
         let account = request.account.map(readable) ?? ""
         let subject = account.isEmpty ? "\(request.verb)" : "\(request.verb) for \(account)"
-        var context: AuthenticateRequest?
-        if case .authenticate(let asked) = request { context = asked }
+        let context = Context(request)
         journal.send(
             JournalEntry(
                 Kind.decision, priority,
@@ -38,9 +37,9 @@ struct DecisionJournal: Sendable {
                     "SIGNET_REASON": reason,
                     "SIGNET_PEER_UID": String(peer.uid),
                     "SIGNET_PEER_PID": String(peer.pid),
-                    "SIGNET_SERVICE": readable(context?.service ?? []),
-                    "SIGNET_TERMINAL": readable(context?.terminal ?? []),
-                    "SIGNET_PURPOSE": readable(context?.purpose ?? []),
+                    "SIGNET_SERVICE": readable(context.service),
+                    "SIGNET_TERMINAL": readable(context.terminal),
+                    "SIGNET_PURPOSE": readable(context.purpose),
                 ]))
     }
 
@@ -72,12 +71,35 @@ struct DecisionJournal: Sendable {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
         case .assertion, .done: ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
-            .chainHead, .secretPart, .secret, .vault:
+            .chainHead, .secretPart, .secret, .vault, .secretWanted:
             ("answer", "", .debug)
         }
     }
 
     private func readable(_ outside: Bytes) -> String {
         String(decoding: Text(escaping: outside).bytes, as: UTF8.self)
+    }
+}
+
+/// What a request was made for: of a login what the module said, of a secret its name, never more.
+private struct Context {
+    var service: Bytes = []
+    var terminal: Bytes = []
+    var purpose: Bytes = []
+
+    init(_ request: Request) {
+        switch request {
+        case .authenticate(let asked):
+            service = asked.service
+            terminal = asked.terminal
+            purpose = asked.purpose
+        case .secretSet(let asked): purpose = SecretPurpose.text(asked.name)
+        case .secretGet(_, let name, _): purpose = SecretPurpose.text(name)
+        case .secretDelete(_, let name): purpose = SecretPurpose.text(name)
+        case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
+            .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
+            .vault, .migrate, .trustVault, .passwordChanged:
+            break
+        }
     }
 }

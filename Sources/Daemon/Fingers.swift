@@ -32,7 +32,9 @@ extension Service {
         case .failure(let fault): return .denial(Denial(of: fault))
         case .success(let template):
             let answer = await keep(template, finger, reader, for: account)
-            if case .denial = answer { await readers.forget(template) }
+            if case .denial = answer, isUncounted(template.bytes, of: account) {
+                await readers.forget(template)
+            }
             return answer
         }
     }
@@ -45,17 +47,15 @@ extension Service {
         let answer = await answering(account) { () async throws(StoreFault) in
             guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
             let before = try kept.prints.enrolment()
-            let wasOn = try isOn(account, kept, before)
             gone = before.prints.filter { finger == nil || $0.finger == finger }
             let damaged = before.damaged.filter { finger == nil || $0.finger == finger }
             guard !gone.isEmpty || !damaged.isEmpty else {
                 return .denial(Denial(.unknownFinger, finger: finger))
             }
-            try kept.prints.commit(
-                try kept.prints.draft(
-                    removing: gone.map(\.identifier) + damaged.map(\.identifier)))
-            return try await reissue(
-                account, kept, finger, wasOn: wasOn, because: "a finger was deleted")
+            let change = try kept.prints.draft(
+                removing: gone.map(\.identifier) + damaged.map(\.identifier))
+            return try await make(
+                change, account, kept, from: before, finger, because: "a finger was deleted")
         }
         await forget(gone, of: account, client)
         return answer
@@ -66,8 +66,8 @@ extension Service {
     private func forget(
         _ prints: [Store.StoredPrint], of account: Account, _ client: any Client
     ) async {
-        let templates = prints.compactMap { try? Template(bytes: $0.template) }
-            .filter(\.isStoredOnReader)
+        let templates = prints.filter { isUncounted($0.template, of: account) }
+            .compactMap { try? Template(bytes: $0.template) }.filter(\.isStoredOnReader)
         guard !templates.isEmpty else { return }
         let wish = TouchWish(
             account: account, who: Bytes("signet delete (\(account.name))".utf8), tries: 1,
@@ -77,6 +77,15 @@ extension Service {
         }
         defer { queue.leave() }
         for template in templates { await readers.forget(template) }
+    }
+
+    /// Whether a template surely belongs to no finger of the account's: a change that failed may
+    /// have come about all the same, and one that did not leaves the old fingers.
+    private func isUncounted(_ template: [UInt8], of account: Account) -> Bool {
+        do throws(StoreFault) {
+            guard let enrolment = try kept(account)?.prints.enrolment() else { return true }
+            return !enrolment.prints.contains { $0.template == template }
+        } catch { return false }
     }
 
     /// Why there is no room for a finger; nil if there is.
@@ -167,16 +176,15 @@ extension Service {
         let answer = await answering(account) { () async throws(StoreFault) in
             let name = Bytes(account.name.utf8)
             let kept = try state.makeAccount(name, uid: account.uid, now: instant)
-            let wasOn = try isOn(account, kept, try kept.prints.enrolment())
             var bytes = template.bytes
             let change = try kept.prints.draft(
                 adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
             replaced = change.removed
-            try kept.prints.commit(change)
-            return try await reissue(
-                account, kept, finger, wasOn: wasOn, because: "a finger was added")
+            return try await make(
+                change, account, kept, from: try kept.prints.enrolment(), finger,
+                because: "a finger was added")
         }
-        for print in replaced {
+        for print in replaced where isUncounted(print.template, of: account) {
             if let template = try? Template(bytes: print.template) {
                 await readers.forget(template)
             }
@@ -197,20 +205,28 @@ extension Service {
         }
     }
 
-    private func reissue(
-        _ account: Account, _ kept: AccountState, _ finger: Finger?, wasOn: Bool,
-        because reason: String
+    /// Makes a change of fingers, and issues the credential for what they are then.
+    private func make(
+        _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment,
+        _ finger: Finger?, because reason: String
     ) async throws(StoreFault) -> Answer {
-        let enrolment = try kept.prints.enrolment()
-        if enrolment.isEmpty {
+        let isOn = try isOn(account, kept, before)
+        let ended = secrets(kept, fitting: before.state)
+        if change.enrolment.isEmpty {
+            try kept.prints.commit(change)
             try kept.credential.withdraw()
             journal.credential(of: account, "destroyed", because: "no finger is left")
-        } else if wasOn {
-            try await issue(account, kept, enrolment, because: reason)
+        } else if isOn {
+            try await issue(account, kept, change.enrolment, with: change, because: reason)
+        } else {
+            try kept.prints.commit(change)
         }
+        let enrolment = try kept.prints.enrolment()
         let state = try credentialState(account, kept, enrolment)
         return .done(
-            DoneAnswer(finger: finger, prints: enrolment.count, state: state.onTheWire))
+            DoneAnswer(
+                finger: finger, prints: enrolment.count, state: state.onTheWire,
+                secrets: ended))
     }
 }
 

@@ -25,6 +25,7 @@ extension Service {
             status.prints = UInt8(clamping: enrolment.prints.count)
             status.damaged = UInt8(clamping: enrolment.damaged.count)
             status.generation = enrolment.state.generation
+            status.secrets = secrets(kept, fitting: enrolment.state)
             describe(try credentialState(account, kept, enrolment), in: &status)
             describe(kept.lockout.load(), in: &status)
             return .allow(status)
@@ -50,12 +51,14 @@ extension Service {
 
     /// Sends an account's prints.
     func list(_ account: Account, _ client: any Client) async -> Answer {
-        let ruling: Ruling<Enrolment?> = reading(account) { () throws(StoreFault) in
-            .allow(try kept(account)?.prints.enrolment())
+        let ruling: Ruling<(Enrolment?, UInt32?)> = reading(account) { () throws(StoreFault) in
+            guard let kept = try kept(account) else { return .allow((nil, nil)) }
+            let enrolment = try kept.prints.enrolment()
+            return .allow((enrolment, secrets(kept, fitting: enrolment.state)))
         }
         switch ruling {
         case .deny(let denial): return .denial(denial)
-        case .allow(let enrolment):
+        case .allow(let (enrolment, secrets)):
             for print in enrolment?.prints ?? [] {
                 await client.send(
                     .print(
@@ -70,7 +73,9 @@ extension Service {
                             finger: print.finger, printID: print.identifier, readerID: [],
                             since: nil, intact: false)))
             }
-            return .done(DoneAnswer(prints: UInt8(clamping: enrolment?.prints.count ?? 0)))
+            return .done(
+                DoneAnswer(
+                    prints: UInt8(clamping: enrolment?.prints.count ?? 0), secrets: secrets))
         }
     }
 

@@ -14,8 +14,14 @@ struct SealedItem: Sendable {
 struct ReadyItems: Sendable {
     let key: any ReadyKey
     let keyVault: VaultKind
-    var data: (any ReadyData)?
+    /// What data that are not their vault's say, they say of themselves and not of the key.
+    var data: Result<any ReadyData, VaultError>?
     var dataVault: VaultKind?
+
+    /// Gives back the data, if any are ready.
+    func releaseData() {
+        if case .success(let data) = data { data.release() }
+    }
 }
 
 /// Gets a key ready while the finger is awaited, so that nobody waits for the vault afterwards.
@@ -83,14 +89,30 @@ final class Readying {
             var both = ReadyItems(key: ready, keyVault: key.vault)
             items = both
             if let data {
-                both.data = try await vaults.call(data.vault) { vault throws(VaultError) in
-                    try vault.ready(data: data.sealed, data.context)
-                }
+                both.data = try await got(data)
                 both.dataVault = data.vault
             }
             return .success(both)
         } catch {
             if let items { vaults.giveBack(items) }
+            return .failure(error)
+        }
+    }
+
+    /// Gets data ready; throws where there is no use in waiting for a finger.
+    private func got(
+        _ data: SealedItem
+    ) async throws(VaultError) -> Result<any ReadyData, VaultError> {
+        do throws(VaultError) {
+            return .success(
+                try await vaults.call(data.vault) { vault throws(VaultError) in
+                    try vault.ready(data: data.sealed, data.context)
+                })
+        } catch .trouble(.platformChanged) {
+            // The key opens: it was made anew for this platform, which the data were not.
+            return .failure(.trouble(.platformChanged))
+        } catch {
+            if case .trouble = error { throw error }
             return .failure(error)
         }
     }

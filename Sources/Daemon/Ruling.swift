@@ -6,4 +6,14 @@ enum Ruling<Value> {
     case deny(Denial)
 }
 
+extension Ruling {
+    /// The same ruling with another value.
+    func map<Other>(_ transform: (Value) -> Other) -> Ruling<Other> {
+        switch self {
+        case .allow(let value): .allow(transform(value))
+        case .deny(let denial): .deny(denial)
+        }
+    }
+}
+
 extension Ruling: Sendable where Value: Sendable {}

@@ -21,6 +21,8 @@ final class Service: Answering {
     let vaults: Vaults
     /// The kernel's id of this boot.
     let boot: Bytes
+    /// Accounts that are sending a secret just now.
+    var sendingSecrets: Set<UInt32> = []
     /// Users who have been refused for asking too often, and not served since.
     private var hasty: Set<UInt32> = []
     private var later: [ObjectIdentifier: () -> Void] = [:]
@@ -128,9 +130,13 @@ final class Service: Answering {
             unlock(
                 account, because: "password accepted by \(String(decoding: service, as: UTF8.self))"
             )
+        case .secretSet(let request): await keepSecret(request, account, client)
+        case .secretGet(_, let name, let timeout):
+            await releaseSecret(name, milliseconds: timeout, account, client)
+        case .secretList: await listSecrets(account, client)
+        case .secretDelete(_, let name): deleteSecret(name, account)
         case .migrate(_, let vault): await migrate(account, to: vault)
-        case .secretSet, .secretGet, .secretList, .secretDelete, .passwordChanged:
-            .denial(Denial(.badRequest))
+        case .passwordChanged: .denial(Denial(.badRequest))
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }

@@ -22,8 +22,15 @@ extension Service {
             } catch {
                 return .deny(try denial(for: error, account, standing))
             }
+            let data: SecretBytes?
+            do throws(VaultError) {
+                data = try opened.data?.get()
+            } catch {
+                // Before the receipt: nothing is released.
+                return .deny(denial(forItem: error, account))
+            }
             // While the TPM was at work, somebody else may have had a turn.
-            if standing.credential.vault == .tpm {
+            if standing.credential.vault == .tpm || item?.vault == .tpm {
                 let now = try standing.kept.credential.state()
                 guard now == .issued(standing.credential) else {
                     return .deny(Denial(.badRequest))
@@ -34,7 +41,7 @@ extension Service {
                 r: opened.numbers.r, s: opened.numbers.s
             ).blob
             try place.log.append(Receipt.text(statement: text, signature: blob))
-            return .allow((Assertion(statement: text, signature: blob), opened.data))
+            return .allow((Assertion(statement: text, signature: blob), data))
         } catch {
             return .deny(denial(for: error, account))
         }
@@ -42,7 +49,7 @@ extension Service {
 
     private struct Opened: Sendable {
         let numbers: P256Signature
-        let data: SecretBytes?
+        let data: Result<SecretBytes, VaultError>?
     }
 
     private func open(
@@ -55,11 +62,13 @@ extension Service {
             try items.key.sign(data, keyContext)
         }
         guard let item else { return Opened(numbers: numbers, data: nil) }
-        guard let ready = items.data else { throw .malformed }
-        let opened = try await vaults.call(item.vault) { _ throws(VaultError) in
-            try ready.open(item.context)
-        }
-        return Opened(numbers: numbers, data: opened)
+        do throws(VaultError) {
+            guard let ready = try items.data?.get() else { throw .malformed }
+            let opened = try await vaults.call(item.vault) { _ throws(VaultError) in
+                try ready.open(item.context)
+            }
+            return Opened(numbers: numbers, data: .success(opened))
+        } catch { return Opened(numbers: numbers, data: .failure(error)) }
     }
 
     /// What a vault's error means for the person: trouble passes, a key that does not open is
@@ -76,6 +85,19 @@ extension Service {
         case .crypto, .trouble:
             journal.fault(error.description, account: account.name)
             return Denial(of: error)
+        }
+    }
+
+    /// What it means that the key signs and the item beside it does not open: the key stays.
+    private func denial(forItem error: VaultError, _ account: Account) -> Denial {
+        journal.fault(error.description, account: account.name)
+        switch error {
+        case .trouble(.platformChanged):
+            let what = "it was sealed in another state of the system (PCR): set it again"
+            return Denial(.vaultUnavailable, subject: Bytes(what.utf8))
+        case .crypto, .trouble: return Denial(of: error)
+        case .doesNotOpen, .malformed:
+            return Denial(.storage, subject: Bytes("what was sealed does not open".utf8))
         }
     }
 

@@ -55,7 +55,7 @@ extension Service {
     func credentialState(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
     ) throws(StoreFault) -> Store.CredentialState {
-        let found = try kept.credential.state()
+        let found = try kept.credential.state(for: enrolment)
         switch found {
         case .none, .disabled, .destroyed: return found
         case .damaged: return try destroy(account, kept, because: .credentialDamaged)

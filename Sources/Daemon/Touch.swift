@@ -149,22 +149,43 @@ extension Service {
     /// Keeps the template that the reader improved, in the place of the one that matched.
     ///
     /// A credential that opens for the old template is sealed to the new one: the same finger has
-    /// just matched, and the key stays the same for whoever registered it.
+    /// just matched, and the key stays the same for whoever registered it. Secrets are, too.
     func keepUpdate(
         _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
     ) async {
         guard var bytes = finger.updated?.bytes else { return }
         do throws(StoreFault) {
             let enrolment = try kept.prints.enrolment()
+            let change = try kept.prints.draft(
+                updating: finger.print.identifier, template: &bytes)
             switch try credentialState(account, kept, enrolment) {
-            case .issued(let credential) where credential.vault == .file:
-                try kept.credential.improve(
-                    finger.print.identifier, template: &bytes, credential, vault: vaults.file)
-            case .issued: break
+            case .issued(let credential):
+                try await keep(change, credential, kept, from: enrolment)
             case .none, .disabled, .destroyed, .damaged:
-                try kept.prints.update(finger.print.identifier, template: &bytes)
+                try kept.prints.commit(change)
             }
+            let now = try kept.prints.enrolment().state
+            if now != enrolment.state { await reseal(kept, from: enrolment.state, to: now) }
         } catch { journal.fault(error.description, account: account.name) }
+    }
+
+    private func keep(
+        _ change: PrintChange, _ credential: FoundCredential, _ kept: AccountState,
+        from enrolment: Enrolment
+    ) async throws(StoreFault) {
+        let old = try kept.credential.context(of: credential, enrolment)
+        let new = try kept.credential.context(of: credential, change.enrolment)
+        let resealed: [UInt8]
+        do throws(VaultError) {
+            resealed = try await vaults.call(credential.vault) { vault throws(VaultError) in
+                try vault.reseal(key: credential.sealed, from: old, to: new)
+            }
+        } catch { throw .vault(error) }
+        // While the vault was at work, login by finger may have been switched off.
+        guard try kept.credential.state() == .issued(credential) else {
+            throw .changedMeanwhile
+        }
+        try kept.credential.keep(credential, resealed: resealed, with: change)
     }
 }
 

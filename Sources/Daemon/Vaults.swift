@@ -109,11 +109,11 @@ final class Vaults {
     /// Gives back what was got ready, when the vault has time for it.
     func giveBack(_ items: ReadyItems) {
         if items.keyVault == .file { items.key.release() }
-        if items.dataVault == .file { items.data?.release() }
+        if items.dataVault == .file { items.releaseData() }
         guard items.keyVault == .tpm || items.dataVault == .tpm else { return }
         thread.later {
             if items.keyVault == .tpm { items.key.release() }
-            if items.dataVault == .tpm { items.data?.release() }
+            if items.dataVault == .tpm { items.releaseData() }
         }
     }
 

@@ -1,20 +1,17 @@
 import CFprint
+import Synchronization
 
 /// Runs blocking calls one after the other on a thread beside the two loops.
 ///
-/// The thread is GLib's: it starts with a call and ends when there is none any more.
-// SAFETY: the pool is made once, never freed, and GLib guards it with a lock of its own; a call is
-// handed over retained and taken once.
+/// The thread starts with a call, and ends when there is none any more.
 @ServiceActor
-@safe package final class SideThread {
-    private let pool: UnsafeMutablePointer<GThreadPool>?
+package final class SideThread {
+    private let calls = Calls()
     /// Calls that took longer than they may, and have not come back.
     private var overdue = 0
 
     /// A thread that does not run yet.
-    package init() {
-        unsafe pool = newPool()
-    }
+    package init() {}
 
     /// Runs a call after all earlier ones; nil where it takes longer than the limit, or at once
     /// where an earlier one still does.
@@ -31,7 +28,7 @@ import CFprint
         defer { timer.cancel() }
         return await withCheckedContinuation { continuation in
             outcome.continuation = continuation
-            push { [self] in
+            calls.add { [self] in
                 let value = body()
                 onService { if !outcome.settle(value) { self.overdue -= 1 } }
             }
@@ -40,32 +37,58 @@ import CFprint
 
     /// Runs a call after all earlier ones, for its effect.
     package func later(_ body: @escaping @Sendable () -> Void) {
-        push(body)
-    }
-
-    private func push(_ body: @escaping @Sendable () -> Void) {
-        unsafe g_thread_pool_push(pool, Unmanaged.passRetained(Call(body)).toOpaque(), nil)
+        calls.add(body)
     }
 }
 
-/// A call on its way to the thread.
-private final class Call: Sendable {
-    let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) {
-        self.body = body
+/// The calls that wait, and the thread that makes them while there are any.
+private final class Calls: Sendable {
+    private struct State {
+        var waiting: [@Sendable () -> Void] = []
+        var isRunning = false
     }
-}
 
-/// Outside of the actor: what is written within it would be held to its thread.
-private nonisolated func newPool() -> UnsafeMutablePointer<GThreadPool>? {
-    // Of the whole process: no thread stays only because another call might come.
-    g_thread_pool_set_max_unused_threads(0)
-    return unsafe g_thread_pool_new(
-        { data, _ in
-            guard let data = unsafe data else { return }
-            unsafe Unmanaged<Call>.fromOpaque(data).takeRetainedValue().body()
-        }, nil, 1, 0, nil)
+    private let state = Mutex(State())
+
+    func add(_ body: @escaping @Sendable () -> Void) {
+        let starts = state.withLock { state in
+            state.waiting.append(body)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { start() }
+    }
+
+    private func start() {
+        let reference = unsafe Unmanaged.passRetained(self)
+        let thread = unsafe g_thread_try_new(
+            "vault",
+            { data in
+                guard let data = unsafe data else { return nil }
+                unsafe Unmanaged<Calls>.fromOpaque(data).takeRetainedValue().run()
+                return nil
+            }, reference.toOpaque(), nil)
+        guard let thread = unsafe thread else {
+            // Who waits runs into their limit; the next call tries again.
+            unsafe reference.release()
+            return state.withLock { $0.isRunning = false }
+        }
+        unsafe g_thread_unref(thread)
+    }
+
+    private func run() {
+        while let body = next() { body() }
+    }
+
+    private func next() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isRunning = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
 }
 
 /// What becomes of a call: the first settlement counts.

@@ -62,7 +62,7 @@ struct Dialogue {
         case .denial(let denial):
             throw .denied(denial, account: login.account)
         case .passwordWanted, .done, .status, .print, .reader, .receipt, .signer, .setting,
-            .chainHead, .secretPart, .secret, .vault:
+            .chainHead, .secretPart, .secret, .vault, .secretWanted:
             throw .refused("an answer is none to this request")
         }
     }

@@ -88,6 +88,9 @@ package struct AppendFile: ~Copyable, Sendable {
 
     /// Cuts the file to a size, on disk when this returns; ftruncate(2).
     package borrowing func truncate(to size: Int) throws(FileFault) {
+        do {
+            try faults.before(.truncate, name)
+        } catch { throw .system(error) }
         guard ftruncate(descriptor.number, size) == 0 else {
             throw .system(.current("ftruncate", on: path))
         }

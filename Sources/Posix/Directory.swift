@@ -86,6 +86,15 @@ package final class Directory: Sendable {
         return bytes
     }
 
+    /// Whether anything has this name, whatever it is; fstatat(2).
+    package func contains(_ name: String) throws(FileFault) -> Bool {
+        try checkName(name)
+        var status = stat()
+        let code = unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)
+        guard code == 0 || errno == ENOENT else { throw failed("fstatat", name) }
+        return code == 0
+    }
+
     /// Lists the plain names in this directory, sorted; what begins with a dot is left out.
     package func list() throws(FileFault) -> [String] {
         try entries().filter(isPlainName).sorted()

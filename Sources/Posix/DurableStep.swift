@@ -8,6 +8,8 @@ package enum DurableStep: Equatable, Sendable, CaseIterable {
     case writeHalf
     /// Before fsync(2) of the file.
     case synchronise
+    /// Before ftruncate(2).
+    case truncate
     /// Before rename(2) over the old file.
     case rename
     /// Before unlink(2).

@@ -74,6 +74,26 @@ extension SecretBytes {
         try self.init(copying: unsafe bytes.span.bytes)
     }
 
+    /// Joins parts in their order; they stay as they are, and go with their owner.
+    package convenience init(joining parts: [SecretBytes]) throws(SystemFault) {
+        let count = parts.reduce(0) { $0 + $1.count }
+        try self.init(count: count) { target in
+            var start = 0
+            for part in parts {
+                part.withBytes { bytes in
+                    unsafe target.withUnsafeMutableBytes { to in
+                        unsafe bytes.withUnsafeBytes { from in
+                            let place = unsafe UnsafeMutableRawBufferPointer(
+                                rebasing: to[start..<(start + from.count)])
+                            unsafe place.copyMemory(from: from)
+                        }
+                    }
+                }
+                start += part.count
+            }
+        }
+    }
+
     /// Returns `count` bytes from the kernel's generator; getrandom(2).
     package static func random(_ count: Int) throws(SystemFault) -> SecretBytes {
         var filled = false

@@ -8,6 +8,9 @@ package func terminalColumns(_ number: Int32) -> Int? {
     return Int(size.ws_col)
 }
 
+/// Whether a descriptor is a terminal; isatty(3).
+package func isTerminal(_ number: Int32) -> Bool { isatty(number) == 1 }
+
 /// A terminal that does not show what is typed, until its owner goes; termios(3).
 package struct QuietTerminal: ~Copyable {
     /// The terminal, for reading and writing.

@@ -56,3 +56,23 @@ package func readByte(from number: Int32) throws(SystemFault) -> ReceivedByte {
         return .wouldBlock
     }
 }
+
+/// Appends up to `count` bytes that can be read now, and returns how many; 0 at the end, nil where
+/// nothing is there now; read(2). What is between is wiped.
+///
+/// The array should have room for them: where it grows, it leaves a copy behind.
+package func readSome(
+    from number: Int32, into bytes: inout [UInt8], count: Int
+) throws(SystemFault) -> Int? {
+    var buffer = [UInt8](repeating: 0, count: count)
+    defer { wipe(&buffer) }
+    let got = unsafe buffer.withUnsafeMutableBytes { place in
+        retryingInterrupted { unsafe read(number, place.baseAddress, place.count) }
+    }
+    guard got >= 0 else {
+        guard errno == EAGAIN else { throw SystemFault.current("read") }
+        return nil
+    }
+    bytes.append(contentsOf: buffer[..<got])
+    return got
+}

@@ -87,6 +87,9 @@ package struct LineReader {
         return true
     }
 
+    /// What follows the lines that were asked for, where it is not lines.
+    package var rest: ArraySlice<UInt8> { text[position...] }
+
     /// Succeeds when every line was asked for.
     package func end() throws(LineFault) {
         guard position == text.count else { throw .trailing }

@@ -1,6 +1,7 @@
 /// What a signature is for: a signature for one use is never good for another.
 package enum SignatureNamespace: Sendable {
     case login
+    case secret
     case request
     case operation
     case file
@@ -9,6 +10,7 @@ package enum SignatureNamespace: Sendable {
     package var bytes: [UInt8] {
         switch self {
         case .login: StaticString("login@signet").bytes
+        case .secret: StaticString("secret@signet").bytes
         case .request: StaticString("request@signet").bytes
         case .operation: StaticString("operation@signet").bytes
         case .file: StaticString("file@signet").bytes

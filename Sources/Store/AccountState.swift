@@ -22,6 +22,8 @@ package struct AccountState: Sendable {
     package var prints: PrintStore { PrintStore(account: self) }
     /// The credential for this machine.
     package var credential: CredentialStore { CredentialStore(account: self) }
+    /// The secrets that a touch releases.
+    package var secrets: SecretStore { SecretStore(account: self) }
     /// The failed matches.
     package var lockout: LockoutStore { LockoutStore(directory: directory) }
 
@@ -74,17 +76,21 @@ package struct AccountState: Sendable {
 
     /// Removes an account's files; the record goes last, so that an interrupted removal shows.
     static func empty(_ directory: Directory) throws(FileFault) {
-        do throws(FileFault) {
-            let prints = try directory.directory("prints")
-            for name in try prints.list() { try prints.remove(name) }
-            try prints.sweep()
-            try directory.removeDirectory("prints")
-        } catch {
-            if !error.isMissing { throw error }
-        }
+        for part in ["prints", SecretStore.directoryName] { try empty(part, of: directory) }
         for name in try directory.list() where name != "account" { try directory.remove(name) }
         try directory.remove("account")
         try directory.sweep()
+    }
+
+    private static func empty(_ part: String, of directory: Directory) throws(FileFault) {
+        do throws(FileFault) {
+            let inner = try directory.directory(part)
+            for name in try inner.list() { try inner.remove(name) }
+            try inner.sweep()
+            try directory.removeDirectory(part)
+        } catch {
+            if !error.isMissing { throw error }
+        }
     }
 
     /// The name of an account's public key in `keys/`.
@@ -92,4 +98,17 @@ package struct AccountState: Sendable {
 
     /// The name of the mark in `keys/` that a credential was destroyed for a reason.
     static func offName(_ uid: UInt32) -> String { "\(uid).off" }
+
+    /// The name of the mark in `keys/` that a public key is about to be published.
+    static func nextName(_ uid: UInt32) -> String { "\(uid)\(nextSuffix)" }
+
+    /// The uid that a mark is about; nil where a name is no such mark's.
+    static func uid(ofNext name: String) -> UInt32? {
+        guard name.hasSuffix(nextSuffix), let uid = UInt32(name.dropLast(nextSuffix.count)),
+            nextName(uid) == name
+        else { return nil }
+        return uid
+    }
+
+    private static let nextSuffix = ".next"
 }

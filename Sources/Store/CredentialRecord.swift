@@ -41,18 +41,27 @@ struct SealedCredential: Equatable, Sendable {
 /// The record `credential`: a credential, or why there is none any more.
 enum CredentialRecord: LineRecord, Equatable {
     case sealed(SealedCredential)
+    /// On the way from one to another: the one that fits the prints is the credential.
+    case changing(from: SealedCredential?, to: SealedCredential)
     case disabled(since: Instant)
     case destroyed(InvalidationCause, since: Instant)
 
     static let cap = 16_384
+    /// The form that is written; the only other that there ever was is 1, without a vault.
+    private static let version: UInt64 = 2
 
     func encoded() -> [UInt8] {
         var lines = LineWriter()
-        lines.put("signet-credential", number: 2)
+        lines.put("signet-credential", number: Self.version)
         switch self {
         case .sealed(let credential):
             lines.put("state", StaticString("sealed").bytes)
             credential.write(to: &lines)
+        case .changing(let former, let next):
+            lines.put("state", StaticString("changing").bytes)
+            lines.put("former", number: former == nil ? 0 : 1)
+            former?.write(to: &lines)
+            next.write(to: &lines)
         case .disabled(let since):
             lines.put("state", StaticString("disabled").bytes)
             lines.put("since", since.text)
@@ -65,10 +74,28 @@ enum CredentialRecord: LineRecord, Equatable {
     }
 
     init(parsing lines: inout LineReader) throws(LineFault) {
-        let version = try lines.version("signet-credential", through: 2)
+        try self.init(parsing: &lines, version: Self.version)
+    }
+
+    /// Reads the form of version 1, which knew one vault only.
+    init(versionOne contents: [UInt8]) throws(LineFault) {
+        var lines = LineReader(contents)
+        try self.init(parsing: &lines, version: 1)
+        try lines.end()
+    }
+
+    private init(parsing lines: inout LineReader, version: UInt64) throws(LineFault) {
+        guard try lines.number("signet-credential") == version else { throw .malformed }
         switch try lines.value("state", cap: 16) {
         case StaticString("sealed").bytes:
             self = .sealed(try SealedCredential(parsing: &lines, version: version))
+        case StaticString("changing").bytes where version == Self.version:
+            let hasFormer = try lines.number("former")
+            guard hasFormer <= 1 else { throw .malformed }
+            let former =
+                hasFormer == 0 ? nil : try SealedCredential(parsing: &lines, version: version)
+            self = .changing(
+                from: former, to: try SealedCredential(parsing: &lines, version: version))
         case StaticString("disabled").bytes:
             self = .disabled(since: try lines.instant("since"))
         case StaticString("destroyed").bytes:
@@ -107,7 +134,6 @@ extension SealedCredential {
             throw .malformed
         }
         publicKey = key
-        // Version 1 knew one vault only.
         vault = version == 1 ? .file : try lines.vault("vault")
         host = try lines.hexadecimal("host", count: 16)
         let generation = try lines.number("generation")

@@ -39,23 +39,27 @@ package enum CredentialState: Equatable, Sendable {
     }
 }
 
-/// A credential that is about to be made.
-package struct CredentialDraft: Sendable {
-    let identifier: [UInt8]
-    /// What the vault has to seal it to.
-    package let context: SealingContext
-    let enrolment: Enrolment
-}
-
-/// Issues, opens, disables and destroys the credential of an account for this machine.
+/// Looks at, disables and destroys the credential of an account for this machine.
 ///
-/// The public key in `keys/` decides whether anybody accepts a signature: it goes first and comes
-/// last, so a crash at any point leaves the old credential or none.
+/// The record `credential` decides; the public key in `keys/`, which the PAM module reads, follows
+/// it. Where a crash came between them, the next look completes it.
 package struct CredentialStore: Sendable {
     let account: AccountState
 
-    /// What is on disk. A sealed key without its public half, or with another's, is `.none`.
+    /// How it stands for the prints as they are now, after what a crash left has been completed.
     package func state() throws(StoreFault) -> CredentialState {
+        try state(for: account.prints.enrolment())
+    }
+
+    /// The same for prints that were just read.
+    ///
+    /// A sealed key without its public half, or with another's, is `.none`; so is whatever is left
+    /// where no print counts.
+    package func state(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
+        guard !enrolment.isNothing else {
+            try withdraw()
+            return .none
+        }
         let record: CredentialRecord?
         do throws(StoreFault) {
             record = try account.directory.record(Self.name)
@@ -65,96 +69,17 @@ package struct CredentialStore: Sendable {
         }
         switch record {
         case nil: return .none
-        case .disabled(let since): return .disabled(since: since)
-        case .destroyed(let cause, let since): return .destroyed(cause, since: since)
-        case .sealed(let credential):
-            let published = try files { () throws(FileFault) in
-                try account.keys.read(
-                    publicName, cap: SSHPublicKey.maximumLineLength, isPrivate: false)
-            }
-            guard published == publicLine(credential.publicKey, credential.identifier) else {
-                return .none
-            }
-            return .issued(FoundCredential(record: credential))
+        case .disabled(let since):
+            try unpublish()
+            return .disabled(since: since)
+        case .destroyed(let cause, let since):
+            try unpublish(leavingMark: true)
+            return .destroyed(cause, since: since)
+        case .changing(let former, let next):
+            guard let kept = try settle(former, next, enrolment) else { return .none }
+            return try state(of: kept)
+        case .sealed(let credential): return try state(of: credential)
         }
-    }
-
-    /// Makes a credential for the prints as they are now and publishes its public key.
-    package func issue(
-        _ enrolment: Enrolment, vault: some Vault, now: Instant
-    ) throws(StoreFault) -> FoundCredential {
-        let draft = try draft(enrolment)
-        let made = try sealed { () throws(VaultError) in try vault.create(draft.context) }
-        return try publish(draft, made, by: vault.kind, now: now)
-    }
-
-    /// What a vault is to make a credential for; nothing is written.
-    package func draft(_ enrolment: Enrolment) throws(StoreFault) -> CredentialDraft {
-        let identifier = try random(16)
-        return CredentialDraft(
-            identifier: identifier, context: try context(identifier, enrolment.state),
-            enrolment: enrolment)
-    }
-
-    /// Writes what a vault made for a draft, and publishes its public key.
-    ///
-    /// The old credential, if any, is gone from the first step on.
-    package func publish(
-        _ draft: CredentialDraft, _ made: NewCredential, by vault: VaultKind, now: Instant
-    ) throws(StoreFault) -> FoundCredential {
-        let identifier = draft.identifier
-        guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
-            throw .vault(.malformed)
-        }
-        let host = try sealed { () throws(VaultError) in try account.host.identifier() }
-        let credential = SealedCredential(
-            identifier: identifier, created: now, publicKey: publicKey, vault: vault,
-            sealed: made.sealed, enrolment: draft.enrolment.state, host: host,
-            manifest: PrintManifest(draft.enrolment))
-        try removePublic()
-        try register(publicKey, identifier)
-        try account.directory.keep(CredentialRecord.sealed(credential), as: Self.name)
-        let line = publicLine(publicKey, identifier)
-        try files { () throws(FileFault) in
-            try account.keys.replace(publicName, line, mode: 0o644)
-        }
-        return FoundCredential(record: credential)
-    }
-
-    /// What a credential must be opened with, under the prints as they are now.
-    ///
-    /// The vault opens it only if they are exactly those that it was made for.
-    package func context(
-        of credential: FoundCredential, _ enrolment: Enrolment
-    ) throws(StoreFault) -> SealingContext {
-        try context(credential.identifier, enrolment.state)
-    }
-
-    /// Keeps a template that the reader improved at a match, and seals the same key to the prints
-    /// as they are then: the finger is the same, so login goes on.
-    ///
-    /// Throws `.vault(.doesNotOpen)`, with nothing changed, unless the credential opens for the
-    /// prints as they are. A fault or crash halfway leaves a credential that does not open.
-    package func improve(
-        _ print: [UInt8], template: inout [UInt8], _ credential: FoundCredential,
-        vault: some Vault
-    ) throws(StoreFault) {
-        let old = try context(
-            credential.identifier, try account.prints.enrolment().state)
-        let bytes = credential.record.sealed
-        guard fits(credential, try account.prints.enrolment()) else {
-            throw .vault(.doesNotOpen)
-        }
-        try account.prints.update(print, template: &template)
-        let enrolment = try account.prints.enrolment()
-        let new = try context(credential.identifier, enrolment.state)
-        var record = credential.record
-        record.sealed = try sealed { () throws(VaultError) in
-            try vault.reseal(key: bytes, from: old, to: new)
-        }
-        record.enrolment = enrolment.state
-        record.manifest = PrintManifest(enrolment)
-        try account.directory.keep(CredentialRecord.sealed(record), as: Self.name)
     }
 
     /// Says why a credential does not fit the prints as they are now.
@@ -176,81 +101,85 @@ package struct CredentialStore: Sendable {
         credential.record.enrolment == enrolment.state
     }
 
-    /// Switches login by finger off: the public key first, then the private one.
+    /// Switches login by finger off: the private key first, then the public one, which is good for
+    /// nothing without it.
     package func disable(now: Instant) throws(StoreFault) {
-        try withdraw(.disabled(since: now))
+        try account.directory.keep(CredentialRecord.disabled(since: now), as: Self.name)
+        try unpublish()
     }
 
-    /// Destroys the credential and remembers why: the public key first, then the private one.
+    /// Destroys the credential and remembers why: the private key first, then the public one.
     ///
     /// An empty file in the public key's place tells the PAM module that there is a reason to ask
     /// for; without it a module that finds no key asks nobody.
     package func destroy(_ cause: InvalidationCause, now: Instant) throws(StoreFault) {
-        try withdraw(.destroyed(cause, since: now))
-        try files { () throws(FileFault) in
-            try account.keys.replace(AccountState.offName(account.uid), [], mode: 0o644)
-        }
+        try account.directory.keep(CredentialRecord.destroyed(cause, since: now), as: Self.name)
+        try unpublish(leavingMark: true)
     }
 
     /// Takes the credential away without a reason to tell: no finger is left to log in with.
     package func withdraw() throws(StoreFault) {
-        try removePublic()
-        try files { () throws(FileFault) in try account.directory.remove(Self.name) }
+        try files { () throws(FileFault) in
+            if try account.directory.contains(Self.name) {
+                try account.directory.remove(Self.name)
+            }
+        }
+        try unpublish()
     }
 
     /// All public keys that this account ever had, as an allowed_signers file; ssh-keygen(1).
+    ///
+    /// Version 0.1.0 wrote lines for logins only; its keys release secrets as well.
     package func signers() throws(StoreFault) -> [UInt8] {
-        try files { () throws(FileFault) in
+        let kept = try files { () throws(FileFault) in
             try account.directory.read(Self.signersName, cap: Self.signersLimit) ?? []
         }
+        return RegisteredSigner.upgraded(file: kept, account: account.name)
     }
 
-    private func withdraw(_ tombstone: CredentialRecord) throws(StoreFault) {
-        try removePublic()
-        try account.directory.keep(tombstone, as: Self.name)
+    private func state(
+        of credential: SealedCredential
+    ) throws(StoreFault) -> CredentialState {
+        guard try published() == publicLine(of: credential) else { return .none }
+        return .issued(FoundCredential(record: credential))
     }
 
-    private func removePublic() throws(StoreFault) {
+    /// Takes the public key away, and puts or takes away the mark that it was destroyed; what is as
+    /// it should be is left alone.
+    private func unpublish(leavingMark: Bool = false) throws(StoreFault) {
+        let mark = AccountState.offName(account.uid)
         try files { () throws(FileFault) in
-            try account.keys.remove(publicName)
-            try account.keys.remove(AccountState.offName(account.uid))
+            if try account.keys.contains(publicName) { try account.keys.remove(publicName) }
+            switch (try account.keys.contains(mark), leavingMark) {
+            case (true, true), (false, false): break
+            case (true, false): try account.keys.remove(mark)
+            case (false, true): try account.keys.replace(mark, [], mode: 0o644)
+            }
         }
     }
 
-    private func register(_ key: SSHPublicKey, _ identifier: [UInt8]) throws(StoreFault) {
-        let options = StaticString(" namespaces=\"login@signet\" ").bytes
-        var all = try signers()
-        all += account.name + options + publicLine(key, identifier)
-        guard all.count <= Self.signersLimit else {
-            throw .damaged(path: account.directory.path + "/" + Self.signersName)
+    /// The line in `keys/`, nil where there is none.
+    func published() throws(StoreFault) -> [UInt8]? {
+        try files { () throws(FileFault) in
+            try account.keys.read(
+                publicName, cap: SSHPublicKey.maximumLineLength, isPrivate: false)
         }
-        try files { () throws(FileFault) in try account.directory.replace(Self.signersName, all) }
     }
 
     /// The line that the PAM module reads: key, `signet:`, account, `:`, credential.
-    private func publicLine(_ key: SSHPublicKey, _ identifier: [UInt8]) -> [UInt8] {
+    func publicLine(of credential: SealedCredential) -> [UInt8] {
         let name = PercentEncoding.encode(account.name)
         let colon = UInt8(ascii: ":")
-        return key.line(
+        return credential.publicKey.line(
             comment: StaticString("signet:").bytes + name + [colon]
-                + Hexadecimal.encode(identifier))
+                + Hexadecimal.encode(credential.identifier))
     }
 
-    private func context(
-        _ identifier: [UInt8], _ state: EnrolmentState
-    ) throws(StoreFault) -> SealingContext {
-        let context = SealingContext(
-            account: account.name, uid: account.uid, credential: identifier,
-            relyingParty: "local", enrolment: state)
-        guard let context else { throw .unsupportedName }
-        return context
-    }
-
-    private var publicName: String { AccountState.publicName(account.uid) }
-    private static let name = "credential"
-    private static let signersName = "signers"
+    var publicName: String { AccountState.publicName(account.uid) }
+    static let name = "credential"
+    static let signersName = "signers"
     /// Some 4,000 keys.
-    private static let signersLimit = 1 << 20
+    static let signersLimit = 1 << 20
 }
 
 extension PrintManifest {

@@ -1,9 +1,9 @@
 import Posix
 import Statement
 
-// Version 1 had no list of prints: every file in `prints/` counted.
+// Version 1 had no list of prints: every file in `prints/` counted. And it had one vault only.
 extension StateDirectory {
-    /// Brings every account's record into the present form; those that have it stay as they are, so
+    /// Brings every account's records into the present form; those that have it stay as they are, so
     /// that what was interrupted is completed by doing it again.
     ///
     /// What an account's files are wrong in is left as it is, for the account's own opening to tell;
@@ -23,6 +23,7 @@ extension StateDirectory {
         let directory = try files { () throws(FileFault) in
             try accountsRoot.directory(String(uid))
         }
+        try migrateCredential(in: directory)
         let contents = try files { () throws(FileFault) in
             try directory.read("account", cap: AccountRecord.cap)
         }
@@ -31,6 +32,14 @@ extension StateDirectory {
         else { return }
         record.list(try printsOfVersionOne(directory, record))
         try directory.keep(record, as: "account")
+    }
+
+    private func migrateCredential(in directory: Directory) throws(StoreFault) {
+        let contents = try files { () throws(FileFault) in
+            try directory.read(CredentialStore.name, cap: CredentialRecord.cap)
+        }
+        guard let contents, let record = try? CredentialRecord(versionOne: contents) else { return }
+        try directory.keep(record, as: CredentialStore.name)
     }
 
     /// All that counted as a print, damaged ones included; those that open come first where there

@@ -75,13 +75,18 @@ extension PrintStore {
     ///
     /// Throws `.changedMeanwhile`, with nothing changed, where another change came between.
     package func commit(_ change: PrintChange) throws(StoreFault) {
-        guard try account.record() == change.before else { throw .changedMeanwhile }
+        try check(change)
         if let added = change.added {
             let name = ListedPrint.fileName(added.print.identifier)
             try account.printsDirectory.keep(added.file, as: name)
         }
         try account.keep(change.after)
         sweep(change.after)
+    }
+
+    /// Throws `.changedMeanwhile` where another change came between.
+    func check(_ change: PrintChange) throws(StoreFault) {
+        guard try account.record() == change.before else { throw .changedMeanwhile }
     }
 
     private func seal(

@@ -15,6 +15,8 @@ package struct Enrolment: Sendable {
 
     /// Whether no finger can be matched.
     package var isEmpty: Bool { prints.isEmpty }
+    /// Whether none counts either.
+    var isNothing: Bool { prints.isEmpty && damaged.isEmpty }
 }
 
 /// Reads an account's prints, and changes them: each change at once, or not at all.

@@ -56,15 +56,6 @@ extension LineReader {
         guard try number(name) == 1 else { throw .malformed }
     }
 
-    /// The same for a record of which several versions are known.
-    mutating func version(
-        _ name: StaticString, through newest: UInt64
-    ) throws(LineFault) -> UInt64 {
-        let version = try number(name)
-        guard (1...newest).contains(version) else { throw .malformed }
-        return version
-    }
-
     /// A vault by its name.
     mutating func vault(_ name: StaticString) throws(LineFault) -> VaultKind {
         let text = try value(name, cap: 16)

@@ -5,7 +5,8 @@ import Vault
 /// The root of all that is kept on disk; one daemon owns it.
 ///
 /// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`;
-/// `private/accounts/<uid>/` with account, prints/, credential, signers, lockout, counter, receipts.
+/// `private/accounts/<uid>/` with account, prints/, secrets/, credential, signers, lockout,
+/// counter, receipts.
 package struct StateDirectory: Sendable {
     /// Where it is on an installed system.
     package static let standardPath = "/var/lib/signet"
@@ -58,7 +59,21 @@ package struct StateDirectory: Sendable {
             try state.migrate()
             try markAsPresent(root)
         }
+        state.finishChanges()
         return state
+    }
+
+    /// Finishes what a crash left of changed credentials, before anybody asks for a login: who asks
+    /// has read the public key already.
+    ///
+    /// Where that cannot be now, the account's next look does it.
+    private func finishChanges() {
+        for uid in ((try? keys.list()) ?? []).compactMap(AccountState.uid(ofNext:)) {
+            do throws(StoreFault) {
+                _ = try account(uid: uid)?.credential.state()
+                try files { () throws(FileFault) in try keys.remove(AccountState.nextName(uid)) }
+            } catch { continue }
+        }
     }
 
     /// The state of an account, nil where nothing was ever kept for its uid.
@@ -97,6 +112,7 @@ package struct StateDirectory: Sendable {
         try files { () throws(FileFault) in
             try keys.remove(AccountState.publicName(uid))
             try keys.remove(AccountState.offName(uid))
+            try keys.remove(AccountState.nextName(uid))
             let directory: Directory
             do throws(FileFault) {
                 directory = try accountsRoot.directory(String(uid))
@@ -136,6 +152,7 @@ package struct StateDirectory: Sendable {
             name: record.name, uid: record.uid, directory: directory,
             printsDirectory: printsDirectory, keys: keys, host: host, seal: seal)
         account.prints.sweep(record)
+        account.secrets.sweep()
         return account
     }
 

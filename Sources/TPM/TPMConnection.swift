@@ -22,7 +22,7 @@ import Posix
     /// Opens a way to the TPM, starts one that nobody has started, and flushes what a process that
     /// was killed left behind, both only where no resource manager does it.
     package init(_ name: TCTIName) throws(TPMFault) {
-        try keepLibraryQuiet()
+        do throws(SystemFault) { try keepLibraryQuiet() } catch { throw .memory }
         // Ours goes first: it keeps libcrypto, which tpm2-tss uses too, from reading openssl.cnf.
         _ = try crypto { () throws(CryptoFault) in try SHA256.digest([]) }
         var transport: OpaquePointer?
@@ -121,13 +121,11 @@ import Posix
 /// Keeps tpm2-tss from writing to standard error; it reads this at its first message.
 ///
 /// For the start of `main`; later it changes nothing where that was done.
-package func keepLibraryQuiet() throws(TPMFault) {
+package func keepLibraryQuiet() throws(SystemFault) {
     let name = "TSS2_LOG"
     let value = "all+none"
     guard environmentValue(name) != value else { return }
-    do throws(SystemFault) {
-        try setEnvironmentValue(name, value)
-    } catch { throw .memory }
+    try setEnvironmentValue(name, value)
 }
 
 /// What keeps a TPM from being reached, in words.

@@ -41,6 +41,15 @@ package enum CommandHelp {
     package static let log: Text = "the receipts of an account's logins"
     /// `config`
     package static let config: Text = "the settings in force, and where they come from"
+    /// `secret set`
+    package static let secretSet: Text =
+        "keep a secret that a touch releases: standard input, or typed unseen"
+    /// `secret get`
+    package static let secretGet: Text = "release a secret to standard output, after a touch"
+    /// `secret list`
+    package static let secretList: Text = "the names of the secrets, and whether they open"
+    /// `secret delete`
+    package static let secretDelete: Text = "delete a secret"
     /// `help`
     package static let help: Text = "this text"
     /// `--version`
@@ -67,6 +76,12 @@ package enum CommandHelp {
     package static let to: Text = "the directory for --export; made if it is not there"
     /// `--signers`
     package static let signers: Text = "the public keys, as an allowed_signers file"
+    /// `secret set --replace`
+    package static let replace: Text = "replace the secret of this name, if there is one"
+    /// `secret get --no-newline`
+    package static let noNewline: Text = "add no line end on a terminal; in short -n"
+    /// `secret get --force`
+    package static let force: Text = "show it on a terminal even if it is no text"
     /// `--check`
     package static let check: Text =
         "read the files, or those named, and say what is wrong in them"

@@ -89,9 +89,9 @@ package enum CommandOutcome {
         "receipt #\(number: number) is in \(directory). To check it, run in that directory:"
     }
     /// The stock command that checks it.
-    package static func checkCommand(_ account: Bytes) -> Text {
+    package static func checkCommand(_ account: Bytes, namespace: Bytes) -> Text {
         """
-        ssh-keygen -Y verify -f signers -I \(account) -n login@signet \
+        ssh-keygen -Y verify -f signers -I \(account) -n \(namespace) \
         -s statement.sig < statement
         """
     }

@@ -10,6 +10,8 @@ package enum CommandStatus {
     package static let login: Text = "login"
     /// In front of the line: how many fingers.
     package static let fingers: Text = "fingers"
+    /// In front of the line: how many secrets the fingers open.
+    package static let secrets: Text = "secrets"
     /// In front of the line: which readers.
     package static let readers: Text = "readers"
     /// In front of the line: whether the finger is kept out.

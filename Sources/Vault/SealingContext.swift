@@ -41,13 +41,30 @@ package struct SealingContext: Equatable, Sendable {
 
     /// All fields under a label, without ambiguity.
     func encoded(label: StaticString) -> [UInt8] {
+        var fields = owner(label)
+        fields.append(enrolment.generation)
+        fields.append(enrolment.digest)
+        append(use, to: &fields)
+        return fields.bytes
+    }
+
+    /// The same without the fingers.
+    func encodedWithoutFingers(label: StaticString) -> [UInt8] {
+        var fields = owner(label)
+        append(use, to: &fields)
+        return fields.bytes
+    }
+
+    private func owner(_ label: StaticString) -> LengthPrefixed {
         var fields = LengthPrefixed(label: label)
         fields.append(Array(relyingParty.utf8))
         fields.append(UInt64(uid))
         fields.append(account)
         fields.append(credential)
-        fields.append(enrolment.generation)
-        fields.append(enrolment.digest)
+        return fields
+    }
+
+    private func append(_ use: SealingUse, to fields: inout LengthPrefixed) {
         // A credential has no such field: its contexts stay as version 0.1.0 made them.
         switch use {
         case .credential: break
@@ -56,6 +73,5 @@ package struct SealingContext: Equatable, Sendable {
             fields.append(name)
         case .keyring: fields.append(Array("keyring".utf8))
         }
-        return fields.bytes
     }
 }

@@ -113,6 +113,11 @@ package final class TPMVault: RootedVault {
         try line.withLock { line throws(VaultError) in try line.trust() }
     }
 
+    /// Keeps the TPM's library from writing to standard error; for the start of `main`.
+    package static func keepLibraryQuiet() throws(SystemFault) {
+        try TPM.keepLibraryQuiet()
+    }
+
     /// How many commands were sent to the TPM since the start.
     package var commands: Int { line.withLock { $0.commands } }
 

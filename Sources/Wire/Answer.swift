@@ -58,13 +58,15 @@ package struct StatusAnswer: Equatable, Sendable {
     package var vault: Bytes
     /// This machine's id, 16 bytes.
     package var device: Bytes
+    /// Secrets that open to the present fingers; nil for none.
+    package var secrets: UInt32?
 
     /// All of it.
     package init(
         account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
         since: UInt64? = nil, configurationFault: Bytes? = nil, prints: UInt8, damaged: UInt8,
         state: CredentialState, generation: UInt64, lock: LockState, program: Bytes,
-        vault: Bytes, device: Bytes
+        vault: Bytes, device: Bytes, secrets: UInt32? = nil
     ) {
         self.account = account
         self.seconds = seconds
@@ -79,6 +81,7 @@ package struct StatusAnswer: Equatable, Sendable {
         self.program = program
         self.vault = vault
         self.device = device
+        self.secrets = secrets
     }
 }
 
@@ -172,26 +175,36 @@ package struct SettingAnswer: Equatable, Sendable {
     }
 }
 
+/// Whether a secret can be opened; the raw value is on the wire.
+package enum SecretState: UInt8, CaseIterable, Sendable {
+    /// The fingers have changed since it was kept.
+    case stale = 0
+    /// The fingers are those that it was sealed to.
+    case fits = 1
+    /// What is kept of it was damaged or altered, or is another's.
+    case damaged = 2
+}
+
 /// One secret of an account, without its content.
 package struct SecretAnswer: Equatable, Sendable {
-    /// Its name.
+    /// Its name; the file's name where it is damaged and does not tell.
     package var name: Bytes
-    /// How many bytes it has.
+    /// How many bytes it has; 0 where it is damaged.
     package var size: UInt32
-    /// When it was kept, in seconds since 1970.
+    /// When it was kept, in seconds since 1970; 0 where it is damaged.
     package var since: UInt64
-    /// The vault that opens it.
+    /// The vault that opens it; empty where it is damaged.
     package var vault: Bytes
-    /// Whether the fingers are those that it was sealed to.
-    package var fits: Bool
+    /// Whether it can be opened.
+    package var state: SecretState
 
     /// All of it.
-    package init(name: Bytes, size: UInt32, since: UInt64, vault: Bytes, fits: Bool) {
+    package init(name: Bytes, size: UInt32, since: UInt64, vault: Bytes, state: SecretState) {
         self.name = name
         self.size = size
         self.since = since
         self.vault = vault
-        self.fits = fits
+        self.state = state
     }
 }
 
@@ -235,12 +248,18 @@ package struct DoneAnswer: Equatable, Sendable {
     package var prints: UInt8?
     /// Whether a credential for the present fingers is there now.
     package var state: CredentialState?
+    /// Secrets that a change of fingers ends, or has just ended.
+    package var secrets: UInt32?
 
     /// What applies.
-    package init(finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil) {
+    package init(
+        finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
+        secrets: UInt32? = nil
+    ) {
         self.finger = finger
         self.prints = prints
         self.state = state
+        self.secrets = secrets
     }
 }
 
@@ -263,4 +282,5 @@ package enum Answer: Equatable, Sendable {
     case secretPart(Bytes)
     case secret(SecretAnswer)
     case vault(VaultAnswer)
+    case secretWanted
 }

@@ -17,6 +17,7 @@ extension Answer {
         case .secretPart: .secretPart
         case .secret: .secret
         case .vault: .vault
+        case .secretWanted: .secretWanted
         }
     }
 
@@ -36,6 +37,7 @@ extension Answer {
         case .passwordWanted(let account): try frame.put(accountName: account)
         case .done(let done):
             try frame.put(.finger, numberIfPresent: done.finger?.rawValue)
+            try frame.put(.count, numberIfPresent: done.secrets)
             try frame.put(.total, numberIfPresent: done.prints)
             try frame.put(.state, numberIfPresent: done.state?.rawValue)
         case .status(let status): try status.put(into: &frame)
@@ -52,6 +54,7 @@ extension Answer {
         case .secretPart(let part): try frame.put(.secretPart, part)
         case .secret(let secret): try secret.put(into: &frame)
         case .vault(let vault): try vault.put(into: &frame)
+        case .secretWanted: break
         }
         return frame.bytes
     }
@@ -75,11 +78,12 @@ extension Answer {
         case .denial: self = .denial(try Denial(from: &frame))
         case .passwordWanted: self = .passwordWanted(account: try frame.accountName())
         case .done:
+            let finger: Finger? = try frame.choiceIfPresent(.finger)
+            let secrets: UInt32? = try frame.numberIfPresent(.count)
             self = .done(
                 DoneAnswer(
-                    finger: try frame.choiceIfPresent(.finger),
-                    prints: try frame.numberIfPresent(.total),
-                    state: try frame.choiceIfPresent(.state)))
+                    finger: finger, prints: try frame.numberIfPresent(.total),
+                    state: try frame.choiceIfPresent(.state), secrets: secrets))
         case .status: self = .status(try StatusAnswer(from: &frame))
         case .print: self = .print(try PrintAnswer(from: &frame))
         case .reader: self = .reader(try ReaderAnswer(from: &frame))
@@ -96,6 +100,7 @@ extension Answer {
         case .secretPart: self = .secretPart(try frame.bytes(.secretPart))
         case .secret: self = .secret(try SecretAnswer(from: &frame))
         case .vault: self = .vault(try VaultAnswer(from: &frame))
+        case .secretWanted: self = .secretWanted
         }
     }
 }
@@ -156,6 +161,7 @@ extension Denial {
 extension StatusAnswer {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
+        try frame.put(.count, numberIfPresent: secrets)
         try frame.put(.cause, numberIfPresent: cause?.rawValue)
         try frame.put(.seconds, numberIfPresent: seconds)
         try frame.put(.since, numberIfPresent: since)
@@ -172,6 +178,7 @@ extension StatusAnswer {
 
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.accountName()
+        let secrets: UInt32? = try frame.numberIfPresent(.count)
         let cause: InvalidationCause? = try frame.choiceIfPresent(.cause)
         let seconds: UInt32? = try frame.numberIfPresent(.seconds)
         let since: UInt64? = try frame.numberIfPresent(.since)
@@ -183,7 +190,8 @@ extension StatusAnswer {
             prints: try frame.number(.total), damaged: damaged,
             state: try frame.choice(.state), generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
-            vault: try frame.bytes(.vault), device: try frame.bytes(.device))
+            vault: try frame.bytes(.vault), device: try frame.bytes(.device),
+            secrets: secrets)
     }
 }
 
@@ -235,7 +243,7 @@ extension SecretAnswer {
         try frame.put(.count, number: size)
         try frame.put(.secretName, name)
         try frame.put(.since, number: since)
-        try frame.put(.done, number: UInt8(fits ? 1 : 0))
+        try frame.put(.done, number: state.rawValue)
         try frame.put(.vault, vault)
     }
 
@@ -243,9 +251,9 @@ extension SecretAnswer {
         let size: UInt32 = try frame.number(.count)
         let name = try frame.bytes(.secretName)
         let since: UInt64 = try frame.number(.since)
-        guard let fits = try frame.flagIfPresent(.done) else { throw .unexpectedField }
+        let state: SecretState = try frame.choice(.done)
         self.init(
-            name: name, size: size, since: since, vault: try frame.bytes(.vault), fits: fits)
+            name: name, size: size, since: since, vault: try frame.bytes(.vault), state: state)
     }
 }
 

@@ -84,4 +84,6 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case secret = 141
     /// A vault.
     case vault = 142
+    /// The request goes on when the announced secret follows in parts.
+    case secretWanted = 143
 }

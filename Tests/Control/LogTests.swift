@@ -23,7 +23,7 @@ struct SampleLog {
         key = try P256PrivateKey.generate()
         publicKey = try #require(SSHPublicKey(point: key.publicPoint))
         let comment = Bytes("signet:daemon:".utf8) + Hexadecimal.encode(SampleLog.credential)
-        let line = Bytes("daemon namespaces=\"login@signet\" ".utf8)
+        let line = Bytes("daemon namespaces=\"login@signet,secret@signet\" ".utf8)
         signers = [line + publicKey.line(comment: comment).dropLast()]
         for index in 0..<count { try append(counter: UInt64(index * 2 + 1)) }
     }
@@ -134,6 +134,23 @@ struct LogTests {
         sample = good
         sample.receipts[2] = Assertion(statement: [1], signature: [2])
         try expectFault(sample, "receipt 3 from the beginning: it cannot be read")
+    }
+
+    @Test("a secret's receipt is checked like a login's, and is told by its use")
+    func secret() throws {
+        var sample = try SampleLog(count: 1)
+        try sample.append(counter: 5, namespace: .secret)
+        #expect(try log("--verify", from: sample).code == .done)
+        let receipts = try #require(
+            try log("--json", from: sample).document("log")["receipts"] as? [[String: Any]])
+        let uses = receipts.map { $0["namespace"] as? String }
+        #expect(uses == ["login@signet", "secret@signet"])
+        let scratch = try Scratch()
+        for (number, use) in [("1", "login@signet"), ("5", "secret@signet")] {
+            let directory = scratch.at(number)
+            let exported = try log("--export", number, "--to", directory, from: sample)
+            #expect(exported.output.contains("-I daemon -n \(use) -s statement.sig"))
+        }
     }
 
     @Test("--verify finds that the end was removed")

@@ -54,6 +54,10 @@ func signet(
     surroundings.pamDirectory = scratch.at("pam.d")
     surroundings.terminal = scratch.at("no-terminal")
     surroundings.output = { bytes in said.output.withLock { $0 += bytes } }
+    surroundings.release = { bytes in
+        said.output.withLock { $0 += bytes }
+        return true
+    }
     surroundings.errors = { bytes in said.errors.withLock { $0 += bytes } }
     surroundings.columns = { nil }
     change(&surroundings)

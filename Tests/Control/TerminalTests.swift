@@ -6,6 +6,8 @@ import Wire
 private let alice = Bytes("alice".utf8)
 private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), .receive]
 private let denying: [Step] = asking + [.send(.denial(Denial(.wrongPassword)))]
+/// What depends on the fingers is asked for before an enrolment.
+private let unlisted = answering(.done(DoneAnswer(prints: 0)))
 private let touching: [Step] = [.receive, .send(.notice(Notice(.touch)))]
 
 /// Where it was built, which a stage shows too: a copy could be busy while another test forks.
@@ -83,9 +85,10 @@ struct TerminalTests {
     @Test("an enrolment draws a bar in one line")
     func bar() throws {
         let desk = try Desk([
+            unlisted,
             touching + (1...5).map { .send(.notice(Notice(.stage, done: $0, total: 5))) } + [
                 .send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid)))
-            ]
+            ],
         ])
         let terminal = try desk.terminal("enroll", "left-ring")
         try terminal.expect("[#....] 1 of 5  touch the reader")
@@ -96,7 +99,9 @@ struct TerminalTests {
 
     @Test("^C during an enrolment takes it back and waits for its end")
     func interruptedTouch() throws {
-        let desk = try Desk([touching + [.receive, .send(.denial(Denial(.cancelled)))]])
+        let desk = try Desk([
+            unlisted, touching + [.receive, .send(.denial(Denial(.cancelled)))],
+        ])
         let terminal = try desk.terminal("enroll", "left-ring")
         try terminal.expect("touch the reader")
         try terminal.control(.c)
@@ -104,15 +109,19 @@ struct TerminalTests {
         #expect(try terminal.expectEnd() == .exited(130))
         #expect(
             try desk.daemon.requests()
-                == [.enroll(account: alice, finger: .leftRing, readerID: nil), .cancel])
+                == [
+                    .list(account: alice),
+                    .enroll(account: alice, finger: .leftRing, readerID: nil), .cancel,
+                ])
     }
 
     @Test("^C that comes too late says what was done")
     func lateInterrupt() throws {
         let desk = try Desk([
+            unlisted,
             touching + [
                 .receive, .send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid))),
-            ]
+            ],
         ])
         let terminal = try desk.terminal("enroll", "left-ring")
         try terminal.expect("touch the reader")

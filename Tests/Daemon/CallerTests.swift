@@ -14,6 +14,10 @@ extension DaemonTests {
                 .disable(account: name), .unlock(account: name), .status(account: name),
                 .list(account: name), .log(LogRequest(account: name)),
                 .passwordAccepted(account: name, service: Bytes("sudo".utf8)),
+                .secretSet(
+                    SecretSetRequest(account: name, size: 1, name: [0x61], replaces: false)),
+                .secretGet(account: name, name: [0x61], timeoutMilliseconds: 1_000),
+                .secretList(account: name), .secretDelete(account: name, name: [0x61]),
             ]
         }
 
@@ -48,9 +52,11 @@ extension DaemonTests {
                 Request.login(.bin), .verify(account: name, timeoutMilliseconds: 1_000),
                 .delete(account: name, finger: nil), .enable(account: name),
                 .disable(account: name), .unlock(account: name),
+                .secretGet(account: name, name: [0x61], timeoutMilliseconds: 1_000),
             ] {
                 #expect(try client.ask(request) == .denial(Denial(.notEnrolled)))
             }
+            #expect(try client.ask(.secretList(account: name)) == .done(DoneAnswer()))
             let status = try bench.status(of: .bin)
             #expect(status.prints == 0 && status.state == .none && status.lock == .open)
             #expect(status.configurationFault == nil)

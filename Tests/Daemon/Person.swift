@@ -36,7 +36,7 @@ extension Answer {
         switch self {
         case .assertion, .denial, .done, .status: true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
-            .secretPart, .secret, .vault:
+            .secretPart, .secret, .vault, .secretWanted:
             false
         }
     }

@@ -25,7 +25,7 @@ let package = Package(
         .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
-        .target(name: "Policy", dependencies: ["Wire"], swiftSettings: common),
+        .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
         .target(

@@ -35,6 +35,18 @@ struct SecretBytesTests {
         #expect(try SecretBytes.random(0).count == 0)
     }
 
+    @Test("parts are joined in their order, empty ones too")
+    func joining() throws {
+        let parts = try [[1, 2], [], [3], [UInt8](repeating: 4, count: 5_000)].map { part in
+            var part: [UInt8] = part
+            return try SecretBytes(moving: &part)
+        }
+        let joined = try SecretBytes(joining: parts)
+        #expect(bytes(joined) == [1, 2, 3] + [UInt8](repeating: 4, count: 5_000))
+        #expect(bytes(parts[0]) == [1, 2])
+        #expect(try SecretBytes(joining: []).count == 0)
+    }
+
     @Test("the pages are locked and stay out of core dumps")
     func locked() throws {
         let secret = try SecretBytes.random(32)

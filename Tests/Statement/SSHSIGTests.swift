@@ -25,8 +25,8 @@ struct SSHSIGTests {
 
     @Test("namespaces differ from each other")
     func namespaces() {
-        let all = [SignatureNamespace.login, .request, .operation, .file].map(\.bytes)
-        #expect(Set(all).count == 4)
+        let all = [SignatureNamespace.login, .secret, .request, .operation, .file].map(\.bytes)
+        #expect(Set(all).count == 5)
         #expect(all[0] == bytes("login@signet"))
     }
 

@@ -70,6 +70,23 @@ struct Bench {
         return try vault.ready(key: credential.sealed, context).sign(message, context)
     }
 
+    /// Puts a better template in the place of a print's, and keeps the key.
+    func improve(
+        _ print: [UInt8], _ template: [UInt8], _ credential: FoundCredential,
+        in account: AccountState? = nil
+    ) throws {
+        let account = account ?? self.account
+        let old = try account.credential.context(
+            of: credential, try account.prints.enrolment())
+        var template = template
+        let change = try account.prints.draft(updating: print, template: &template)
+        #expect(template.isEmpty)
+        let new = try account.credential.context(of: credential, change.enrolment)
+        try account.credential.keep(
+            credential, resealed: try vault.reseal(key: credential.sealed, from: old, to: new),
+            with: change)
+    }
+
     /// Issues Alice's credential for the prints as they are.
     @discardableResult
     func issue() throws -> FoundCredential {

@@ -85,9 +85,7 @@ struct CredentialStoreTests {
         let issued = try bench.issue()
         let key = try bench.contents(bench.publicKey)
         let finger = try bench.account.prints.enrolment().prints[0].identifier
-        var template = [UInt8](repeating: 9, count: 700)
-        try store.improve(finger, template: &template, issued, vault: bench.vault)
-        #expect(template.isEmpty)
+        try bench.improve(finger, [UInt8](repeating: 9, count: 700), issued)
         let enrolment = try bench.account.prints.enrolment()
         #expect(enrolment.prints.contains { $0.template.count == 700 })
         guard case .issued(let found) = try store.state() else {
@@ -103,38 +101,11 @@ struct CredentialStoreTests {
         // Somebody else's change since then is not carried along.
         try bench.add(5, .leftLittle)
         let before = try bench.account.prints.enrolment().state
-        var other: [UInt8] = [1]
-        #expect(throws: StoreFault.vault(.doesNotOpen)) {
-            try store.improve(finger, template: &other, found, vault: bench.vault)
+        #expect(throws: VaultError.doesNotOpen) {
+            try bench.improve(
+                bench.account.prints.enrolment().prints[0].identifier, [1], found)
         }
         #expect(try bench.account.prints.enrolment().state == before)
-    }
-
-    @Test("improving a template that fails anywhere leaves a key that opens, or none")
-    func interruptedImprovement() throws {
-        for step in 0..<60 {
-            let issued = try bench.issue()
-            let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
-            let finger = try account.prints.enrolment().prints[0].identifier
-            var template = [UInt8](repeating: UInt8(step), count: 50)
-            plan.arm(after: step)
-            let done: Void? = try? account.credential.improve(
-                finger, template: &template, issued, vault: bench.vault)
-            plan.disarm()
-            guard case .issued(let found) = try store.state() else {
-                Issue.record("step \(step)")
-                return
-            }
-            let enrolment = try bench.account.prints.enrolment()
-            let opens = (try? bench.sign([1], found, enrolment)) != nil
-            #expect(opens == store.fits(found, enrolment))
-            if done != nil {
-                #expect(opens)
-                return
-            }
-        }
-        Issue.record("it never came to an end")
     }
 
     @Test("with another host secret it does not open, and that is told")
@@ -229,48 +200,6 @@ struct CredentialStoreTests {
             RegisteredSigner.parse(
                 file: Array(try store.signers().dropLast()), account: Bench.alice)
                 == nil)
-    }
-
-    @Test("issuing that fails anywhere leaves the old credential, whole, or none")
-    func interruptedIssue() throws {
-        for step in 0..<60 {
-            let old = try bench.issue()
-            let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
-            let enrolment = try account.prints.enrolment()
-            plan.arm(after: step)
-            let new = try? account.credential.issue(enrolment, vault: bench.vault, now: Bench.now)
-            plan.disarm()
-            switch try store.state() {
-            case .none:
-                #expect(new == nil)
-            case .issued(let found):
-                #expect(found == old || found != old && isPublished(found))
-                _ = try bench.sign([1], found, enrolment)
-            case .disabled, .destroyed, .damaged:
-                Issue.record("step \(step)")
-            }
-            if new != nil { return }
-        }
-        Issue.record("it never came to an end")
-    }
-
-    @Test("destroying that fails anywhere leaves no published key once the first step is done")
-    func interruptedDestruction() throws {
-        for step in 0..<60 {
-            try bench.issue()
-            let plan = FaultPlan()
-            let account = try bench.account(failing: plan)
-            plan.arm(after: step)
-            let done: Void? = try? account.credential.destroy(.fingerAdded, now: Bench.now)
-            plan.disarm()
-            if step > 0 {
-                #expect(!bench.exists(bench.publicKey))
-                if case .issued = try store.state() { Issue.record("step \(step)") }
-            }
-            if done != nil { return }
-        }
-        Issue.record("it never came to an end")
     }
 
     private var store: CredentialStore { bench.account.credential }

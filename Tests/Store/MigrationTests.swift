@@ -25,6 +25,10 @@ struct MigrationTests {
         let state = try StateDirectory.open(scratch.path)
         #expect(Hexadecimal.encode(state.device) + [10] == identity)
         #expect(try scratch.read("version") == Array("signet-state: 2\n".utf8))
+        for uid in [1, 2] {
+            let record = try scratch.read("private/accounts/\(uid)/credential")
+            #expect(record.starts(with: Array("signet-credential: 2\n".utf8)))
+        }
         #expect(try state.accounts().map(\.uid) == [1, 2, 3])
         let account = try daemon(state)
         #expect(account.lockout.load() == Lockout(failures: 2, pausedAt: nil))

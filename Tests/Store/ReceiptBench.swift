@@ -22,7 +22,8 @@ struct ReceiptBench {
     /// The text of a receipt at a place, with a signature by Alice's key or another one.
     func receipt(
         _ place: Reservation, service: String = "sudo", account: String = "alice",
-        key: P256PrivateKey? = nil, publicKey: SSHPublicKey? = nil
+        key: P256PrivateKey? = nil, publicKey: SSHPublicKey? = nil,
+        namespace: SignatureNamespace = .login
     ) throws -> [UInt8] {
         let enrolment = try bench.account.prints.enrolment()
         let statement = Statement(
@@ -33,7 +34,6 @@ struct ReceiptBench {
             factor: Factor.fingerprint, enrolment: enrolment.state.generation,
             counter: place.counter, previous: place.previous, issued: Bench.now
         ).encoded()
-        let namespace = SignatureNamespace.login
         let signed = SSHSignature.signedData(
             namespace: namespace.bytes, messageDigest: try SHA256.digest(statement))
         let numbers =
@@ -50,8 +50,10 @@ struct ReceiptBench {
 
     /// One login: reserve, sign, append, flush.
     @discardableResult
-    func login(service: String = "sudo", flushing: Bool = true) throws -> [UInt8] {
-        let text = try receipt(try log.prepare(), service: service)
+    func login(
+        service: String = "sudo", flushing: Bool = true, namespace: SignatureNamespace = .login
+    ) throws -> [UInt8] {
+        let text = try receipt(try log.prepare(), service: service, namespace: namespace)
         try log.append(text)
         if flushing { try log.flush() }
         return text

@@ -121,6 +121,54 @@ struct ReceiptChainTests {
         #expect(verify("statement", "alice", "request@signet") != 0)
     }
 
+    @Test("a secret's receipt stands among those of logins, and is good for no login")
+    func secret() throws {
+        let released = try receipts.login(service: "signet", namespace: .secret)
+        try receipts.login()
+        #expect(try receipts.verify(try receipts.texts()) == 6)
+        let parts = try #require(Receipt.split(released))
+        let scratch = receipts.bench.scratch
+        let directory = try Directory.open(scratch.path)
+        try directory.replace("statement", parts.statement)
+        try directory.replace("signature", Armour.wrap(parts.signature))
+        try directory.replace("signers", try receipts.bench.account.credential.signers())
+        func verify(_ namespace: String) -> Int32 {
+            unsafe system(
+                """
+                cd '\(scratch.path)' && ssh-keygen -Y verify -f signers -I alice -n \(namespace) \
+                -s signature < statement >/dev/null 2>&1
+                """)
+        }
+        #expect(verify("secret@signet") == 0)
+        #expect(verify("login@signet") != 0)
+    }
+
+    @Test("a receipt for any other use is none")
+    func otherUse() throws {
+        for namespace in [SignatureNamespace.request, .operation, .file] {
+            let place = try placeOf(1)
+            let other = try receipts.receipt(place, namespace: namespace)
+            refused([texts[0], other, texts[2], texts[3]], .badSignature(index: 1))
+        }
+    }
+
+    @Test("keys that version 0.1.0 registered for logins are good for secrets too")
+    func olderSigners() throws {
+        let path = receipts.bench.file("signers")
+        let lines = String(decoding: try receipts.bench.contents(path), as: UTF8.self)
+        let older = lines.replacing("login@signet,secret@signet", with: "login@signet")
+        try #require(older != lines)
+        try receipts.bench.overwrite(path, Array(older.utf8))
+        #expect(try receipts.bench.account.credential.signers() == Array(lines.utf8))
+        #expect(try receipts.verify(texts) == 4)
+        try receipts.bench.issue()
+        #expect(try receipts.verify(texts) == 4)
+        for wrong in ["file@signet", "login@signet,file@signet", "*"] {
+            let text = lines.replacing("login@signet,secret@signet", with: wrong)
+            #expect(RegisteredSigner.parse(file: Array(text.utf8), account: Bench.alice) == nil)
+        }
+    }
+
     /// Where a receipt stands, as its reservation was.
     private func placeOf(_ index: Int) throws -> Reservation {
         let previous =

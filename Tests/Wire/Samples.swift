@@ -63,6 +63,7 @@ enum Samples {
         full.state = .invalidated
         full.generation = .max
         full.lock = .untilPassword
+        full.secrets = .max
         return full
     }
 
@@ -83,6 +84,7 @@ enum Samples {
             .passwordWanted(account: account),
             .done(DoneAnswer()),
             .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid)),
+            .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid, secrets: .max)),
             .status(status), .status(fullStatus),
             .print(
                 PrintAnswer(
@@ -101,8 +103,10 @@ enum Samples {
                 Assertion(statement: [1], signature: [2], password: Bytes("secret".utf8))),
             .secretPart([]), .secretPart(Bytes(repeating: 7, count: Limit.secretPart)),
             .secret(
-                SecretAnswer(name: [1], size: .max, since: 3, vault: [4], fits: true)),
-            .secret(SecretAnswer(name: [1], size: 0, since: 0, vault: [], fits: false)),
+                SecretAnswer(name: [1], size: .max, since: 3, vault: [4], state: .fits)),
+            .secret(SecretAnswer(name: [1], size: 0, since: 0, vault: [], state: .stale)),
+            .secret(SecretAnswer(name: [1], size: 0, since: 0, vault: [], state: .damaged)),
+            .secretWanted,
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
             .vault(
                 VaultAnswer(

@@ -11,7 +11,7 @@ enum Records: Harness {
 
     private static let kinds: [any Record.Type] = [
         AccountRecord.self, CounterRecord.self, CredentialRecord.self, LockoutRecord.self,
-        PrintRecord.self,
+        PrintRecord.self, SecretRecord.self,
     ]
 
     static var seeds: [[UInt8]] {
@@ -32,7 +32,14 @@ enum Records: Harness {
             (3, LockoutRecord(lockout: Lockout(failures: 20, pausedAt: nil))),
             (4, PrintRecord(finger: .leftThumb, reader: bytes("r"), added: now, sealed: [1, 2])),
         ]
-        if let credential = sealed(now) { records.append((2, credential)) }
+        if let credential = sealed(now) {
+            records.append((2, CredentialRecord.sealed(credential)))
+            records.append((2, CredentialRecord.changing(from: nil, to: credential)))
+            records.append((2, CredentialRecord.changing(from: credential, to: credential)))
+        }
+        for count in [1, 2] {
+            if let secret = secret(now, sealings: count) { records.append((5, secret)) }
+        }
         return records.map { [$0.0] + $0.1.encoded() }
     }
 
@@ -46,16 +53,27 @@ enum Records: Harness {
         require(record.encoded() == contents, "a record has a second form")
     }
 
-    private static func sealed(_ now: Instant) -> CredentialRecord? {
+    private static func secret(_ now: Instant, sealings: Int) -> SecretRecord? {
+        let digest = [UInt8](repeating: 3, count: 32)
+        guard let state = EnrolmentState(generation: 7, digest: digest) else { return nil }
+        let sealing = SecretSealing(vault: .file, enrolment: state, key: [1, 2, 3])
+        var record = SecretRecord(
+            name: bytes("my mail%"), created: now,
+            sealings: [SecretSealing](repeating: sealing, count: sealings),
+            content: [UInt8](repeating: 9, count: SealedContent.overhead + 5))
+        record.mark = [UInt8](repeating: 4, count: RecordMark.count)
+        return record
+    }
+
+    private static func sealed(_ now: Instant) -> SealedCredential? {
         let digest = [UInt8](repeating: 3, count: 32)
         guard let key = Signatures.key, let state = EnrolmentState(generation: 7, digest: digest)
         else { return nil }
         let entry = PrintManifest.Entry(identifier: [UInt8](0..<16), digest: digest)
-        return .sealed(
-            SealedCredential(
-                identifier: [UInt8](0..<16), created: now, publicKey: key, vault: .tpm,
-                sealed: [1, 2, 3], enrolment: state, host: [UInt8](0..<16),
-                manifest: PrintManifest(entries: [entry, entry])))
+        return SealedCredential(
+            identifier: [UInt8](0..<16), created: now, publicKey: key, vault: .tpm,
+            sealed: [1, 2, 3], enrolment: state, host: [UInt8](0..<16),
+            manifest: PrintManifest(entries: [entry, entry]))
     }
 }
 

@@ -22,6 +22,60 @@ enum Answers: Harness {
     }
 }
 
+/// The place of a secret's part in a packet, against the decoders that copy it.
+enum SecretParts: Harness {
+    static let name = "secret-parts"
+    static var seeds: [[UInt8]] { Requests.seeds + Answers.seeds }
+
+    static func feed(_ bytes: [UInt8]) {
+        check(.kept, bytes) {
+            if case .secretPart(let part)? = try? Request(decoding: bytes) { part } else { nil }
+        }
+        check(.released, bytes) {
+            if case .secretPart(let part)? = try? Answer(decoding: bytes) { part } else { nil }
+        }
+    }
+
+    private static func check(
+        _ kind: SecretPartFrame.Kind, _ bytes: [UInt8], _ decoded: () -> Bytes?
+    ) {
+        let place = try? SecretPartFrame.range(kind, in: bytes)
+        require(place.map { Bytes(bytes[$0]) } == decoded(), "a part lies elsewhere")
+        guard let place else { return }
+        let header = SecretPartFrame.header(kind, count: place.count)
+        require(header + bytes[place] == bytes, "a part has a second form")
+    }
+}
+
+/// The parts of an announced secret as they come: a size of four bytes, then two for each part.
+enum SecretSequences: Harness {
+    static let name = "secret-sequences"
+    static let seeds: [[UInt8]] = [
+        [0, 0, 0, 1, 0, 1], [0, 0, 0x4E, 0x20, 0x30, 0, 0x1E, 0x20], [0, 1, 0, 0, 0x30, 0],
+        [0, 1, 0, 0] + (0..<5).flatMap { _ in [0x30, 0] as [UInt8] } + [0x10, 0],
+    ]
+
+    static func feed(_ bytes: [UInt8]) {
+        guard bytes.count >= 4 else { return }
+        let count = bytes[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        guard var progress = SecretProgress(count: count) else {
+            return require(count == 0 || count > UInt32(Limit.secret), "a good size is refused")
+        }
+        var taken = 0
+        var parts = 0
+        for index in stride(from: 4, to: bytes.count - 1, by: 2) {
+            let part = Int(bytes[index]) << 8 | Int(bytes[index + 1])
+            guard progress.take(part) else { continue }
+            taken += part
+            parts += 1
+            require(part > 0 && part <= Limit.secretPart, "a part of a wrong size")
+        }
+        require(taken + progress.left == Int(count), "bytes were lost")
+        require(progress.isWhole == (taken == Int(count)), "it is whole too early, or never")
+        require(parts <= 6, "too many parts")
+    }
+}
+
 /// The password's place in a packet, against the decoder that copies it.
 enum Passwords: Harness {
     static let name = "passwords"

@@ -1,0 +1,166 @@
+import Policy
+import Posix
+import Texts
+import Wire
+
+extension Invocation {
+    /// `signet secret set NAME [--replace]`
+    func setSecret() throws(CommandFault) {
+        let name = try secretName()
+        let account = try account()
+        let secret = SecretBuffer()
+        try fill(secret, name)
+        guard secret.count > 0 else { throw .refused(CommandSecrets.empty) }
+        guard secret.count <= Limit.secret else { throw .refused(CommandSecrets.tooLong) }
+        let request = SecretSetRequest(
+            account: account, size: UInt32(clamping: secret.count), name: name,
+            replaces: arguments.has(.replace))
+        var exchange = exchange(.secretSet(request))
+        exchange.secret = secret
+        try exchange.run { (answer) throws(CommandFault) in
+            guard case .done = answer else { throw .fault(CommandText.unexpected) }
+            return .finished
+        }
+        saySecret("secret-kept", name, account, CommandSecrets.kept(name, account: account))
+    }
+
+    /// `signet secret get NAME [-n] [--force]`
+    ///
+    /// Nothing goes out before all of it is there: half a secret is no secret.
+    func getSecret() throws(CommandFault) {
+        let name = try secretName()
+        let account = try account()
+        let secret = SecretBuffer()
+        var exchange = exchange(
+            .secretGet(account: account, name: name, timeoutMilliseconds: 30_000),
+            awaitsTouch: true)
+        exchange.secret = secret
+        try exchange.run { (answer) throws(CommandFault) in
+            switch answer {
+            case .notice(let notice):
+                tell(notice, name, account)
+                return .goOn
+            case .done: return .finished
+            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                throw .fault(CommandText.unexpected)
+            }
+        }
+        try release(secret)
+    }
+
+    /// `signet secret list`
+    func listSecrets() throws(CommandFault) {
+        let account = try account()
+        let secrets: [SecretAnswer] = try collect(.secretList(account: account)) { answer in
+            if case .secret(let secret) = answer { return secret }
+            return nil
+        }
+        let document = JSON.document(
+            "secrets",
+            [("account", .bytes(account)), ("secrets", .array(secrets.map(\.document)))])
+        guard !secrets.isEmpty else { return say(document, [CommandSecrets.none(account)]) }
+        say(document, Table.lines([CommandSecrets.heading] + secrets.map(\.row)))
+    }
+
+    /// `signet secret delete NAME`
+    func deleteSecret() throws(CommandFault) {
+        let name = try secretName()
+        let account = try account()
+        _ = try follow(.secretDelete(account: account, name: name), awaitsTouch: false)
+        saySecret(
+            "secret-deleted", name, account, CommandSecrets.deleted(name, account: account))
+    }
+
+    private func saySecret(_ kind: String, _ name: Bytes, _ account: Bytes, _ line: Text) {
+        say(.document(kind, [("account", .bytes(account)), ("name", .bytes(name))]), [line])
+    }
+
+    private func secretName() throws(CommandFault) -> Bytes {
+        guard let name = arguments.operands.first?.bytes else {
+            throw .usage(CommandSecrets.emptyName)
+        }
+        switch SecretName.fault(name) {
+        case nil: return name
+        case .empty: throw .usage(CommandSecrets.emptyName)
+        case .tooLong: throw .usage(CommandSecrets.longName)
+        case .unprintable: throw .usage(CommandSecrets.badName(name))
+        case .likeAnOption: throw .usage(CommandSecrets.optionName(name))
+        }
+    }
+}
+
+extension Invocation {
+    /// Standard input as it is, or a line that is typed twice.
+    private func fill(_ secret: SecretBuffer, _ name: Bytes) throws(CommandFault) {
+        guard isTerminal(surroundings.input) else {
+            return try secret.read(
+                from: surroundings.input, interrupts: surroundings.interrupts)
+        }
+        var first = try HiddenLine.secret.typed(
+            after: CommandSecrets.prompt(name), in: surroundings)
+        defer { wipe(&first) }
+        guard !first.isEmpty else { throw .refused(CommandSecrets.empty) }
+        var second = try HiddenLine.secret.typed(after: CommandSecrets.again, in: surroundings)
+        defer { wipe(&second) }
+        guard constantTimeEqual(first, second) else {
+            throw .refused(CommandSecrets.different)
+        }
+        _ = secret.append(first[...])
+    }
+
+    /// What goes on meanwhile, for the person; standard output is the secret's.
+    private func tell(_ notice: Notice, _ name: Bytes, _ account: Bytes) {
+        if notice.kind == .touch {
+            let purpose = CommandSecrets.purpose(name)
+            return surroundings.complain(
+                Prompt.touch(notice, purpose: purpose, who: "\(account)"))
+        }
+        if let text = notice.text { surroundings.complain(text) }
+    }
+
+    private func release(_ secret: SecretBuffer) throws(CommandFault) {
+        let isTerminal = surroundings.columns() != nil
+        guard !isTerminal || arguments.has(.force) || secret.isText else {
+            throw .refused(CommandSecrets.binary)
+        }
+        guard secret.withBytes(surroundings.release) else {
+            throw .fault(CommandSecrets.unwritten)
+        }
+        if isTerminal && !secret.endsLine && !arguments.has(.noNewline) {
+            surroundings.output([10])
+        }
+    }
+}
+
+extension HiddenLine {
+    /// A secret: no longer than a terminal hands over in one line; termios(3).
+    fileprivate static let secret = HiddenLine(
+        limit: 4_095, noTerminal: .refused(CommandSecrets.noTerminal),
+        missing: .refused(CommandSecrets.empty), tooLong: .refused(CommandSecrets.longLine))
+}
+
+extension SecretAnswer {
+    fileprivate var row: [Text] {
+        guard state != .damaged else {
+            return [
+                "\(name)", CommandTable.unknown, CommandTable.unknown, CommandTable.unknown,
+                CommandSecrets.damaged,
+            ]
+        }
+        return [
+            "\(name)", Text.date(since), "\(number: size)", "\(vault)",
+            state == .fits ? CommandSecrets.fits : CommandSecrets.stale,
+        ]
+    }
+
+    fileprivate var document: JSON {
+        let isKnown = state != .damaged
+        return .object([
+            ("name", .bytes(name)), ("state", .string(state.word)),
+            ("since", .optional(isKnown ? since : nil, JSON.instant)),
+            ("size", .optional(isKnown ? size : nil) { .number(UInt64($0)) }),
+            ("vault", .optional(isKnown ? vault : nil, JSON.bytes)),
+        ])
+    }
+}

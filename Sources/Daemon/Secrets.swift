@@ -1,0 +1,316 @@
+import Loop
+import Policy
+import Posix
+import Statement
+import Store
+import Vault
+import Wire
+
+/// Secrets of an account: kept at its word, released by a touch in the same request.
+extension Service {
+    /// Accounts that may send a secret at the same time: each holds locked memory meanwhile.
+    private static let senders = 8
+    /// Fingers that may fail to match before a secret is refused.
+    private static let tries = 3
+
+    /// Keeps a secret that follows in parts, sealed to the fingers as they are.
+    func keepSecret(
+        _ request: SecretSetRequest, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        guard SecretName.fault(request.name) == nil,
+            let announced = SecretProgress(count: request.size)
+        else { return .denial(Denial(.badRequest)) }
+        // Once before it is sent, so that no secret leaves the client's hands for nothing.
+        if case .deny(let denial) = place(for: request, account) { return .denial(denial) }
+        guard sendingSecrets.count < Self.senders, sendingSecrets.insert(account.uid).inserted
+        else { return .denial(Denial(.tooManyRequests)) }
+        let delivered = await client.askSecret(announced)
+        sendingSecrets.remove(account.uid)
+        switch delivered {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let secret): return await keep(secret, request, account)
+        }
+    }
+
+    private func keep(
+        _ secret: SecretBytes, _ request: SecretSetRequest, _ account: Account
+    ) async -> Answer {
+        switch place(for: request, account) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let place):
+            let standing = place.standing
+            return await answering(account) { () async throws(StoreFault) in
+                let context = try standing.kept.secrets.context(
+                    place.identifier, name: request.name, standing.enrolment.state)
+                let kind = standing.credential.vault
+                let sealed = try await sealing(secret, context, by: kind)
+                // While the vault was at work, fingers or secrets may have changed.
+                guard case .allow(let again) = self.place(for: request, account),
+                    again.standing.credential == standing.credential,
+                    again.isNew ? place.isNew : again.identifier == place.identifier
+                else { throw .changedMeanwhile }
+                try standing.kept.secrets.keep(
+                    sealed, name: request.name, by: kind, context, now: instant)
+                return .done(DoneAnswer())
+            }
+        }
+    }
+
+    private func sealing(
+        _ secret: SecretBytes, _ context: SealingContext, by kind: VaultKind
+    ) async throws(StoreFault) -> SealedContent {
+        do throws(VaultError) {
+            return try await vaults.call(kind) { vault throws(VaultError) in
+                try SealedContent.seal(secret, context, by: vault)
+            }
+        } catch { throw .vault(error) }
+    }
+
+    /// How things stand, and where the secret goes: only where a touch could release it.
+    private func place(
+        for request: SecretSetRequest, _ account: Account
+    ) -> Ruling<PlaceForSecret> {
+        switch standing(of: account) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let standing):
+            return reading(account) { () throws(StoreFault) in
+                let place = try standing.kept.secrets.place(
+                    for: request.name, replacing: request.replaces)
+                switch place {
+                case .new(let identifier):
+                    return .allow(PlaceForSecret(standing, identifier, isNew: true))
+                case .over(let identifier):
+                    return .allow(PlaceForSecret(standing, identifier, isNew: false))
+                case .taken: return .deny(Denial(.secretExists, subject: request.name))
+                case .full: return .deny(Denial(.tooManySecrets))
+                }
+            }
+        }
+    }
+}
+
+/// Where a secret goes, and for whom.
+private struct PlaceForSecret {
+    let standing: Standing
+    let identifier: Bytes
+    /// Whether no secret has the name yet.
+    let isNew: Bool
+
+    init(_ standing: Standing, _ identifier: Bytes, isNew: Bool) {
+        self.standing = standing
+        self.identifier = identifier
+        self.isNew = isNew
+    }
+}
+
+extension Service {
+    /// A touch that releases a secret, in the same request, and leaves a receipt.
+    func releaseSecret(
+        _ name: Bytes, milliseconds: UInt32, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        let timeout = touchTime(milliseconds)
+        let end = clock.sinceBoot() + timeout
+        if let denial = remoteDenial([], client) { return .denial(denial) }
+        let wanted: StoredSecret
+        let context: SealingContext
+        switch secret(named: name, account) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let found): (wanted, context) = found
+        }
+        let matter: SignedMatter
+        do throws(SystemFault) {
+            matter = try SignedMatter(secret: name)
+        } catch { return .denial(denial(for: .file(.system(error)), account)) }
+        let wish = TouchWish(
+            account: account, who: Bytes("signet secret get (\(account.name))".utf8),
+            tries: min(Self.tries, settings.count(Settings.touchTries)), timeout: timeout)
+        if let denial = await turnDenial(wish, client) { return .denial(denial) }
+        let touched = await touch(wish, matter, until: end, client) {
+            (standing) throws(StoreFault) in
+            try item(wanted, standing).map(Optional.some)
+        }
+        switch touched {
+        case .deny(let denial):
+            queue.leave()
+            return .denial(denial)
+        case .allow(let proof):
+            afterwards(client) { [self] in
+                onService { [self] in
+                    await settle(proof, account)
+                    queue.leave()
+                }
+            }
+            let content: SecretBytes
+            do throws(VaultError) {
+                guard let key = proof.released else { throw .doesNotOpen }
+                content = try SealedContent.open(wanted.content, key: key, context)
+            } catch { return .denial(denial(for: .vault(error), account)) }
+            await client.send(content)
+            return .done(DoneAnswer())
+        }
+    }
+
+    /// A secret that a touch could release, as things stand.
+    private func secret(
+        named name: Bytes, _ account: Account
+    ) -> Ruling<(StoredSecret, SealingContext)> {
+        switch standing(of: account) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let standing):
+            return reading(account) { () throws(StoreFault) in
+                let list = try standing.kept.secrets.list()
+                guard let found = list.intact.first(where: { $0.name == name }) else {
+                    let isDamaged = list.damaged.contains { $0.name == name }
+                    return .deny(
+                        isDamaged ? .damagedSecret : Denial(.unknownSecret, subject: name))
+                }
+                switch try item(found, standing) {
+                case .deny(let denial): return .deny(denial)
+                case .allow(let item): return .allow((found, item.context))
+                }
+            }
+        }
+    }
+
+    /// What a vault has to open for a secret under the fingers as they are; no, where it was sealed to
+    /// others, or was changed or deleted since it was found.
+    private func item(
+        _ wanted: StoredSecret, _ standing: Standing
+    ) throws(StoreFault) -> Ruling<SealedItem> {
+        let secrets = standing.kept.secrets
+        let state = standing.enrolment.state
+        guard try secrets.secret(wanted.identifier) == wanted else {
+            return .deny(Denial(.badRequest))
+        }
+        guard let sealing = wanted.sealing(for: state) else {
+            return .deny(Denial(.secretStale, subject: wanted.name))
+        }
+        return .allow(
+            SealedItem(
+                vault: sealing.vault, sealed: sealing.key,
+                context: try secrets.context(wanted.identifier, name: wanted.name, state)))
+    }
+}
+
+extension Service {
+    /// Sends the names of an account's secrets, and whether they can be opened.
+    func listSecrets(_ account: Account, _ client: any Client) async -> Answer {
+        let ruling: Ruling<[SecretAnswer]> = reading(account) { () throws(StoreFault) in
+            guard let kept = try kept(account) else { return .allow([]) }
+            let state = try kept.prints.enrolment().state
+            let list = try kept.secrets.list()
+            return .allow(
+                list.intact.map { SecretAnswer($0, state) } + list.damaged.map(SecretAnswer.init))
+        }
+        switch ruling {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let secrets):
+            for secret in secrets { await client.send(.secret(secret)) }
+            return .done(DoneAnswer())
+        }
+    }
+
+    /// Deletes a secret, whole or damaged.
+    func deleteSecret(_ name: Bytes, _ account: Account) -> Answer {
+        let ruling: Ruling<Bool> = reading(account) { () throws(StoreFault) in
+            .allow(try kept(account)?.secrets.delete(name) ?? false)
+        }
+        switch ruling {
+        case .deny(let denial): return .denial(denial)
+        case .allow(true): return .done(DoneAnswer())
+        case .allow(false): return .denial(Denial(.unknownSecret, subject: name))
+        }
+    }
+
+    /// How many secrets open to these fingers; nil for none, and where that cannot be told.
+    func secrets(_ kept: AccountState, fitting state: EnrolmentState) -> UInt32? {
+        do throws(StoreFault) {
+            let count = try kept.secrets.list().count(fitting: state)
+            return count == 0 ? nil : UInt32(clamping: count)
+        } catch {
+            journal.fault(error.description)
+            return nil
+        }
+    }
+
+    /// Seals the keys of secrets that open to some fingers to others as well: after the exchange of a
+    /// template for a better one, or to another vault. What fails is told, and stays as it was.
+    func reseal(
+        _ kept: AccountState, from old: EnrolmentState, to new: EnrolmentState,
+        by kind: VaultKind? = nil
+    ) async {
+        do throws(StoreFault) {
+            for secret in try kept.secrets.list().intact {
+                do throws(StoreFault) {
+                    try await reseal(secret, in: kept.secrets, from: old, to: new, by: kind)
+                } catch { journal.fault("a secret was not sealed anew: \(error)") }
+            }
+        } catch { journal.fault(error.description) }
+    }
+
+    private func reseal(
+        _ secret: StoredSecret, in secrets: SecretStore, from old: EnrolmentState,
+        to new: EnrolmentState, by kind: VaultKind?
+    ) async throws(StoreFault) {
+        guard let sealing = secret.sealing(for: old) else { return }
+        let goal = kind ?? sealing.vault
+        if old == new && goal == sealing.vault { return }
+        let before = try secrets.context(secret.identifier, name: secret.name, old)
+        let after = try secrets.context(secret.identifier, name: secret.name, new)
+        let key = try await reseal(sealing.key, in: sealing.vault, before, into: goal, after)
+        try secrets.add(key, by: goal, for: new, to: secret, fitting: old)
+    }
+
+    private func reseal(
+        _ sealed: Bytes, in old: VaultKind, _ before: SealingContext, into new: VaultKind,
+        _ after: SealingContext
+    ) async throws(StoreFault) -> Bytes {
+        do throws(VaultError) {
+            let key = try await vaults.call(old) { vault throws(VaultError) in
+                let data = try vault.ready(data: sealed, before)
+                defer { data.release() }
+                return try data.open(before)
+            }
+            return try await vaults.call(new) { vault throws(VaultError) in
+                try vault.seal(key, after)
+            }
+        } catch { throw .vault(error) }
+    }
+}
+
+extension SecretAnswer {
+    fileprivate init(_ secret: StoredSecret, _ state: EnrolmentState) {
+        self.init(
+            name: secret.name, size: UInt32(clamping: secret.size),
+            since: secret.created.seconds, vault: Bytes(secret.vault.rawValue.utf8),
+            state: secret.fits(state) ? .fits : .stale)
+    }
+
+    fileprivate init(_ secret: DamagedSecret) {
+        self.init(name: secret.name, size: 0, since: 0, vault: [], state: .damaged)
+    }
+}
+
+extension SignedMatter {
+    /// What the receipt of a released secret says; the challenge is the daemon's own.
+    fileprivate init(secret name: Bytes) throws(SystemFault) {
+        self.init(
+            namespace: .secret, challenge: try randomBytes(Limit.challenge),
+            service: Bytes("signet".utf8), terminal: [], purpose: SecretPurpose.text(name))
+    }
+}
+
+/// What a receipt and the journal say that a secret was asked for.
+enum SecretPurpose {
+    /// `secret NAME`; whoever writes it down escapes it.
+    static func text(_ name: Bytes) -> Bytes { Bytes("secret ".utf8) + name }
+}
+
+extension Denial {
+    /// What is kept of a secret was damaged or altered.
+    fileprivate static var damagedSecret: Denial {
+        Denial(
+            .storage,
+            subject: Bytes("the secret is damaged: delete it, or set it again".utf8))
+    }
+}

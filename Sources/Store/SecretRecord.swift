@@ -1,0 +1,96 @@
+import Policy
+import Statement
+import Vault
+import Wire
+
+/// One way to open a secret: the key of its content, sealed by a vault for one set of fingers.
+struct SecretSealing: Equatable, Sendable {
+    let vault: VaultKind
+    let enrolment: EnrolmentState
+    let key: [UInt8]
+}
+
+/// The record of a secret: lines that describe it, then the sealed content and the mark as they are.
+///
+/// It has two sealings while a finger's template is exchanged for a better one: whichever set of
+/// prints a crash leaves, one of them opens.
+struct SecretRecord: Record, Equatable {
+    static let cap = contentLimit + RecordMark.count + linesLimit
+
+    let name: [UInt8]
+    let created: Instant
+    let sealings: [SecretSealing]
+    let content: [UInt8]
+    var mark: [UInt8] = []
+
+    private static let contentLimit = Limit.secret + SealedContent.overhead
+    /// Five lines, and four for each sealing: a key of the most bytes takes 1,366 characters.
+    private static let linesLimit = 4_096
+    private static let sealingsLimit: UInt64 = 2
+
+    init(
+        name: [UInt8], created: Instant, sealings: [SecretSealing], content: [UInt8]
+    ) {
+        self.name = name
+        self.created = created
+        self.sealings = sealings
+        self.content = content
+    }
+
+    /// The number of bytes of the secret itself.
+    var size: Int { content.count - SealedContent.overhead }
+
+    /// What the mark is made for: all but the mark.
+    var marked: [UInt8] {
+        var lines = LineWriter()
+        lines.put("signet-secret", number: 1)
+        lines.put("name", name)
+        lines.put("created", created.text)
+        lines.put("size", number: UInt64(size))
+        lines.put("sealings", number: UInt64(sealings.count))
+        for sealing in sealings {
+            lines.put("vault", Array(sealing.vault.rawValue.utf8))
+            lines.put("generation", number: sealing.enrolment.generation)
+            lines.put("enrolment", Hexadecimal.encode(sealing.enrolment.digest))
+            lines.put("key", Base64.encode(sealing.key, .url))
+        }
+        return lines.text + content
+    }
+
+    func encoded() -> [UInt8] { marked + mark }
+
+    init(contents: [UInt8]) throws(LineFault) {
+        var lines = LineReader(contents)
+        try lines.version("signet-secret")
+        name = try lines.value("name", cap: Limit.secretName)
+        guard SecretName.fault(name) == nil else { throw .malformed }
+        created = try lines.instant("created")
+        let size = try lines.number("size")
+        guard (1...UInt64(Limit.secret)).contains(size) else { throw .malformed }
+        let count = try lines.number("sealings")
+        guard (1...Self.sealingsLimit).contains(count) else { throw .malformed }
+        var sealings: [SecretSealing] = []
+        for _ in 0..<count { sealings.append(try SecretSealing(parsing: &lines)) }
+        self.sealings = sealings
+        let rest = lines.rest
+        let length = Int(size) + SealedContent.overhead
+        guard rest.count >= length + RecordMark.count else { throw .truncated }
+        guard rest.count == length + RecordMark.count else { throw .trailing }
+        content = Array(rest.prefix(length))
+        mark = Array(rest.suffix(RecordMark.count))
+    }
+}
+
+extension SecretSealing {
+    fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
+        vault = try lines.vault("vault")
+        let generation = try lines.number("generation")
+        let digest = try lines.hexadecimal("enrolment", count: 32)
+        guard let state = EnrolmentState(generation: generation, digest: digest) else {
+            throw .malformed
+        }
+        enrolment = state
+        key = try lines.bytes("key", cap: VaultLimit.sealed)
+        guard !key.isEmpty else { throw .malformed }
+    }
+}

@@ -1,0 +1,60 @@
+import Crypto
+import Posix
+
+/// Tells a record that this machine wrote, in its place, from an altered, swapped or foreign one.
+///
+/// The mark is AES-256-GCM over nothing, with record and place as additional data (GMAC, NIST SP
+/// 800-38D), under a key from the host secret. It says nothing about fingers, and opens nothing.
+package struct RecordMark: Sendable {
+    /// The number of bytes of a mark.
+    package static let count = AESGCM.overhead
+
+    private let key: SecretBytes
+
+    /// Derives the key that all marks of this machine are made with.
+    package init(host: HostSecret) throws(VaultError) {
+        key = try crypto { () throws(CryptoFault) in
+            try HKDF.derive(
+                from: host.secret, salt: [], info: Array("signet record marks 1".utf8),
+                count: AESGCM.keyCount)
+        }
+    }
+
+    /// The mark of a record of an account's, in the file with this id (16 bytes).
+    package func make(
+        _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
+    ) throws(VaultError) -> [UInt8] {
+        let place = Self.place(record, account, uid, identifier)
+        return try crypto { () throws(CryptoFault) in
+            try AESGCM.seal(try nothing(), key: key, additional: place)
+        }
+    }
+
+    /// Throws `.doesNotOpen` unless the mark was made for exactly this record in this place.
+    package func check(
+        _ mark: [UInt8], _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
+    ) throws(VaultError) {
+        guard mark.count == Self.count else { throw .doesNotOpen }
+        let place = Self.place(record, account, uid, identifier)
+        _ = try crypto { () throws(CryptoFault) in
+            try AESGCM.open(mark, key: key, additional: place)
+        }
+    }
+
+    private static func place(
+        _ record: [UInt8], _ account: [UInt8], _ uid: UInt32, _ identifier: [UInt8]
+    ) -> [UInt8] {
+        var fields = LengthPrefixed(label: "signet record 1")
+        fields.append(account)
+        fields.append(UInt64(uid))
+        fields.append(identifier)
+        fields.append(record)
+        return fields.bytes
+    }
+
+    private func nothing() throws(CryptoFault) -> SecretBytes {
+        do throws(SystemFault) {
+            return try SecretBytes(count: 0) { _ in }
+        } catch { throw .memory }
+    }
+}
