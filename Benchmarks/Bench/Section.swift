@@ -22,7 +22,7 @@ enum Section: String, CaseIterable {
         }
         print()
         // So that whoever reads a file sees how far it is.
-        _ = unsafe fflush(nil)
+        fflush(nil)
     }
 }
 
