@@ -114,7 +114,8 @@ let package = Package(
             name: "Fingerprints", path: "Tests/Fingerprints",
             swiftSettings: common + [.unsafeFlags(["-O"])]),
         .executableTarget(
-            name: "testbench", dependencies: ["Daemon", "Fingerprints", "Posix", "TestSupport"],
+            name: "testbench",
+            dependencies: ["CTestSupport", "Daemon", "Fingerprints", "Posix", "TestSupport"],
             path: "Tests/Testbench", swiftSettings: common),
         .executableTarget(
             name: "fingerprint-acceptance",
@@ -122,7 +123,9 @@ let package = Package(
             path: "Benchmarks/Acceptance", swiftSettings: common),
         .executableTarget(
             name: "bench",
-            dependencies: ["Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault", "Wire"],
+            dependencies: [
+                "Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault", "Wire",
+            ],
             path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
@@ -152,7 +155,7 @@ let package = Package(
             name: "LoopTests", dependencies: ["Loop", "Posix"],
             path: "Tests/Loop", swiftSettings: common),
         .testTarget(
-            name: "ReaderTests", dependencies: ["Reader", "Loop", "TestSupport", "Wire"],
+            name: "ReaderTests", dependencies: ["CTestSupport", "Reader", "Loop", "TestSupport", "Wire"],
             path: "Tests/Reader", swiftSettings: common),
         .testTarget(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],

@@ -1,19 +1,83 @@
 import Loop
 import Policy
 import Posix
+import Reader
 import Store
 import Vault
 import Wire
 
 /// Login by finger on and off, and lockouts lifted: all after the password.
 extension Service {
-    /// Issues a credential for the present fingers.
-    func enable(_ account: Account) async -> Answer {
+    /// Issues a credential for the present fingers, and for what readers keep now.
+    func enable(_ account: Account, _ client: any Client) async -> Answer {
+        await vouch(account, because: "enabled", client)
+    }
+
+    /// Issues a credential for what there is now; whoever gave the password answers for it.
+    ///
+    /// Readers that keep prints of the account's are listed in a turn of its own.
+    func vouch(
+        _ account: Account, in vault: VaultKind? = nil, because reason: String,
+        _ client: any Client
+    ) async -> Answer {
+        let ruling: Ruling<OwnStorage> = reading(account) { () throws(StoreFault) in
+            let enrolment = try kept(account)?.prints.enrolment()
+            guard let enrolment, !enrolment.isEmpty else { return .deny(Denial(.notEnrolled)) }
+            return .allow(try OwnStorage(enrolment.prints))
+        }
+        let own: OwnStorage
+        switch ruling {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let found): own = found
+        }
+        guard await !listing(own).isEmpty else {
+            return await issue(account, listed: [], in: vault, because: reason)
+        }
+        let wish = TouchWish(
+            account: account, who: Bytes("signet enable (\(account.name))".utf8), tries: 1,
+            timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
+        if let denial = await turnDenial(wish, client) { return .denial(denial) }
+        defer { queue.leave() }
+        await tidyReaders()
+        var listed: [ReaderContents] = []
+        for reader in await listing(own) {
+            switch await readers.list(reader.id) {
+            case .failure(let fault): return .denial(Denial(of: fault))
+            case .success(let contents): listed.append(contents)
+            }
+        }
+        return await issue(account, listed: listed, in: vault, because: reason)
+    }
+
+    /// The readers that keep prints of these kinds, and tell.
+    private func listing(_ own: OwnStorage) async -> [ReaderDescription] {
+        await readers.listing.filter { reader in
+            own.kinds.contains { $0.driver == reader.driver && $0.device == reader.deviceID }
+        }
+    }
+
+    private func issue(
+        _ account: Account, listed: [ReaderContents], in vault: VaultKind?,
+        because reason: String
+    ) async -> Answer {
         await answering(account) { () async throws(StoreFault) in
             guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
             let enrolment = try kept.prints.enrolment()
             guard !enrolment.isEmpty else { return .denial(Denial(.notEnrolled)) }
-            try await issue(account, kept, enrolment, because: "enabled")
+            let own = try OwnStorage(enrolment.prints)
+            var covering: [ReaderStorage] = []
+            for contents in listed {
+                covering.append(
+                    try covered(
+                        contents, of: account.uid,
+                        own: own.prints(on: contents.storage(of: [])), recorded: []))
+            }
+            let former = try credentialState(account, kept, enrolment)
+            try await issue(
+                account, kept, enrolment,
+                covering: storage(
+                    after: former.storage, now: own, removing: OwnStorage(), listed: covering,
+                    isVouched: former.vault == nil), in: vault, because: reason)
             return .done(DoneAnswer(prints: enrolment.count, state: .valid))
         }
     }
@@ -39,13 +103,14 @@ extension Service {
     }
 
     /// Issues a credential for these fingers in the place of any older one: in the vault that is
-    /// wanted, else where the older one was. Where `change` leads to these fingers, both happen at
+    /// wanted, else where the older one was. It covers `storage` of what readers keep. Where `change` leads to these fingers, both happen at
     /// once or not at all.
     func issue(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
-        with change: PrintChange? = nil, in wanted: VaultKind? = nil, because reason: String
+        with change: PrintChange? = nil, covering storage: [ReaderStorage],
+        in wanted: VaultKind? = nil, because reason: String
     ) async throws(StoreFault) {
-        let draft = try kept.credential.draft(enrolment)
+        let draft = try kept.credential.draft(enrolment, covering: storage)
         let former = try kept.credential.state()
         let kind: VaultKind
         if let wanted { kind = wanted } else { kind = await vaults.chosen(after: former.vault) }
@@ -63,6 +128,7 @@ extension Service {
                 throw .changedMeanwhile
             }
         }
+        if let change { try noteDeletion(of: change.removed) }
         try kept.credential.publish(draft, made, by: kind, with: change, now: instant)
         journal.credential(of: account, "issued", because: reason)
         // What the account keeps goes where its credential is: the other vault may be given up.

@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Reader
 import Store
+import Vault
 import Wire
 
 /// Fingers added and deleted: the password was given, so the credential is issued anew at once.
@@ -17,6 +18,7 @@ extension Service {
             timeout: limit)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         defer { queue.leave() }
+        await tidyReaders()
         guard let reader = await readers.choose(readerID) else {
             return .denial(Denial(.noReader))
         }
@@ -25,18 +27,58 @@ extension Service {
         if let denial = await takenDenial(account, finger, reader, until: end, client) {
             return .denial(denial)
         }
+        return await enroll(account, finger, reader, until: end, client)
+    }
+
+    /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
+    private func enroll(
+        _ account: Account, _ finger: Finger, _ reader: ReaderDescription, until end: Duration,
+        _ client: any Client
+    ) async -> Answer {
+        let before = EnrolmentBefore()
         let scanned = await readers.enroll(
-            finger, account: account.name, on: reader.id, limit: end - clock.sinceBoot()
+            finger, account: account.name, on: reader.id, limit: end - clock.sinceBoot(),
+            examine: { [self] _, contents in begin(on: contents, account, before) }
         ) { client.post(.notice($0)) }
+        let answer: Answer
         switch scanned {
-        case .failure(let fault): return .denial(Denial(of: fault))
-        case .success(let template):
-            let answer = await keep(template, finger, reader, for: account)
-            if case .denial = answer, isUncounted(template.bytes, of: account) {
-                await readers.forget(template)
-            }
-            return answer
+        case .failure(let fault): answer = .denial(before.denial ?? Denial(of: fault))
+        case .success(let (template, contents)):
+            answer = await keep(template, finger, reader, contents, for: account)
+            if isUncounted(template.bytes, of: account) { _ = await readers.forget(template) }
         }
+        await tidyReaders()
+        return answer
+    }
+
+    /// What came out before an enrolment on a reader.
+    private final class EnrolmentBefore {
+        var denial: Denial?
+    }
+
+    /// Takes down what the reader keeps, before it keeps more; false if that cannot be.
+    ///
+    /// A credential that this does not fit is destroyed: an enrolment vouches for no finger that
+    /// somebody else added.
+    private func begin(
+        on contents: ReaderContents, _ account: Account, _ before: EnrolmentBefore
+    ) -> Bool {
+        let ruling: Ruling<Void> = reading(account) { () throws(StoreFault) in
+            if let kept = try kept(account) {
+                let enrolment = try kept.prints.enrolment()
+                if case .issued(let credential) = try credentialState(account, kept, enrolment) {
+                    let check = StorageCheck()
+                    let standing = Standing(
+                        kept: kept, enrolment: enrolment, credential: credential)
+                    _ = examine(contents, of: "", account, standing, check)
+                }
+            }
+            try noteEnrolment(on: contents)
+            return .allow(())
+        }
+        guard case .deny(let denial) = ruling else { return true }
+        before.denial = denial
+        return false
     }
 
     /// Deletes one finger, or all, damaged prints included.
@@ -66,17 +108,25 @@ extension Service {
     private func forget(
         _ prints: [Store.StoredPrint], of account: Account, _ client: any Client
     ) async {
-        let templates = prints.filter { isUncounted($0.template, of: account) }
-            .compactMap { try? Template(bytes: $0.template) }.filter(\.isStoredOnReader)
-        guard !templates.isEmpty else { return }
+        guard prints.contains(where: \.isStoredOnReader) else { return }
         let wish = TouchWish(
             account: account, who: Bytes("signet delete (\(account.name))".utf8), tries: 1,
             timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
         if await turnDenial(wish, client) != nil {
-            return journal.fault("a deleted print stays on its reader", account: account.name)
+            return journal.fault(
+                "a deleted print stays on its reader for now", account: account.name)
         }
         defer { queue.leave() }
-        for template in templates { await readers.forget(template) }
+        await forget(prints, of: account)
+    }
+
+    /// The same for whoever has the turn.
+    private func forget(_ prints: [Store.StoredPrint], of account: Account) async {
+        for print in prints where isUncounted(print.template, of: account) {
+            guard let template = try? Template(bytes: print.template) else { continue }
+            if await readers.forget(template) { noteDeleted(print) }
+        }
+        await tidyReaders()
     }
 
     /// Whether a template surely belongs to no finger of the account's: a change that failed may
@@ -110,6 +160,9 @@ extension Service {
             guard case .anotherAccount(let former) = error else { throw error }
             let name = String(decoding: former, as: UTF8.self)
             journal.fault("removing what was kept for \(name), who had the uid of \(account.name)")
+            if let left = try state.account(uid: account.uid) {
+                try noteDeletion(of: try left.prints.enrolment().prints)
+            }
             try state.removeAccount(uid: account.uid)
             return nil
         }
@@ -137,8 +190,8 @@ extension Service {
         ) { client.post(.notice($0)) }
         switch result {
         case .failure(let fault): return Denial(of: fault)
-        case .success(.noMatch): return nil
-        case .success(.matched(let index, _)):
+        case .success(let found):
+            guard case .matched(let index, _) = found.result else { return nil }
             let owner = owned[index]
             guard owner.uid == account.uid else { return Denial(.fingerTaken) }
             return owner.finger == finger ? nil : Denial(.fingerKnown, finger: owner.finger)
@@ -167,10 +220,10 @@ extension Service {
         return owned
     }
 
-    /// Writes a new print to disk and issues the credential anew.
+    /// Writes a new print to disk and issues the credential anew, for what the reader keeps now.
     private func keep(
         _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
-        for account: Account
+        _ contents: ReaderContents?, for account: Account
     ) async -> Answer {
         var replaced: [Store.StoredPrint] = []
         let answer = await answering(account) { () async throws(StoreFault) in
@@ -181,44 +234,64 @@ extension Service {
                 adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
             replaced = change.removed
             return try await make(
-                change, account, kept, from: try kept.prints.enrolment(), finger,
+                change, account, kept, from: try kept.prints.enrolment(), finger, contents,
                 because: "a finger was added")
         }
-        for print in replaced where isUncounted(print.template, of: account) {
-            if let template = try? Template(bytes: print.template) {
-                await readers.forget(template)
-            }
-        }
+        if !isUncounted(template.bytes, of: account) { await counted(template, contents, account) }
+        await forget(replaced, of: account)
         return answer
     }
 
-    /// Whether a change of fingers by the account itself leaves login by finger on.
-    ///
-    /// Not where it was switched off; nor where a change of another kind had ended it: issuing
-    /// anew would then bless fingers that nobody has vouched for. `signet enable` does that.
-    private func isOn(
-        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
-    ) throws(StoreFault) -> Bool {
-        switch try credentialState(account, kept, enrolment) {
-        case .none, .issued: true
-        case .disabled, .destroyed, .damaged: false
-        }
+    /// Notes that a print which a reader keeps is an account's.
+    private func counted(
+        _ template: Template, _ contents: ReaderContents?, _ account: Account
+    ) async {
+        guard let contents else { return }
+        do throws(StoreFault) {
+            try state.owners.remember(
+                account.uid, asOwnerOf: try template.identity.digest())
+            try noteEnrolled(on: contents)
+        } catch { journal.fault(error.description, account: account.name) }
     }
 
-    /// Makes a change of fingers, and issues the credential for what they are then.
+    /// What the credential covers of what readers keep, after a change of fingers.
+    private func storage(
+        after change: PrintChange, _ recorded: [ReaderStorage], _ contents: ReaderContents?,
+        _ account: Account
+    ) throws(StoreFault) -> [ReaderStorage] {
+        let own = try OwnStorage(change.enrolment.prints)
+        let gone = try OwnStorage(change.removed)
+        var listed: [ReaderStorage] = []
+        if let contents {
+            let unit = contents.storage(of: [])
+            let all = try covered(
+                contents, of: account.uid, own: own.prints(on: unit).union(gone.prints(on: unit)),
+                recorded: recorded)
+            listed = [contents.storage(of: Set(all.prints).subtracting(gone.prints(on: unit)))]
+        }
+        return storage(after: recorded, now: own, removing: gone, listed: listed)
+    }
+
+    /// Makes a change of fingers, and issues the credential for what they are then. `contents` is
+    /// what the reader of a new one keeps now.
     private func make(
         _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment,
-        _ finger: Finger?, because reason: String
+        _ finger: Finger?, _ contents: ReaderContents? = nil, because reason: String
     ) async throws(StoreFault) -> Answer {
-        let isOn = try isOn(account, kept, before)
+        let former = try credentialState(account, kept, before)
         let ended = secrets(kept, fitting: before.state)
         if change.enrolment.isEmpty {
+            try noteDeletion(of: change.removed)
             try kept.prints.commit(change)
             try kept.credential.withdraw()
             journal.credential(of: account, "destroyed", because: "no finger is left")
-        } else if isOn {
-            try await issue(account, kept, change.enrolment, with: change, because: reason)
+        } else if former.isOn {
+            try await issue(
+                account, kept, change.enrolment, with: change,
+                covering: try storage(after: change, former.storage, contents, account),
+                because: reason)
         } else {
+            try noteDeletion(of: change.removed)
             try kept.prints.commit(change)
         }
         let enrolment = try kept.prints.enrolment()
@@ -231,6 +304,22 @@ extension Service {
 }
 
 extension Store.CredentialState {
+    /// Whether a change of fingers by the account itself leaves login by finger on.
+    ///
+    /// Not where it was switched off; nor where a change of another kind had ended it: issuing
+    /// anew would then bless fingers that nobody has vouched for. `signet enable` does that.
+    fileprivate var isOn: Bool {
+        switch self {
+        case .none, .issued: true
+        case .disabled, .destroyed, .damaged: false
+        }
+    }
+
+    /// What was recorded of readers with a credential that is there.
+    var storage: [ReaderStorage] {
+        if case .issued(let credential) = self { credential.storage } else { [] }
+    }
+
     /// As the socket has it.
     var onTheWire: Wire.CredentialState {
         switch self {

@@ -17,6 +17,8 @@ struct TouchWish {
 /// A finger that matched, and what remains to be done about it.
 struct MatchedFinger {
     let print: Store.StoredPrint
+    /// The id of the reader that it matched on.
+    let reader: String
     /// The template to keep in its place, where the reader improved it.
     let updated: Template?
     /// The try, which still counts as failed.
@@ -40,13 +42,13 @@ extension Service {
     }
 
     /// Tries fingers against an account's prints until one matches, the tries are used up, the
-    /// time is over, or the lockout closes.
+    /// time is over, or the lockout closes. Readers that keep prints are examined before each try.
     ///
     /// Each try is on disk as a failure before the reader is asked, so no restart forgives one.
     /// After a match the caller lifts the lockout: not before the answer went out.
     func attempt(
         _ wish: TouchWish, _ kept: AccountState, _ enrolment: Enrolment, until end: Duration,
-        _ client: any Client
+        _ client: any Client, examine: ReaderPool.Examination? = nil
     ) async -> Ruling<MatchedFinger> {
         let gallery = Gallery(enrolment.prints)
         var mismatches: UInt8 = 0
@@ -59,15 +61,21 @@ extension Service {
             do throws(StoreFault) {
                 counted = try CountedTry(in: kept.lockout, at: now)
             } catch { return .deny(denial(for: error, wish.account)) }
-            switch await scan(gallery, until: end, client) {
-            case .success(.matched(let index, let updated)):
+            switch await scan(gallery, until: end, client, examine) {
+            case .success(let found):
+                guard case .matched(let index, let updated) = found.result else {
+                    mismatches += 1
+                    if let denial = failed(counted, wish, mismatches, client) {
+                        return .deny(denial)
+                    }
+                    continue
+                }
                 guard let print = gallery.print(at: index) else {
                     return .deny(Denial(.readerFailed, mismatches: mismatches))
                 }
-                return .allow(MatchedFinger(print: print, updated: updated, counted: counted))
-            case .success(.noMatch):
-                mismatches += 1
-                if let denial = failed(counted, wish, mismatches, client) { return .deny(denial) }
+                return .allow(
+                    MatchedFinger(
+                        print: print, reader: found.reader, updated: updated, counted: counted))
             case .failure(let fault):
                 takeBack(counted, wish.account)
                 var denial = Denial(of: fault)
@@ -102,13 +110,14 @@ extension Service {
     }
 
     private func scan(
-        _ gallery: Gallery, until end: Duration, _ client: any Client
-    ) async -> Result<MatchResult, ReaderFault> {
+        _ gallery: Gallery, until end: Duration, _ client: any Client,
+        _ examine: ReaderPool.Examination?
+    ) async -> Result<ListedMatch, ReaderFault> {
         let left = end - clock.sinceBoot()
         guard left > .zero else { return .failure(.timedOut) }
-        return await readers.match(among: gallery.templates, limit: left) { notice in
-            client.post(.notice(notice))
-        }
+        return await readers.match(
+            among: gallery.templates, limit: left, examine: examine
+        ) { client.post(.notice($0)) }
     }
 }
 

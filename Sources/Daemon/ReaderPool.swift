@@ -23,44 +23,76 @@ final class ReaderPool {
         return usable.first { Bytes($0.id.utf8) == id }
     }
 
+    /// Judges what a reader, by its id, keeps before it is asked for a finger; see
+    /// `StorageExamination`.
+    typealias Examination = @ServiceActor (String, ReaderContents) async -> Bool
+
     /// Waits for a finger on every reader that has one of the templates; see `Readers.match`.
     func match(
         among templates: [Template], on reader: String? = nil, limit: Duration,
-        tell: @escaping @ServiceActor (Notice) -> Void
-    ) async -> Result<MatchResult, ReaderFault> {
-        let readers = readers
+        examine: Examination? = nil, tell: @escaping @ServiceActor (Notice) -> Void
+    ) async -> Result<ListedMatch, ReaderFault> {
         let ids = reader.map { [$0] } ?? usable.map(\.id)
         do throws(ReaderFault) {
             return .success(
-                try await readers.match(
-                    among: templates, on: ids, limit: limit, observer: observer(tell)))
+                try await readers.listAndMatch(
+                    among: templates, on: ids, limit: limit, examine: examine,
+                    observer: observer(tell)))
         } catch {
             return .failure(error)
         }
     }
 
-    /// Enrols a finger; see `Readers.enroll`.
+    /// Enrols a finger; see `Readers.listAndEnroll`.
     func enroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration,
-        tell: @escaping @ServiceActor (Notice) -> Void
-    ) async -> Result<Template, ReaderFault> {
+        examine: @escaping Examination, tell: @escaping @ServiceActor (Notice) -> Void
+    ) async -> Result<(template: Template, contents: ReaderContents?), ReaderFault> {
         do throws(ReaderFault) {
             return .success(
-                try await readers.enroll(
-                    finger, account: account, on: reader, limit: limit, observer: observer(tell)))
+                try await readers.listAndEnroll(
+                    finger, account: account, on: reader, limit: limit, examine: examine,
+                    observer: observer(tell)))
         } catch {
             return .failure(error)
         }
     }
 
-    /// Deletes a print from the reader that keeps it, if that is there; what cannot be reached
-    /// now names no account any more and opens nothing.
-    func forget(_ template: Template) async {
-        guard template.isStoredOnReader else { return }
-        for reader in usable
-        where reader.driver == template.driver && reader.deviceID == template.deviceID {
-            try? await readers.delete(template, on: reader.id)
+    /// The readers that list what they keep.
+    var listing: [ReaderDescription] { usable.filter { $0.features.contains(.list) } }
+
+    /// What a reader keeps; see `Readers.list`.
+    func list(_ reader: String) async -> Result<ReaderContents, ReaderFault> {
+        do throws(ReaderFault) {
+            return .success(try await readers.list(on: reader))
+        } catch {
+            return .failure(error)
         }
+    }
+
+    /// Deletes what a list showed; false where the reader did not.
+    func delete(_ stored: Reader.StoredPrint, on reader: String) async -> Bool {
+        do throws(ReaderFault) {
+            try await readers.delete(stored, on: reader)
+            return true
+        } catch {
+            return error == .notFound
+        }
+    }
+
+    /// Deletes a print from readers that keep it and do not list what they keep; tells whether one is
+    /// there. What cannot be reached now names no account any more and opens nothing.
+    func forget(_ template: Template) async -> Bool {
+        guard template.isStoredOnReader else { return false }
+        var isThere = false
+        for reader in usable
+        where reader.driver == template.driver && reader.deviceID == template.deviceID
+            && !reader.features.contains(.list)
+        {
+            try? await readers.delete(template, on: reader.id)
+            isThere = true
+        }
+        return isThere
     }
 
     /// Ends what runs and closes the readers.

@@ -120,7 +120,7 @@ final class Service: Answering {
         case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
         case .enroll(_, let finger, let readerID): await enroll(account, finger, readerID, client)
         case .delete(_, let finger): await delete(account, finger, client)
-        case .enable: await enable(account)
+        case .enable: await enable(account, client)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")
         case .status: await status(account)
@@ -135,7 +135,7 @@ final class Service: Answering {
             await releaseSecret(name, milliseconds: timeout, account, client)
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
-        case .migrate(_, let vault): await migrate(account, to: vault)
+        case .migrate(_, let vault): await migrate(account, to: vault, client)
         case .passwordChanged: .denial(Denial(.badRequest))
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))

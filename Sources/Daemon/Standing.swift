@@ -11,6 +11,8 @@ struct Standing {
     let kept: AccountState
     let enrolment: Enrolment
     let credential: FoundCredential
+    /// What readers keep, where that was found out anew; else what was recorded counts.
+    var storage: [ReaderStorage]?
 }
 
 extension Service {

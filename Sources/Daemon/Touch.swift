@@ -24,6 +24,9 @@ struct TouchProof {
     let place: ReceiptPlace
     /// What was to be released with it.
     let released: SecretBytes?
+    let credential: FoundCredential
+    /// What is to be recorded of the reader that matched, where nothing was.
+    let unrecorded: [ReaderStorage]?
 }
 
 /// A reserved place in the chain of receipts.
@@ -41,6 +44,7 @@ extension Service {
         _ wish: TouchWish, _ matter: SignedMatter, until end: Duration, _ client: any Client,
         releasing item: (Standing) throws(StoreFault) -> Ruling<SealedItem?> = { _ in .allow(nil) }
     ) async -> Ruling<TouchProof> {
+        await tidyReaders()
         // Once more: while this request waited, the fingers may have changed.
         let standing: Standing
         switch self.standing(of: wish.account) {
@@ -61,13 +65,21 @@ extension Service {
         case .allow(let begun): readying = begun
         }
         defer { readying.end() }
+        let check = StorageCheck()
         let matched = await interruptible(by: interruption) { [self] in
-            await attempt(wish, standing.kept, standing.enrolment, until: end, client)
+            await attempt(wish, standing.kept, standing.enrolment, until: end, client) {
+                [self] reader, contents in
+                let isGood = examine(contents, of: reader, wish.account, standing, check)
+                if !isGood { interruption.raise() }
+                return isGood
+            }
         }
         switch matched {
-        case .deny(let denial): return .deny(readying.reason(instead: denial))
+        case .deny(let denial):
+            return .deny(check.reason(instead: readying.reason(instead: denial)))
         case .allow(let finger):
-            let ruling = await proof(finger, standing, place, matter, wish.account, item, readying)
+            let ruling = await proof(
+                finger, standing, place, matter, wish.account, item, readying, check)
             if case .deny = ruling { takeBack(finger.counted, wish.account) }
             return ruling
         }
@@ -77,31 +89,36 @@ extension Service {
     private func proof(
         _ finger: MatchedFinger, _ before: Standing, _ place: ReceiptPlace,
         _ matter: SignedMatter, _ account: Account,
-        _ item: (Standing) throws(StoreFault) -> Ruling<SealedItem?>, _ readying: Readying
+        _ item: (Standing) throws(StoreFault) -> Ruling<SealedItem?>, _ readying: Readying,
+        _ check: StorageCheck
     ) async -> Ruling<TouchProof> {
         let items: Result<ReadyItems, VaultError>
         do throws(VaultError) {
             items = .success(try await readying.items())
         } catch { items = .failure(error) }
-        let now: Standing
+        var now: Standing
         switch standing(of: account, before.kept) {
         case .deny(let denial): return .deny(denial)
         case .allow(let found): now = found
         }
         // Fingers or credential were changed meanwhile: what matched may be gone from among them.
         guard now.credential == before.credential else { return .deny(Denial(.badRequest)) }
+        let recorded = now.credential.storage
+        now.storage = check.storage(recorded, matchedOn: finger.reader)
+        let standing = now
         let opening: SealedItem?
-        switch reading(account, { () throws(StoreFault) in try item(now) }) {
+        switch reading(account, { () throws(StoreFault) in try item(standing) }) {
         case .deny(let denial): return .deny(denial)
         case .allow(let found): opening = found
         }
-        switch await sign(matter, account, now, place, items, opening) {
+        switch await sign(matter, account, standing, place, items, opening) {
         case .deny(let denial): return .deny(denial)
         case .allow(let (assertion, released)):
             return .allow(
                 TouchProof(
                     assertion: assertion, finger: finger, kept: before.kept, place: place,
-                    released: released))
+                    released: released, credential: standing.credential,
+                    unrecorded: check.unrecorded(recorded, matchedOn: finger.reader)))
         }
     }
 
@@ -143,6 +160,9 @@ extension Service {
         } catch {
             journal.fault(error.description, account: account.name)
         }
+        if let storage = proof.unrecorded {
+            await record(storage, proof.credential, account, proof.kept)
+        }
         await keepUpdate(proof.finger, account, proof.kept)
     }
 
@@ -158,7 +178,7 @@ extension Service {
             let enrolment = try kept.prints.enrolment()
             let change = try kept.prints.draft(
                 updating: finger.print.identifier, template: &bytes)
-            // First what can open to both: whichever prints a crash leaves, the secrets open.
+            // Before the change: whichever prints a crash leaves, secrets open for them.
             await reseal(kept, from: enrolment.state, to: change.enrolment.state)
             switch try credentialState(account, kept, enrolment) {
             case .issued(let credential):
@@ -197,9 +217,18 @@ extension Readying {
     }
 }
 
+extension StorageCheck {
+    /// What was found wrong on a reader, in the place of the cancellation that it caused.
+    fileprivate func reason(instead other: Denial) -> Denial {
+        guard other.reason == .cancelled, var denial else { return other }
+        denial.mismatches = other.mismatches
+        return denial
+    }
+}
+
 extension Standing {
     /// What the credential must be opened with.
     func context() throws(StoreFault) -> SealingContext {
-        try kept.credential.context(of: credential, enrolment)
+        try kept.credential.context(of: credential, enrolment, covering: storage)
     }
 }

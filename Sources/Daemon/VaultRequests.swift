@@ -16,17 +16,11 @@ extension Service {
     }
 
     /// Issues the credential anew in the vault that is asked for.
-    func migrate(_ account: Account, to name: Bytes) async -> Answer {
+    func migrate(_ account: Account, to name: Bytes, _ client: any Client) async -> Answer {
         guard let kind = VaultKind.allCases.first(where: { $0.name == name })
         else { return .denial(Denial(.badRequest)) }
-        return await answering(account) { () async throws(StoreFault) in
-            guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
-            let enrolment = try kept.prints.enrolment()
-            guard !enrolment.isEmpty else { return .denial(Denial(.notEnrolled)) }
-            try await issue(
-                account, kept, enrolment, in: kind, because: "moved to the vault \(kind.rawValue)")
-            return .done(DoneAnswer(prints: enrolment.count, state: .valid))
-        }
+        return await vouch(
+            account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
     }
 
     /// Takes the TPM as it is now for the one that keys are made in.

@@ -9,13 +9,18 @@ package enum MatchResult: Equatable, Sendable {
     case noMatch
 }
 
-/// What a scan came to, and what the reader that matched keeps itself.
+/// What a scan came to, and on which reader.
 package struct ListedMatch: Sendable {
     /// What the scan came to.
     package let result: MatchResult
-    /// What the reader kept when it had matched; nil where it lists nothing, or nothing matched.
-    package let contents: ReaderContents?
+    /// The id of the reader that scanned.
+    package let reader: String
 }
+
+/// Judges what the reader with this id keeps itself, before that is asked for a finger; false ends
+/// the match on it as `cancelled`.
+package typealias StorageExamination =
+    @Sendable (_ reader: String, ReaderContents) async -> Bool
 
 extension Readers {
     /// Waits for a finger on every reader that has templates among these, or on those of `ids`
@@ -33,20 +38,22 @@ extension Readers {
         }
     }
 
-    /// As `match`, and has the reader that matched list what it keeps, after the match and before
-    /// anybody else can use it. A reader that can list and fails to has failed, not matched.
-    package func matchAndList(
+    /// As `match`, and has each reader that keeps one of the templates list what it keeps, and
+    /// `examine` judge it, before it scans.
+    ///
+    /// The reader stays open from its list to its match: nobody else can change what it keeps. One
+    /// that can list and fails to has failed.
+    package func listAndMatch(
         among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
+        examine: StorageExamination?,
         observer: @escaping ReaderEvent.Observer = { _ in }
     ) async throws(ReaderFault) -> ListedMatch {
         try await first(of: galleries(of: templates, on: ids), limit: limit) {
             gallery async throws(ReaderFault) -> ListedMatch in
             let device = gallery.device
-            let result = try await device.match(gallery.entries, observer: observer)
-            guard result != .noMatch, device.description.features.contains(.list) else {
-                return ListedMatch(result: result, contents: nil)
-            }
-            return ListedMatch(result: result, contents: try await device.contents())
+            let result = try await device.match(
+                gallery.entries, examine: gallery.isListed ? examine : nil, observer: observer)
+            return ListedMatch(result: result, reader: device.id)
         }
     }
 
@@ -54,6 +61,12 @@ extension Readers {
     private struct Gallery {
         let device: Device
         let entries: [(index: Int, template: Template)]
+
+        /// Whether the reader keeps one of the templates, and can tell.
+        @ReaderActor var isListed: Bool {
+            device.description.features.contains(.list)
+                && entries.contains { $0.template.isStoredOnReader }
+        }
     }
 
     private func galleries(of templates: [Template], on ids: [String]?) -> [Gallery] {

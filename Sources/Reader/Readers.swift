@@ -50,6 +50,26 @@ package final class Readers {
         }
     }
 
+    /// As `enroll`, on a reader that lists what it keeps: has `examine` judge that before, and gives
+    /// what it keeps with the new print. Other readers enrol alone, with `nil` for the latter.
+    ///
+    /// Nobody else can change what the reader keeps meanwhile. A list that fails afterwards is
+    /// thrown, and the print is on the reader then.
+    package func listAndEnroll(
+        _ finger: Finger, account: String, on reader: String, limit: Duration = Readers.limit,
+        examine: @escaping StorageExamination,
+        observer: @escaping ReaderEvent.Observer = { _ in }
+    ) async throws(ReaderFault) -> (template: Template, contents: ReaderContents?) {
+        let device = try device(reader)
+        let lists = device.description.features.contains(.list)
+        return try await device.run(limit: limit) {
+            () async throws(ReaderFault) -> (template: Template, contents: ReaderContents?) in
+            let template = try await device.enroll(
+                finger, account: account, examine: lists ? examine : nil, observer: observer)
+            return (template, lists ? try await device.contents() : nil)
+        }
+    }
+
     /// The prints that the reader keeps itself, whoever enrolled them. Throws `notSupported` where
     /// it keeps or lists none.
     package func list(

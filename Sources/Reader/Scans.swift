@@ -3,10 +3,13 @@ import Loop
 import Wire
 
 extension Device {
-    /// Waits for fingers until the enrolment is complete; bad scans are reported and repeated.
+    /// Waits for fingers until the enrolment is complete; bad scans are reported and repeated. What
+    /// the reader keeps is examined first, if wanted.
     func enroll(
-        _ finger: Finger, account: String, observer: @escaping ReaderEvent.Observer
+        _ finger: Finger, account: String, examine: StorageExamination? = nil,
+        observer: @escaping ReaderEvent.Observer
     ) async throws(ReaderFault) -> Template {
+        try await submit(to: examine)
         let print = Print.blank(for: handle, finger: finger, account: account)
         let status = FingerStatus(of: self, observer)
         defer { status.end() }
@@ -39,10 +42,12 @@ extension Device {
     }
 
     /// Waits for a finger and compares it with the gallery, in as many rounds as its size takes;
-    /// bad scans are reported and repeated.
+    /// bad scans are reported and repeated. What the reader keeps is examined first, if wanted.
     func match(
-        _ gallery: [(index: Int, template: Template)], observer: @escaping ReaderEvent.Observer
+        _ gallery: [(index: Int, template: Template)], examine: StorageExamination? = nil,
+        observer: @escaping ReaderEvent.Observer
     ) async throws(ReaderFault) -> MatchResult {
+        try await submit(to: examine)
         let cap = description.galleryCap
         let total = (gallery.count - 1) / cap + 1
         let status = FingerStatus(of: self, observer)
@@ -61,6 +66,14 @@ extension Device {
                 index: entry.index, updated: try updated(prints[found], from: entry.template))
         }
         return .noMatch
+    }
+
+    /// Has what the reader keeps judged; throws `cancelled` where it may not go on.
+    private func submit(to examine: StorageExamination?) async throws(ReaderFault) {
+        guard let examine else { return }
+        guard await examine(id, try await contents()), !Task.isCancelled else {
+            throw .cancelled
+        }
     }
 
     /// One good scan; the place of the print that it matched.

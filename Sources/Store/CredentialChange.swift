@@ -9,6 +9,7 @@ package struct CredentialDraft: Sendable {
     /// What the vault has to seal it to.
     package let context: SealingContext
     let enrolment: Enrolment
+    let storage: [ReaderStorage]
 }
 
 // A change of credential and prints, together or alone, is one write: that of the prints where they
@@ -24,23 +25,44 @@ extension CredentialStore {
         return try publish(draft, made, by: vault.kind, now: now)
     }
 
-    /// What a vault is to make a credential for, the prints as they are or will be; nothing is
-    /// written.
-    package func draft(_ enrolment: Enrolment) throws(StoreFault) -> CredentialDraft {
+    /// What a vault is to make a credential for, the prints and what readers keep as they are or
+    /// will be; nothing is written.
+    ///
+    /// Throws `.tooManyStoredPrints` where readers keep more than a record can have.
+    package func draft(
+        _ enrolment: Enrolment, covering storage: [ReaderStorage] = []
+    ) throws(StoreFault) -> CredentialDraft {
+        guard ReaderStorage.isRecordable(storage) else { throw .tooManyStoredPrints }
         let identifier = try random(16)
         return CredentialDraft(
-            identifier: identifier, context: try context(identifier, enrolment.state),
-            enrolment: enrolment)
+            identifier: identifier, context: try context(identifier, enrolment.state, storage),
+            enrolment: enrolment, storage: storage)
     }
 
     /// What a credential must be opened with, under the prints as they are now, or are to be
-    /// resealed to, under the prints as they will be.
+    /// resealed to, under the prints as they will be. What readers keep is as the record has it
+    /// unless said otherwise.
     ///
-    /// The vault opens it only if they are exactly those that it was made for.
+    /// The vault opens it only if both are exactly what it was made for.
     package func context(
-        of credential: FoundCredential, _ enrolment: Enrolment
+        of credential: FoundCredential, _ enrolment: Enrolment,
+        covering storage: [ReaderStorage]? = nil
     ) throws(StoreFault) -> SealingContext {
-        try context(credential.identifier, enrolment.state)
+        try context(credential.identifier, enrolment.state, storage ?? credential.storage)
+    }
+
+    /// Keeps the same key, which the vault sealed to what readers keep now.
+    ///
+    /// Throws `.changedMeanwhile`, with nothing changed, where it is not the credential any more.
+    package func keep(
+        _ credential: FoundCredential, resealed: [UInt8], covering storage: [ReaderStorage]
+    ) throws(StoreFault) {
+        guard ReaderStorage.isRecordable(storage) else { throw .tooManyStoredPrints }
+        guard try state() == .issued(credential) else { throw .changedMeanwhile }
+        var record = credential.record
+        record.sealed = resealed
+        record.storage = storage
+        try account.directory.keep(CredentialRecord.sealed(record), as: Self.name)
     }
 
     /// Puts what a vault made for a draft in the place of any older credential, makes the change of
@@ -61,7 +83,7 @@ extension CredentialStore {
             to: SealedCredential(
                 identifier: draft.identifier, created: now, publicKey: publicKey, vault: vault,
                 sealed: made.sealed, enrolment: draft.enrolment.state, host: host,
-                manifest: PrintManifest(draft.enrolment)), with: change)
+                manifest: PrintManifest(draft.enrolment), storage: draft.storage), with: change)
     }
 
     /// Makes a change of prints and keeps the same key, which the vault sealed to them: the reader
@@ -149,11 +171,15 @@ extension CredentialStore {
     }
 
     private func context(
-        _ identifier: [UInt8], _ state: EnrolmentState
+        _ identifier: [UInt8], _ state: EnrolmentState, _ storage: [ReaderStorage]
     ) throws(StoreFault) -> SealingContext {
+        let covering: EnrolmentState
+        do throws(CryptoFault) {
+            covering = try state.covering(storage)
+        } catch { throw .vault(.crypto(error)) }
         let context = SealingContext(
             account: account.name, uid: account.uid, credential: identifier,
-            relyingParty: "local", enrolment: state)
+            relyingParty: "local", enrolment: covering)
         guard let context else { throw .unsupportedName }
         return context
     }

@@ -36,6 +36,8 @@ struct SealedCredential: Equatable, Sendable {
     var enrolment: EnrolmentState
     let host: [UInt8]
     var manifest: PrintManifest
+    /// What the readers keep that it is sealed to as well.
+    var storage: [ReaderStorage] = []
 }
 
 /// The record `credential`: a credential, or why there is none any more.
@@ -46,7 +48,7 @@ enum CredentialRecord: LineRecord, Equatable {
     case disabled(since: Instant)
     case destroyed(InvalidationCause, since: Instant)
 
-    static let cap = 16_384
+    static let cap = 1 << 19
     /// The form that is written; the only other that there ever was is 1, without a vault.
     private static let version: UInt64 = 2
 
@@ -122,6 +124,7 @@ extension SealedCredential {
             lines.put("print", Hexadecimal.encode(entry.identifier))
             lines.put("template", Hexadecimal.encode(entry.digest))
         }
+        lines.put(storage: storage)
         lines.put("sealed", Base64.encode(sealed, .url))
     }
 
@@ -151,6 +154,7 @@ extension SealedCredential {
             entries.append(PrintManifest.Entry(identifier: identifier, digest: digest))
         }
         manifest = PrintManifest(entries: entries)
+        storage = version == 1 ? [] : try lines.storage()
         sealed = try lines.bytes("sealed", cap: VaultLimit.sealed)
     }
 }

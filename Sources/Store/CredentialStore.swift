@@ -16,6 +16,8 @@ package struct FoundCredential: Equatable, Sendable {
     package var vault: VaultKind { record.vault }
     /// The private half, sealed by that vault.
     package var sealed: [UInt8] { record.sealed }
+    /// What the readers kept, and keep unless somebody changed it, that it is sealed to as well.
+    package var storage: [ReaderStorage] { record.storage }
 
     let record: SealedCredential
 }

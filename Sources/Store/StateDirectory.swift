@@ -4,7 +4,8 @@ import Vault
 
 /// The root of all that is kept on disk; one daemon owns it.
 ///
-/// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`;
+/// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`,
+/// `private/reader-work`, `private/stored/` for what readers keep;
 /// `private/accounts/<uid>/` with account, prints/, secrets/, credential, signers, lockout,
 /// counter, receipts.
 package struct StateDirectory: Sendable {
@@ -21,7 +22,11 @@ package struct StateDirectory: Sendable {
     /// Where the Name of the TPM's storage root key is kept.
     package let rootPin: RootPinFile
 
+    /// Whose the prints are that readers keep.
+    package let owners: PrintOwners
+
     let keys: Directory
+    let secrets: Directory
     let accountsRoot: Directory
     let seal: TemplateSeal
 
@@ -44,9 +49,13 @@ package struct StateDirectory: Sendable {
             try secrets.sweep()
             return Places(
                 keys: try root.makeDirectory("keys", mode: 0o755), secrets: secrets,
-                accounts: try secrets.makeDirectory("accounts", mode: 0o700))
+                accounts: try secrets.makeDirectory("accounts", mode: 0o700),
+                stored: try secrets.makeDirectory("stored", mode: 0o700))
         }
-        try files { () throws(FileFault) in try places.keys.sweep() }
+        try files { () throws(FileFault) in
+            try places.keys.sweep()
+            try places.stored.sweep()
+        }
         let host: HostSecret
         do throws(HostSecretFault) {
             host = try HostSecret.load(credentials: credentials, state: places.secrets)
@@ -54,7 +63,8 @@ package struct StateDirectory: Sendable {
         let seal = try sealed { () throws(VaultError) in try TemplateSeal(host: host) }
         let state = StateDirectory(
             device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
-            keys: places.keys, accountsRoot: places.accounts, seal: seal)
+            owners: PrintOwners(directory: places.stored), keys: places.keys,
+            secrets: places.secrets, accountsRoot: places.accounts, seal: seal)
         if version != Self.version {
             try state.migrate()
             try markAsPresent(root)
@@ -125,7 +135,8 @@ package struct StateDirectory: Sendable {
         }
     }
 
-    private func account(uid: UInt32) throws(StoreFault) -> AccountState? {
+    /// The state of the account of a uid, whatever its name, nil where nothing is kept for it.
+    package func account(uid: UInt32) throws(StoreFault) -> AccountState? {
         let directory: Directory
         do throws(FileFault) {
             directory = try accountsRoot.directory(String(uid))
@@ -201,6 +212,7 @@ package struct StateDirectory: Sendable {
         let keys: Directory
         let secrets: Directory
         let accounts: Directory
+        let stored: Directory
     }
 }
 

@@ -17,6 +17,8 @@ package enum StoreFault: Error, Equatable, Sendable {
     case unknownPrint
     /// No more prints fit.
     case tooManyPrints
+    /// Readers keep more prints than a credential can be sealed to.
+    case tooManyStoredPrints
     /// The reader's name is longer than any is.
     case readerNameTooLong
     /// The machine's secret is not to be had.
@@ -33,8 +35,8 @@ extension StoreFault {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .unsupportedName,
-            .unknownPrint, .tooManyPrints, .readerNameTooLong, .hostSecret, .changedMeanwhile,
-            .vault:
+            .unknownPrint, .tooManyPrints, .tooManyStoredPrints, .readerNameTooLong, .hostSecret,
+            .changedMeanwhile, .vault:
             false
         }
     }
@@ -53,6 +55,7 @@ extension StoreFault: CustomStringConvertible {
         case .unsupportedName: "the account's name has characters that cannot be kept"
         case .unknownPrint: "there is no such print"
         case .tooManyPrints: "no more prints fit"
+        case .tooManyStoredPrints: "the readers keep more prints than can be covered"
         case .readerNameTooLong: "the reader's name is too long"
         case .hostSecret(let fault): fault.description
         case .changedMeanwhile: "it was changed by somebody else meanwhile"

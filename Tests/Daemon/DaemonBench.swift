@@ -58,10 +58,11 @@ final class DaemonBench {
         try TestClient(to: socket, as: person.uid)
     }
 
-    /// Ends the daemon by a signal and starts it anew on the same state.
-    func restart(by signal: Int32 = SIGTERM) throws {
+    /// Ends the daemon by a signal and starts it anew on the same state, as `between` left it.
+    func restart(by signal: Int32 = SIGTERM, _ between: () throws -> Void = {}) throws {
         program.signal(signal)
         try program.expectEnd(within: .seconds(20))
+        try between()
         program = try Self.start(directory, kinds, wrapper, options)
         try awaitListening()
     }

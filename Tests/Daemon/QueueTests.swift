@@ -81,25 +81,31 @@ extension DaemonTests {
 
         @Test("what was changed while a finger was awaited is seen when it comes")
         func changedMeanwhile() throws {
-            let bench = try DaemonBench()
+            let bench = try DaemonBench([.text])
             try bench.enrol(.daemon, as: "one")
-            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
             let name = Person.daemon.bytes
-            // A deletion of a print that the reader keeps waits for the reader; it counts at once.
             let changes: [(Request, DenialReason)] = [
                 (.disable(account: name), .notEnabled), (.enable(account: name), .badRequest),
             ]
             for (change, expected) in changes {
-                if case .disable = change {} else { _ = try bench.ask(.enable(account: name)) }
+                _ = try bench.ask(.enable(account: name))
                 let client = try bench.client()
                 try client.send(.login(.daemon))
                 try client.wait(for: .touch)
                 _ = try bench.ask(change)
-                try bench.storage.send(.scan("one"))
+                try bench.text.send(.scan("one"))
                 let denial = try #require(try client.last().denial)
                 #expect(denial.reason == expected, "\(change)")
                 #expect(try bench.failures(of: .daemon) == 0)
             }
+        }
+
+        @Test("a deletion counts at once; where the reader keeps prints, the rest waits for it")
+        func readerNeeded() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            let name = Person.daemon.bytes
             let client = try bench.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
@@ -107,9 +113,13 @@ extension DaemonTests {
             try deleting.send(.delete(account: name, finger: .leftIndex))
             try deleting.wait(for: .waiting)
             #expect(try bench.status(of: .daemon).prints == 1)
+            let enabling = try bench.client()
+            try enabling.send(.enable(account: name))
+            try enabling.wait(for: .waiting)
             try bench.storage.send(.scan("two"))
             #expect(try client.last().denial != nil)
             #expect(try deleting.last().done?.prints == 1)
+            #expect(try enabling.last().done?.state == .valid)
             #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }

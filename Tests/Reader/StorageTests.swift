@@ -1,3 +1,4 @@
+import CTestSupport
 import Loop
 import Reader
 import TestSupport
@@ -7,6 +8,8 @@ import Wire
 extension ReaderTests {
     @Suite("a reader's own storage")
     struct StorageTests {
+        init() { hurry_virtual_readers(0) }
+
         /// Lists without the virtual reader's pause. The reader must be held open.
         private func list(_ readers: Readers) async throws -> [StoredPrint] {
             try await Bench.storage.act(.proceed)

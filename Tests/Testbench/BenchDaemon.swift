@@ -1,3 +1,4 @@
+import CTestSupport
 import Daemon
 import Glibc
 import Posix
@@ -33,6 +34,7 @@ struct BenchDaemon {
     /// Serves until it is told to stop; gives the exit status.
     func run() -> Int32 {
         guard isUnderstood else { return 2 }
+        hurry_virtual_readers(1)
         guard let failpoint else { return Program.run(places: places, foreground: true) }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
@@ -42,6 +44,8 @@ struct BenchDaemon {
     private mutating func take(_ option: String, _ value: String) {
         if let variable = Self.readers[option] {
             unsafe setenv(variable, value, 1)
+            // A reader keeps its prints also while no daemon runs.
+            if option.hasPrefix("--storage") { unsafe keep_virtual_storage(value + ".prints") }
             return
         }
         switch option {

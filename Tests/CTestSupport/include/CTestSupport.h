@@ -57,4 +57,11 @@ int connect_stream(const char *path);
 // Returns the count, or -1 with errno set.
 long receive_some(int from, void *into, unsigned long capacity, struct sender *sender);
 
+// Whether libfprint's virtual readers of this process list and delete without half a second's pause.
+void hurry_virtual_readers(int hurry);
+
+// Has what the one virtual reader with storage keeps lie in a file too, an id a line, so that it is
+// there again when a process is started anew. Call it before the readers are looked for.
+void keep_virtual_storage(const char *path);
+
 #endif

@@ -11,7 +11,7 @@ enum Records: Harness {
 
     private static let kinds: [any Record.Type] = [
         AccountRecord.self, CounterRecord.self, CredentialRecord.self, LockoutRecord.self,
-        PrintRecord.self, SecretRecord.self,
+        PrintRecord.self, SecretRecord.self, ReaderWorkRecord.self, OwnerRecord.self,
     ]
 
     static var seeds: [[UInt8]] {
@@ -32,6 +32,10 @@ enum Records: Harness {
             (3, LockoutRecord(lockout: Lockout(failures: 20, pausedAt: nil))),
             (4, PrintRecord(finger: .leftThumb, reader: bytes("r"), added: now, sealed: [1, 2])),
         ]
+        let kept = [storage(serial: nil), storage(serial: "1")]
+        records.append((6, ReaderWorkRecord(enrolling: kept, deleting: [])))
+        records.append((6, ReaderWorkRecord(enrolling: [], deleting: kept)))
+        records.append((7, OwnerRecord(uid: 1_000)))
         if let credential = sealed(now) {
             records.append((2, CredentialRecord.sealed(credential)))
             records.append((2, CredentialRecord.changing(from: nil, to: credential)))
@@ -73,7 +77,13 @@ enum Records: Harness {
         return SealedCredential(
             identifier: [UInt8](0..<16), created: now, publicKey: key, vault: .tpm,
             sealed: [1, 2, 3], enrolment: state, host: [UInt8](0..<16),
-            manifest: PrintManifest(entries: [entry, entry]))
+            manifest: PrintManifest(entries: [entry, entry]), storage: [storage(serial: "%")])
+    }
+
+    private static func storage(serial: String?) -> ReaderStorage {
+        ReaderStorage(
+            driver: "driver", device: "0", serial: serial,
+            prints: [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)])
     }
 }
 

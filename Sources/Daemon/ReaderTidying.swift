@@ -1,0 +1,100 @@
+import Loop
+import Reader
+import Store
+import Vault
+
+/// Prints that an interrupted enrolment, or a deletion without the reader, left on readers: they are
+/// deleted there, or they would stand as fingers that nobody knows.
+extension Service {
+    /// Does what is to be done on readers, as far as they are there. The caller has the turn.
+    func tidyReaders() async {
+        do throws(StoreFault) {
+            guard try !state.readerWork().isEmpty else { return }
+            let present = await readers.listing
+            for reader in present {
+                // Which of two that cannot be told apart is meant, nobody knows.
+                guard present.count(where: { $0.identity == reader.identity }) == 1 else {
+                    continue
+                }
+                try await tidy(reader)
+            }
+        } catch { journal.fault("cannot tidy readers: \(error)") }
+    }
+
+    private func tidy(_ reader: ReaderDescription) async throws(StoreFault) {
+        let unit = ReaderStorage(
+            driver: reader.driver, device: reader.deviceID, serial: reader.serial, prints: [])
+        let work = try state.readerWork()
+        let isMeant =
+            work.enrolling.contains { $0.isSameUnit(as: unit) }
+            || work.deleting.contains { $0.isSameKind(as: unit) }
+        guard isMeant else { return }
+        guard case .success(let contents) = await readers.list(reader.id) else {
+            return journal.fault("cannot list what \(reader.id) keeps, to tidy it")
+        }
+        let owned = try ownedPrints()
+        var left: [PrintDigest] = []
+        for print in contents.prints {
+            let digest = try print.identity.digest()
+            guard work.isLeft(digest, on: unit), !owned.contains(digest) else { continue }
+            if await !readers.delete(print, on: reader.id) { left.append(digest) }
+        }
+        // Others may have begun something meanwhile.
+        var now = try state.readerWork()
+        now.enrolling.removeAll { $0.isSameUnit(as: unit) }
+        for done in work.deleting where done.isSameKind(as: unit) { now.deleted(done) }
+        now.delete(contents.storage(of: left))
+        try state.keep(now)
+    }
+
+    /// Notes that prints are to be deleted from readers, before they stop counting here.
+    func noteDeletion(of prints: [Store.StoredPrint]) throws(StoreFault) {
+        let kinds = try OwnStorage(prints).kinds
+        guard !kinds.isEmpty else { return }
+        var work = try state.readerWork()
+        for kind in kinds {
+            work.delete(kind)
+            for print in kind.prints { try? state.owners.remember(nil, asOwnerOf: print) }
+        }
+        try state.keep(work)
+    }
+
+    /// Notes that a print was deleted from a reader that does not list what it keeps.
+    func noteDeleted(_ print: Store.StoredPrint) {
+        do throws(StoreFault) {
+            var work = try state.readerWork()
+            for kind in try OwnStorage([print]).kinds { work.deleted(kind) }
+            try state.keep(work)
+        } catch { journal.fault(error.description) }
+    }
+
+    /// Notes what a reader keeps before an enrolment on it.
+    func noteEnrolment(on contents: ReaderContents) throws(StoreFault) {
+        let storage = try contents.storage()
+        var work = try state.readerWork()
+        work.enrolling.removeAll { $0.isSameUnit(as: storage) }
+        work.enrolling.append(storage)
+        try state.keep(work)
+    }
+
+    /// Notes that what was enrolled on a reader is on disk.
+    func noteEnrolled(on contents: ReaderContents) throws(StoreFault) {
+        let unit = contents.storage(of: [])
+        var work = try state.readerWork()
+        work.enrolling.removeAll { $0.isSameUnit(as: unit) }
+        try state.keep(work)
+    }
+}
+
+extension ReaderWork {
+    /// Whether a print that a reader keeps was left there.
+    fileprivate func isLeft(_ print: PrintDigest, on unit: ReaderStorage) -> Bool {
+        let isDeleted = deleting.contains {
+            $0.isSameKind(as: unit) && $0.prints.contains(print)
+        }
+        let isNew = enrolling.contains {
+            $0.isSameUnit(as: unit) && !$0.prints.contains(print)
+        }
+        return isDeleted || isNew
+    }
+}

@@ -1,0 +1,275 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("what a reader keeps itself") struct StorageTests {
+        private static let name = Person.daemon.bytes
+
+        /// A login during which something happens on the reader that nobody here did.
+        private func meanwhile(
+            _ bench: DaemonBench, _ commands: VirtualReader.Command..., finger: String = "one"
+        ) throws -> Answer {
+            let client = try bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            try client.wait(for: .touch)
+            for command in commands { try bench.storage.send(command) }
+            try bench.storage.send(.scan(finger))
+            return try client.last()
+        }
+
+        /// Requires that the next login is refused at once, for a reason that is remembered, and
+        /// that `signet enable` mends it.
+        private func expectDestroyed(
+            _ bench: DaemonBench, _ cause: InvalidationCause, mending finger: String? = "one"
+        ) throws {
+            let before = try bench.status(of: .daemon).generation
+            let client = try bench.client()
+            try client.send(.login(.daemon))
+            let answers = try client.rest()
+            #expect(answers.count == 1, "nobody is asked to touch in vain: \(answers)")
+            #expect(answers.last?.reason == .invalidated)
+            #expect(answers.last?.denial?.cause == cause)
+            #expect(try bench.failures(of: .daemon) == 0)
+            let again = try #require(try bench.ask(.login(.daemon)).denial)
+            #expect(again.reason == .invalidated && again.cause == cause)
+            let status = try bench.status(of: .daemon)
+            #expect(status.state == .invalidated && status.cause == cause)
+            #expect(status.generation == before + 1, "it counts as a change of fingers")
+            #expect(!Layout.entries(of: bench.state + "/keys").contains("1.pub"))
+            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
+            guard let finger else { return }
+            #expect(try bench.login(.daemon, with: finger).assertion != nil)
+            #expect(try bench.login(.daemon, with: finger).assertion != nil)
+        }
+
+        @Test("a finger that another system added there ends login by finger, until enable")
+        func added() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try meanwhile(bench, .insert("stranger")).assertion != nil)
+            try expectDestroyed(bench, .fingerAddedOnReader)
+        }
+
+        @Test("so does one that another system removed, and one that it put in another's place")
+        func removed() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            #expect(try meanwhile(bench, .remove("two")).assertion != nil)
+            try expectDestroyed(bench, .fingerRemovedOnReader)
+            #expect(try meanwhile(bench, .insert("x"), .remove("two")).assertion != nil)
+            try expectDestroyed(bench, .fingerAddedOnReader)
+        }
+
+        @Test("what was there before one enrolled speaks against nobody, as long as it stays")
+        func foreign() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            #expect(try meanwhile(bench, .insert("stranger")).assertion != nil)
+            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
+            try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            #expect(try bench.login(.daemon, with: "two").assertion != nil)
+            #expect(try meanwhile(bench, .remove("stranger"), finger: "two").assertion != nil)
+            try expectDestroyed(bench, .fingerRemovedOnReader, mending: "two")
+        }
+
+        @Test("enrolling or deleting a finger vouches for none that somebody else added")
+        func notBlessed() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.daemon, .rightThumb, as: "old", checking: true)
+            #expect(try meanwhile(bench, .insert("stranger")).assertion != nil)
+            // A deletion lists nothing, and leaves what was recorded.
+            let deleted = try bench.ask(.delete(account: Self.name, finger: .rightThumb))
+            #expect(deleted.done?.state == .valid)
+            let added = try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            #expect(added.done == DoneAnswer(finger: .leftIndex, prints: 2, state: .invalidated))
+            let denied = try #require(try bench.ask(.login(.daemon)).denial)
+            #expect(denied.cause == .fingerAddedOnReader)
+            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
+            for finger in ["one", "two"] {
+                #expect(try bench.login(.daemon, with: finger).assertion != nil)
+            }
+        }
+
+        @Test("what one account enrols or deletes there leaves another's key alone")
+        func others() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.bin, as: "two", checking: true)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            try bench.enrol(.bin, .leftIndex, as: "three", checking: true)
+            // Also where nothing tells whose it is but the other's own prints.
+            let hints = bench.state + "/private/stored"
+            for hint in Layout.entries(of: hints) { _ = unsafe unlink("\(hints)/\(hint)") }
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(!Layout.entries(of: hints).isEmpty, "it is remembered")
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(
+                try bench.ask(.delete(account: Person.bin.bytes, finger: nil)).done?.prints == 0)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try bench.status(of: .daemon).generation == 1)
+            // A finger of nobody's is one all the same where another account has some.
+            try bench.enrol(.bin, as: "two", checking: true)
+            #expect(try meanwhile(bench, .insert("stranger")).assertion != nil)
+            try expectDestroyed(bench, .fingerAddedOnReader)
+        }
+
+        @Test("a finger that is replaced goes from the reader, and the new one counts")
+        func replaced() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let enrolled = try bench.enrol(.daemon, as: "two", checking: true)
+            #expect(enrolled.done == DoneAnswer(finger: .rightIndex, prints: 1, state: .valid))
+            #expect(try bench.login(.daemon, with: "one").reason == .noMatch)
+            #expect(try bench.login(.daemon, with: "two").assertion != nil)
+            // The reader has room for it again.
+            #expect(try bench.enrol(.daemon, .leftThumb, as: "one", checking: true).done != nil)
+        }
+
+        @Test("a list that fails is the reader's fault, and destroys nothing")
+        func failing() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            // The command for the next operation: the list of the login after this one.
+            #expect(try meanwhile(bench, .keepAlive(true)).assertion != nil)
+            try bench.storage.send(.proceed)
+            try bench.storage.send(.error(5))
+            let failed = try bench.ask(.login(.daemon))
+            #expect(failed.reason == .readerFailed, "\(failed)")
+            #expect(try bench.status(of: .daemon).state == .valid)
+            #expect(try bench.failures(of: .daemon) == 0)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
+        @Test("an enrolment that was cut short leaves nothing that speaks against anybody")
+        func cutShort() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            // As after a crash: the reader kept what it was enrolling, and nobody else knows of it.
+            let client = try bench.client()
+            try client.send(
+                .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
+            try client.wait(for: .touch)
+            // The first touch only asks whose finger it is.
+            try bench.storage.send(.scan("two"))
+            try client.wait(for: .touch)
+            let work = bench.state + "/private/reader-work"
+            let noted = try Layout.read(work)
+            try bench.storage.send(.insert("orphan"))
+            try client.send(.cancel)
+            #expect(try client.last() == .denial(Denial(.cancelled)))
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(unsafe access(work, F_OK) != 0, "nothing is left to do")
+            // The mark that a crash left is enough, whenever the reader is used again.
+            #expect(try meanwhile(bench, .insert("orphan")).assertion != nil)
+            try DaemonBench.write(noted, to: work)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(unsafe access(work, F_OK) != 0)
+            #expect(try bench.status(of: .daemon).state == .valid)
+        }
+
+        @Test("a reader that is unplugged and plugged in again is the same, with what it keeps")
+        func replugged() throws {
+            let bench = try DaemonBench([.storage, .text])
+            try bench.enrol(.daemon, .rightIndex, as: "one", on: DaemonBench.storageID)
+            try bench.enrol(.daemon, .leftIndex, as: "two", on: DaemonBench.textID)
+            let client = try bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            try client.wait(for: .touch)
+            try client.wait(for: .touch)
+            try bench.storage.send(.unplug)
+            try bench.text.send(.scan("two"))
+            #expect(try client.last().assertion != nil)
+            // Without it the other goes on, and so does what was recorded of it.
+            let absent = try bench.client()
+            try absent.send(.login(.daemon, tries: 1))
+            try absent.wait(for: .touch)
+            try bench.text.send(.scan("two"))
+            #expect(try absent.last().assertion != nil)
+            let added = try bench.enrol(.daemon, .leftThumb, as: "three", on: DaemonBench.textID)
+            #expect(added.done?.state == .valid)
+            try bench.restart()
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
+        @Test("a finger that is added while nobody runs is noticed all the same")
+        func addedMeanwhile() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.restart()
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            try bench.change { $0 + ["stranger"] }
+            try expectDestroyed(bench, .fingerAddedOnReader)
+            try bench.change { _ in ["one"] }
+            try expectDestroyed(bench, .fingerRemovedOnReader)
+            try bench.change { _ in ["another", "more"] }
+            try expectDestroyed(bench, .readerExchanged, mending: nil)
+        }
+
+        @Test("a crash between reader and disk leaves no print that speaks against anybody")
+        func crash() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let client = try bench.client()
+            try client.send(
+                .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
+            try client.wait(for: .touch)
+            try bench.storage.send(.scan("two"))
+            try client.wait(for: .touch)
+            try bench.change { $0 + ["two"] }
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try bench.stored() == ["one"], "the reader is rid of it")
+            #expect(try bench.status(of: .bin).prints == 0)
+            #expect(try bench.enrol(.bin, .leftIndex, as: "two", checking: true).done != nil)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
+        @Test("a deletion that a crash, or an absent reader, left half-done is done later")
+        func halfDeleted() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            try bench.enrol(.bin, as: "two", checking: true)
+            let login = try bench.client()
+            try login.send(.login(.daemon))
+            try login.wait(for: .touch)
+            let deleting = try bench.client()
+            try deleting.send(.delete(account: Person.bin.bytes, finger: nil))
+            try deleting.wait(for: .waiting)
+            try bench.change { $0 }
+            #expect(try bench.stored() == ["one", "two"])
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try bench.stored() == ["one"])
+        }
+
+        @Test("a reader whose prints are elsewhere needs no list, and no turn to enable")
+        func without() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            #expect(Layout.entries(of: bench.state + "/private/stored").isEmpty)
+            let record = try Layout.read(bench.file("credential", of: .daemon))
+            #expect(String(decoding: record, as: UTF8.self).contains("\nreaders: 0\n"))
+        }
+    }
+}
+
+extension DaemonBench {
+    private var storedPath: String { directory + "/storage.prints" }
+
+    /// What the storage reader keeps, as its file has it.
+    func stored() throws -> [String] {
+        String(decoding: try Layout.read(storedPath), as: UTF8.self)
+            .split(separator: "\n").map(String.init).sorted()
+    }
+
+    /// Kills the daemon, changes what the reader keeps as another system would, and starts it.
+    func change(_ body: ([String]) -> [String]) throws {
+        try restart(by: SIGKILL) { [self] in
+            let changed = body(try stored()).map { $0 + "\n" }.joined()
+            try Self.write(changed, to: storedPath)
+        }
+    }
+}
