@@ -96,6 +96,8 @@ struct CommandTests {
         #expect(try on.expectEnd() == .exited(0))
         try touchesSudo()
 
+        // What the touch leaves to write is on disk before this answer.
+        #expect(try signet.status(Stage.alice).lock == .open)
         try signet.setFailures(20, of: Stage.alice)
         let unlock = try signet("unlock")
         try givePassword("wrong", to: unlock)
