@@ -123,7 +123,9 @@ let package = Package(
             path: "Benchmarks/Acceptance", swiftSettings: common),
         .executableTarget(
             name: "bench",
-            dependencies: ["Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault", "Wire"],
+            dependencies: [
+                "Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault", "Wire",
+            ],
             path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",

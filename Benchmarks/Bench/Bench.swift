@@ -39,15 +39,6 @@ struct Bench {
         }
         print("libfprint alone answers a touch in \(floor.match.text(.milliseconds))")
         print("a signature and its verification take \(floor.crypto.text(.milliseconds))")
-        do {
-            _ = try signet?.arrange(.running)
-            if let signet {
-                let socket = stage.path(SignetPeer.socket)
-                let secrets = try SecretTimes(at: socket, on: signet, runs: 30)
-                print("a secret of 64 KB is kept in \(secrets.keep.text(.milliseconds))")
-                print("and is there \(secrets.release.text(.milliseconds)) after the touch")
-            }
-        } catch { print("secrets were not measured: \(error)") }
         let polkit = mocksPolkit ? "a mock that answers at once" : "Debian's polkitd"
         print("polkit is \(polkit), logind a mock that answers at once")
         print("values are medians, with the 90th percentile")

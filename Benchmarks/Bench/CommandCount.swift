@@ -29,8 +29,17 @@ enum CommandCount {
         return try login(at: site)
     }
 
+    /// In one release of a secret.
+    static func secret(at site: LoginSite) throws -> String {
+        let verbs = SecretVerbs(site: site)
+        let content = "a secret"
+        try verbs.keep(content)
+        try verbs.release(content) { site.bus?.forget() }
+        return try heard(at: site)
+    }
+
     /// The commands up to the last one that signs or opens; what follows gives back.
-    static func heard(at site: LoginSite) throws -> String {
+    private static func heard(at site: LoginSite) throws -> String {
         let codes = site.bus?.exchanges.map(\.code) ?? []
         guard let last = codes.lastIndex(where: { $0 == .sign || $0 == .unseal }) else {
             throw BenchFault.unexpected("nobody heard a signature: \(codes)")

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 
 /// What is measured in one go.
@@ -20,6 +21,8 @@ enum Section: String, CaseIterable {
         case .secrets: try SecretSection(workshop: workshop).run()
         }
         print()
+        // So that whoever reads a file sees how far it is.
+        fflush(nil)
     }
 }
 

@@ -8,8 +8,7 @@ final class SignetPeer: Peer {
     let module: String
 
     private static let finger = "alice-right-index"
-    /// The daemon's socket, on the stage.
-    static let socket = "/run/signet/signetd.sock"
+    private static let socket = "/run/signet/signetd.sock"
     private let stage: Stage
     private let reader: String
     private let built = "\(Layout.package)/build"

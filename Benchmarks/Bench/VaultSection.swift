@@ -127,6 +127,7 @@ struct VaultSection {
         let site = try LoginSite(workshop, .tpmHeard)
         print("commands to the TPM between touch and signature, as somebody on the bus heard them:")
         print("- login: \(try CommandCount.login(at: site))")
+        print("- secret that is released: \(try CommandCount.secret(at: site))")
         if let count = try CommandCount.keyringLogin(at: site) {
             print("- login that opens the keyring: \(count)")
         }

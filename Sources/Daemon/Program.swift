@@ -16,6 +16,7 @@ package final class Program {
 
     private let places: Places
     private let clock: Clock
+    private let faults: DurableFaults
     private let journal: DecisionJournal
     private var isActivated = false
     private var service: Service?
@@ -25,20 +26,24 @@ package final class Program {
     private var idleExit: Duration?
     private var hasOwnSocket = false
 
-    private init(places: Places, foreground: Bool, clock: Clock) {
+    private init(places: Places, foreground: Bool, clock: Clock, faults: DurableFaults) {
         self.places = places
         self.clock = clock
+        self.faults = faults
         journal = DecisionJournal(foreground: foreground)
     }
 
     /// Runs the daemon on the calling thread, which must be the process's first, until it stops:
     /// on SIGTERM or SIGINT, or when idle if systemd holds the socket for it. Gives the exit status.
+    ///
+    /// `clock` and `faults` are for tests.
     package nonisolated static func run(
-        places: Places, foreground: Bool, clock: Clock = .system
+        places: Places, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none
     ) -> Int32 {
         let status = ExitStatus()
         onService {
-            let program = Program(places: places, foreground: foreground, clock: clock)
+            let program = Program(
+                places: places, foreground: foreground, clock: clock, faults: faults)
             guard await program.start() else {
                 status.value = 1
                 MainLoop.quit()
@@ -69,7 +74,7 @@ package final class Program {
                 ReaderPool(ignoring: settings.words(Settings.ignoredReaders))
             }
             let state = try StateDirectory.open(
-                places.state, credentials: places.credentials)
+                places.state, credentials: places.credentials, faults: faults)
             let vaults = vaults(of: state, settings)
             let service = try Service(
                 state: state, vaults: vaults, readers: await readers.value, settings: settings,

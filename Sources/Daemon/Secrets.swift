@@ -233,8 +233,8 @@ extension Service {
         }
     }
 
-    /// Seals the keys of secrets that open to some fingers to others as well: after the exchange of a
-    /// template for a better one, or to another vault. What fails is told, and stays as it was.
+    /// Seals the keys of secrets that open to some fingers to others as well: before a template is
+    /// exchanged for a better one, or to another vault. What fails is told, and stays as it was.
     func reseal(
         _ kept: AccountState, from old: EnrolmentState, to new: EnrolmentState,
         by kind: VaultKind? = nil

@@ -175,14 +175,14 @@ extension Service {
             let enrolment = try kept.prints.enrolment()
             let change = try kept.prints.draft(
                 updating: finger.print.identifier, template: &bytes)
+            // Before the change: whichever prints a crash leaves, secrets open for them.
+            await reseal(kept, from: enrolment.state, to: change.enrolment.state)
             switch try credentialState(account, kept, enrolment) {
             case .issued(let credential):
                 try await keep(change, credential, kept, from: enrolment)
             case .none, .disabled, .destroyed, .damaged:
                 try kept.prints.commit(change)
             }
-            let now = try kept.prints.enrolment().state
-            if now != enrolment.state { await reseal(kept, from: enrolment.state, to: now) }
         } catch { journal.fault(error.description, account: account.name) }
     }
 

@@ -145,6 +145,8 @@ package struct StateDirectory: Sendable {
             throw .file(error)
         }
         guard let record = try directory.record("account", as: AccountRecord.self) else {
+            // A crash while it was made; nobody's yet.
+            try? directory.sweep()
             return nil
         }
         guard record.uid == uid else { throw .damaged(path: directory.path + "/account") }

@@ -15,6 +15,7 @@ final class DaemonBench {
     let kinds: [Kind]
     private(set) var program: TestSupport.Program
     private let wrapper: [String]
+    private let options: [String]
 
     var state: String { directory + "/state" }
     var socket: String { directory + "/socket" }
@@ -27,17 +28,18 @@ final class DaemonBench {
     /// Starts the daemon and waits until it listens. `wrapper` is what starts it, if not we.
     init(
         _ kinds: [Kind] = [.storage], configuration: String = "", wrapper: [String] = [],
-        prepare: (DaemonBench.Places) throws -> Void = { _ in }
+        failpoint: Failpoint? = nil, prepare: (DaemonBench.Places) throws -> Void = { _ in }
     ) throws {
         directory = try Self.makeDirectory()
         self.kinds = kinds
         self.wrapper = wrapper
+        options = failpoint.map { ["--failpoint", $0.path] } ?? []
         let state = directory + "/state"
         try #require(unsafe mkdir(state, 0o755) == 0 && chmod(state, 0o755) == 0)
         try Self.write(configuration, to: directory + "/signet.conf")
         try Self.write(Self.passwordCheck, to: directory + "/verify-password", mode: 0o755)
         try prepare(Places(state: state))
-        program = try Self.start(directory, kinds, wrapper)
+        program = try Self.start(directory, kinds, wrapper, options)
         try awaitListening()
     }
 
@@ -61,7 +63,7 @@ final class DaemonBench {
         program.signal(signal)
         try program.expectEnd(within: .seconds(20))
         try between()
-        program = try Self.start(directory, kinds, wrapper)
+        program = try Self.start(directory, kinds, wrapper, options)
         try awaitListening()
     }
 
@@ -96,9 +98,9 @@ final class DaemonBench {
     }
 
     private static func start(
-        _ directory: String, _ kinds: [Kind], _ wrapper: [String]
+        _ directory: String, _ kinds: [Kind], _ wrapper: [String], _ options: [String]
     ) throws -> TestSupport.Program {
-        try TestSupport.Program(Command(wrapper + arguments(directory, kinds)))
+        try TestSupport.Program(Command(wrapper + arguments(directory, kinds) + options))
     }
 
     private static func arguments(_ directory: String, _ kinds: [Kind]) -> [String] {

@@ -64,6 +64,32 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
 
+        @Test(
+            "a disk that is full, or read-only, fails a change as a whole, and it can be made later",
+            arguments: Step.all.filter { $0.failures <= 2 && !$0.isByHand })
+        func steps(_ step: Step) throws {
+            for isFull in [true, false] {
+                let bench = try bench()
+                try bench.enrol(.daemon, .rightIndex, as: "one")
+                try bench.enrol(.daemon, .leftIndex, as: "two")
+                try step.prepare(bench)
+                let before = try Standing(of: step.person, bench)
+                var filled: String?
+                if isFull { filled = try bench.fill() } else { try bench.remount("ro") }
+                let answer = try step.run(bench)
+                if let filled {
+                    _ = unsafe unlink(filled)
+                } else {
+                    try bench.remount("rw")
+                    #expect(answer.reason == .storage)
+                }
+                #expect(answer.reason == .storage || isFull, "\(answer)")
+                let after = try Standing(of: step.person, bench)
+                if answer.reason == .storage { #expect(after.isLike(before), "\(after)") }
+                #expect(try step.run(bench).reason != .storage)
+            }
+        }
+
         @Test("a state that others may write to is not used")
         func untrusted() throws {
             let bench = try DaemonBench([.text])

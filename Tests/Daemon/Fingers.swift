@@ -57,13 +57,18 @@ extension DaemonBench {
         return try client.last()
     }
 
-    /// Asks for a touch, and touches with this finger as often as it is wanted.
-    func touchEach(_ request: Request, with id: String) throws -> Answer {
+    /// Asks for a touch, and touches with this finger as often as it is wanted; throws where the
+    /// reader is gone for `limit` when it should be touched.
+    func touchEach(
+        _ request: Request, with id: String, within limit: Duration = .seconds(20)
+    ) throws -> Answer {
         let client = try client()
         try client.send(request)
         while let answer = try client.next() {
             if answer.isLast { return answer }
-            if answer.notice?.kind == .touch { try person(at: nil).send(.scan(id)) }
+            if answer.notice?.kind == .touch {
+                try person(at: nil).send(.scan(id), within: limit)
+            }
         }
         throw ClientFault.ended(client.heard)
     }

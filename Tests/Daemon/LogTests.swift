@@ -12,44 +12,13 @@ extension DaemonTests {
     @Suite("receipts") struct LogTests {
         private static let name = Person.daemon.bytes
 
-        /// What `log` sent, in its order.
-        private struct Log {
-            var head: (counter: UInt64, digest: Bytes)?
-            var signers: Bytes = []
-            var receipts: [Bytes] = []
-            var last: Answer?
-        }
-
         private func log(
             _ bench: DaemonBench, first: UInt64 = 0, count: UInt32 = 0
-        ) throws -> Log {
-            let client = try bench.client(.daemon)
-            try client.send(.log(LogRequest(account: Self.name, first: first, count: count)))
-            var log = Log()
-            for answer in try client.rest(within: .seconds(60)) {
-                switch answer {
-                case .chainHead(let counter, let digest): log.head = (counter, digest)
-                case .signer(let line): log.signers += line + [0x0a]
-                case .receipt(let receipt):
-                    log.receipts.append(
-                        Receipt.text(statement: receipt.statement, signature: receipt.signature))
-                default: log.last = answer
-                }
-            }
-            return log
+        ) throws -> ReceiptsSent {
+            try bench.receipts(of: .daemon, first: first, count: count)
         }
 
-        /// Checks them as whoever holds the keys would.
-        private func verify(_ log: Log) throws -> Int {
-            let head = try #require(log.head)
-            let signers = try #require(
-                RegisteredSigner.parse(file: log.signers, account: Self.name))
-            var chain = ReceiptChain(
-                account: Self.name, uid: Person.daemon.uid, signers: signers,
-                headCounter: head.counter, headDigest: head.digest)
-            for receipt in log.receipts { try chain.verify(receipt) }
-            return try chain.end()
-        }
+        private func verify(_ log: ReceiptsSent) throws -> Int { try log.verify() }
 
         @Test("each login leaves a receipt, in a chain that holds across keys and restarts")
         func chain() throws {

@@ -113,6 +113,40 @@ struct CredentialChangeTests {
         Issue.record("it never came to an end")
     }
 
+    @Test("completing what a crash left may stop at any step too", arguments: [Kind.add, .enable])
+    func stopsTwice(_ kind: Kind) throws {
+        var points = 0
+        for step in 0..<60 {
+            for second in 0..<40 {
+                let bench = try Bench()
+                try kind.prepare(bench)
+                let before = try Look(bench)
+                let plan = FaultPlan()
+                let account = try bench.account(failing: plan)
+                plan.arm(after: step)
+                let done: Void? = try? kind.run(account, bench)
+                plan.disarm()
+                if done != nil {
+                    print("\(kind), stopped twice: \(points) points")
+                    return
+                }
+                let again = FaultPlan()
+                again.arm(after: second)
+                let opened = try? StateDirectory.open(bench.scratch.path, faults: again.faults)
+                _ = try? opened?.account(Bench.alice, uid: Bench.uid)?.credential.state()
+                let isThrough = again.reached.count <= second
+                again.disarm()
+                points += 1
+                let state = try StateDirectory.open(bench.scratch.path)
+                let after = try Look(bench, state.account(Bench.alice, uid: Bench.uid))
+                let isOld = after.enrolment == before.enrolment && after.state == before.state
+                #expect(isOld || kind.isDone(before, after), "\(step), \(second)")
+                if isThrough { break }
+            }
+        }
+        Issue.record("it never came to an end")
+    }
+
     @Test("a change that another one came before is refused, and nothing is changed")
     func stale() throws {
         let bench = try Bench()

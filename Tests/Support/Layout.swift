@@ -33,6 +33,12 @@ package enum Layout {
         paths(matching: "\(directory)/*").map { String($0.dropFirst(directory.utf8.count + 1)) }
     }
 
+    /// The names in a directory that begin with a dot.
+    package static func hidden(in directory: String) -> [String] {
+        paths(matching: "\(directory)/.?*").map { String($0.dropFirst(directory.utf8.count + 1)) }
+            .filter { $0 != ".." }
+    }
+
     /// The first path that a pattern (glob) matches; throws if none does.
     package static func matching(_ pattern: String) throws(TestFault) -> String {
         guard let first = paths(matching: pattern).first else {

@@ -2,13 +2,16 @@ import CTestSupport
 import Daemon
 import Glibc
 import Posix
+import TestSupport
 
 /// The Daemon library on libfprint's virtual readers, with all places to choose.
 ///
 /// `--text`, `--storage`, `--storage-no-list` and `--image` name the sockets of virtual readers;
-/// `--state`, `--socket`, `--configuration` and `--verify-password` the daemon's places.
+/// `--state`, `--socket`, `--configuration` and `--verify-password` the daemon's places;
+/// `--failpoint` a file that tells at which durable step to fail or to die.
 struct BenchDaemon {
     private var places: Places
+    private var failpoint: String?
     private var isUnderstood = true
 
     private static let readers = [
@@ -32,7 +35,10 @@ struct BenchDaemon {
     func run() -> Int32 {
         guard isUnderstood else { return 2 }
         hurry_virtual_readers(1)
-        return Program.run(places: places, foreground: true)
+        guard let failpoint else { return Program.run(places: places, foreground: true) }
+        guard let point = try? Failpoint(path: failpoint) else { return 2 }
+        let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
+        return Program.run(places: places, foreground: true, faults: faults)
     }
 
     private mutating func take(_ option: String, _ value: String) {
@@ -47,6 +53,7 @@ struct BenchDaemon {
         case "--socket": places.socket = value
         case "--configuration": places.configuration = value
         case "--verify-password": places.verifyPassword = value
+        case "--failpoint": failpoint = value
         default: isUnderstood = false
         }
     }

@@ -1,0 +1,113 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// Old or new, never neither: the daemon dies, or its disk fails, at every step of each change.
+@Suite("the daemon, stopped at every step of", .timeLimit(.minutes(5)))
+struct KillTests {
+    @Test("a change leaves the old state or the new one, and goes on", arguments: Step.all)
+    func killed(_ step: Step) throws {
+        let start = ContinuousClock.now
+        let rig = try Rig(step)
+        for point in 1...rig.points {
+            try rig.snapshot.restore()
+            rig.failpoint.arm(at: point)
+            let answer = try? step.run(rig.bench)
+            // What is done behind the answer.
+            if answer != nil { _ = try? rig.bench.ask(.status(account: step.person.bytes)) }
+            let ended = try rig.bench.program.expectEnd(within: .seconds(10)).ending
+            #expect(ended == .killed(SIGKILL), "\(point)")
+            rig.failpoint.arm()
+            try rig.bench.restart(by: SIGKILL)
+            try rig.check("killed at \(point)", hasAnswered: answer != nil, hasRestarted: true)
+        }
+        let time = ContinuousClock.now - start
+        print("\(step): killed at each of \(rig.points) points, in \(time)")
+        #expect(rig.points >= 6)
+    }
+
+    @Test(
+        "a change that the disk fails is told, leaves the old state or the new one, and can be made",
+        arguments: Step.all)
+    func failed(_ step: Step) throws {
+        let start = ContinuousClock.now
+        let rig = try Rig(step)
+        for point in 1...rig.points {
+            for failure in [Failpoint.Failure.once(EIO), .fromThenOn(ENOSPC)] {
+                try rig.snapshot.restore()
+                rig.failpoint.arm(at: point, failure)
+                let answer = try step.run(rig.bench)
+                _ = try rig.bench.ask(.status(account: step.person.bytes))
+                rig.failpoint.arm()
+                let place = "\(failure) at \(point): \(answer)"
+                if let denial = answer.denial, denial.reason == .storage {
+                    #expect(denial.subject?.isEmpty == false, "\(place)")
+                }
+                try rig.check(place, hasAnswered: false, hasRestarted: false)
+            }
+        }
+        #expect(rig.bench.program.ended == nil)
+        let time = ContinuousClock.now - start
+        print("\(step): failed twice at each of \(rig.points) points, in \(time)")
+    }
+
+    @Test("a print that counts in spite of a fault stays on its reader, one that does not goes")
+    func onReader() throws {
+        let scratch = try Scratch()
+        let failpoint = try Failpoint(path: scratch.at("failpoint"))
+        let bench = try DaemonBench([.storage], failpoint: failpoint)
+        try bench.enrol(.daemon, .rightIndex, as: "one")
+        // The steps of writing `account`: the fifth is the rename, the sixth makes it last.
+        for (point, isKept) in [(5, false), (6, true)] {
+            failpoint.arm(at: point, on: "account", .once(EIO))
+            let denied = try bench.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            #expect(denied.reason == .storage)
+            failpoint.arm()
+            let status = try bench.status(of: .daemon)
+            #expect(status.prints == (isKept ? 2 : 1) && status.state == .valid)
+            #expect((try bench.login(.daemon, with: "two").assertion != nil) == isKept)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+        // Nor does a deletion that fails take away what still counts.
+        failpoint.arm(at: 1, on: "account", .once(EIO))
+        let kept = try bench.ask(.delete(account: Person.daemon.bytes, finger: .leftIndex))
+        #expect(kept.reason == .storage)
+        failpoint.arm()
+        #expect(try bench.login(.daemon, with: "two").assertion != nil)
+    }
+
+    @Test(
+        "a change leaves old or new when the daemon dies behind a TPM command",
+        arguments: Step.withTPM)
+    func killedAtCommand(_ step: Step) throws {
+        let start = ContinuousClock.now
+        let tpm = try SoftwareTPM()
+        let bus = try TPMInterposer(tpm)
+        defer { bus.stop() }
+        let rig = try Rig(step, tpm: bus)
+        var reached = 0
+        for command in 1...rig.commands {
+            try rig.snapshot.restore()
+            let pid = rig.bench.program.pid
+            bus.cut(at: command, .answer) { kill(pid, SIGKILL) }
+            let answer = try? step.run(rig.bench)
+            // What is given back behind the answer may take no command.
+            let ending = try? rig.bench.program.expectEnd(within: .seconds(2)).ending
+            bus.removeRules()
+            if ending == .killed(SIGKILL) { reached += 1 }
+            try rig.bench.restart(by: SIGKILL)
+            try rig.check(
+                "killed behind command \(command)", hasAnswered: answer != nil, hasRestarted: true)
+            // Whoever uses the TPM next takes with it what the killed one left, and leaves nothing.
+            let use = Request.migrate(
+                account: Person.daemon.bytes, vault: Bytes("tpm".utf8))
+            #expect(try rig.bench.ask(use).done != nil)
+            try rig.bench.restart()
+            #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty, "\(command)")
+        }
+        #expect(reached >= 5)
+        let time = ContinuousClock.now - start
+        print("\(step): killed behind \(reached) of \(rig.commands) TPM commands, in \(time)")
+    }
+}

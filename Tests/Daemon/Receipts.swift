@@ -1,0 +1,53 @@
+import Crypto
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+/// What the daemon sent of an account's receipts, in its order.
+struct ReceiptsSent {
+    let person: Person
+    var head: (counter: UInt64, digest: Bytes)?
+    var signers: Bytes = []
+    var receipts: [Bytes] = []
+    var last: Answer?
+
+    /// Checks them as whoever holds the keys would; gives how many there are.
+    @discardableResult
+    func verify() throws -> Int {
+        guard let head else {
+            // Before there is an account.
+            try #require(receipts.isEmpty && signers.isEmpty)
+            return 0
+        }
+        let signers = try #require(
+            RegisteredSigner.parse(file: signers, account: person.bytes))
+        var chain = ReceiptChain(
+            account: person.bytes, uid: person.uid, signers: signers, headCounter: head.counter,
+            headDigest: head.digest)
+        for receipt in receipts { try chain.verify(receipt) }
+        return try chain.end()
+    }
+}
+
+extension DaemonBench {
+    /// Asks for an account's receipts, as itself.
+    func receipts(
+        of person: Person, first: UInt64 = 0, count: UInt32 = 0
+    ) throws -> ReceiptsSent {
+        let client = try client(person)
+        try client.send(.log(LogRequest(account: person.bytes, first: first, count: count)))
+        var sent = ReceiptsSent(person: person)
+        for answer in try client.rest(within: .seconds(60)) {
+            switch answer {
+            case .chainHead(let counter, let digest): sent.head = (counter, digest)
+            case .signer(let line): sent.signers += line + [0x0a]
+            case .receipt(let receipt):
+                sent.receipts.append(
+                    Receipt.text(statement: receipt.statement, signature: receipt.signature))
+            default: sent.last = answer
+            }
+        }
+        return sent
+    }
+}

@@ -1,0 +1,115 @@
+import Crypto
+import Glibc
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+/// A daemon with accounts as one step finds them, and what they are like before and after it.
+struct Rig {
+    let step: Step
+    let bench: DaemonBench
+    let failpoint: Failpoint
+    let snapshot: Snapshot
+    /// How many durable steps there are.
+    let points: Int
+    /// How many TPM commands there are.
+    let commands: Int
+    private let scratch: Scratch
+    private let before: Standing
+    private let after: Standing
+
+    init(_ step: Step, tpm: TPMInterposer? = nil) throws {
+        let scratch = try Scratch()
+        failpoint = try Failpoint(path: scratch.at("failpoint"))
+        self.scratch = scratch
+        self.step = step
+        let vault = tpm.map { "[vault]\nkind = tpm\ntpm = \($0.tcti)\n" } ?? ""
+        bench = try DaemonBench([.text], configuration: vault, failpoint: failpoint)
+        try bench.enrol(.daemon, .rightIndex, as: "one")
+        try bench.enrol(.daemon, .leftIndex, as: "two")
+        let answer = try bench.touchEach(.login(.daemon, tries: 1), with: "one")
+        try #require(answer.assertion != nil)
+        _ = try bench.status(of: .daemon)
+        try bench.setFailures(step.failures, of: .daemon)
+        try step.prepare(bench)
+        snapshot = try Snapshot(bench)
+        before = try Standing(of: step.person, bench)
+        try snapshot.restore()
+        if tpm != nil { try bench.restart() }
+        failpoint.arm()
+        tpm?.forget()
+        _ = try step.run(bench)
+        _ = try bench.status(of: step.person)
+        points = failpoint.reached
+        commands = tpm?.exchanges.count ?? 0
+        after = try Standing(of: step.person, bench)
+        try snapshot.restore()
+    }
+
+    /// Checks what is left, on a daemon that runs and a disk that works.
+    func check(_ place: String, hasAnswered: Bool, hasRestarted: Bool) throws {
+        let now = try Standing(of: step.person, bench)
+        let isOld = now.isLike(before) && now.key == before.key
+        // A key that the change made is another one each time.
+        let isNew = now.isLike(after) && (now.key == before.key) == (after.key == before.key)
+        #expect(isOld || isNew, "\(place): \(now)")
+        if hasAnswered { #expect(isNew, "\(place): \(now)") }
+        let isForgiven = now.failures < before.failures
+        if isForgiven { #expect(after.failures < before.failures && isNew, "\(place)") }
+        try checkFiles(now, place, hasRestarted: hasRestarted)
+        let (fingers, others) =
+            isNew ? (step.after, step.before) : (step.before, step.after)
+        try checkLogins(now, fingers, others, place)
+    }
+
+    /// Nothing is left over of what did not come about.
+    private func checkFiles(_ now: Standing, _ place: String, hasRestarted: Bool) throws {
+        let names = try Snapshot.files(in: bench.state).compactMap { $0.split(separator: "/").last }
+        // A mark that a key was to be exchanged goes at the next start, if it cannot go at once.
+        let left = names.filter { $0.hasPrefix(".") || hasRestarted && $0.hasSuffix(".next") }
+        #expect(left.isEmpty, "\(place)")
+        #expect(bench.prints(of: step.person).count == now.fingers.count, "\(place)")
+    }
+
+    /// The fingers that count let in, no other does, and each success has its receipt.
+    private func checkLogins(
+        _ now: Standing, _ fingers: [Finger: String], _ others: [Finger: String], _ place: String
+    ) throws {
+        guard now.state == .valid, now.damaged == 0 else {
+            #expect(try bench.ask(.login(step.person)).denial != nil, "\(place)")
+            return
+        }
+        if now.lock != .open {
+            try bench.setFailures(0, of: step.person)
+        }
+        #expect(Set(now.fingers) == Set(fingers.keys), "\(place)")
+        let gone = others.filter { !fingers.values.contains($0.value) }
+        for id in gone.values {
+            let answer = try bench.touchEach(.login(step.person, tries: 1), with: id)
+            #expect(answer.reason == .noMatch, "\(place): \(id)")
+        }
+        // The one that the change is about, else any.
+        let changed = fingers.first { others[$0.key] != $0.value } ?? fingers.first
+        let id = try #require(changed?.value)
+        let answer = try bench.touchEach(.login(step.person, challenge: 9, tries: 1), with: id)
+        let proof = try #require(answer.assertion, "\(place): \(answer)")
+        try checkProof(proof, now)
+        try bench.receipts(of: step.person).verify()
+    }
+
+    /// As the PAM module does it.
+    private func checkProof(_ proof: Assertion, _ now: Standing) throws {
+        let line = try SSHPublicKey.parse(line: try #require(now.key))
+        let statement = try Statement(parsing: proof.statement)
+        #expect(statement.challenge == Bytes(repeating: 9, count: 32))
+        #expect(statement.enrolment == now.generation && statement.uid == step.person.uid)
+        let signature = try SSHSignature(blob: proof.signature)
+        #expect(signature.publicKey == line.key)
+        let data = SSHSignature.signedData(
+            namespace: SignatureNamespace.login.bytes,
+            messageDigest: try SHA256.digest(proof.statement))
+        let numbers = try #require(P256Signature(r: signature.r, s: signature.s))
+        #expect(try P256PublicKey(point: line.key.point).verifies(numbers, message: data))
+    }
+}

@@ -1,0 +1,173 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// A request that changes what is kept, and what people find before and after it.
+struct Step: Sendable, CustomStringConvertible {
+    let description: String
+    /// Whose account it changes. `daemon` has two fingers, `one` and `two`, `bin` has none.
+    var person = Person.daemon
+    /// The scans that let in before and after, by finger, where login by finger is on.
+    var before: [Finger: String] = [.rightIndex: "one", .leftIndex: "two"]
+    var after: [Finger: String] = [.rightIndex: "one", .leftIndex: "two"]
+    /// Failed matches to begin with.
+    var failures: UInt32 = 2
+    /// Whether what leads to the state before changes files beside the daemon.
+    var isByHand = false
+    /// What else leads to the state before.
+    var prepare: @Sendable (DaemonBench) throws -> Void = { _ in }
+    /// The request, and what the person does; the answer that ends it.
+    let run: @Sendable (DaemonBench) throws -> Answer
+
+    private static let name = Person.daemon.bytes
+
+    /// What is done to fingers, credential, lockout and receipts.
+    static let all: [Step] = [
+        Step(
+            description: "the first finger", person: .bin, before: [:],
+            after: [.rightIndex: "three"], failures: 0,
+            run: { try $0.enrol(.bin, .rightIndex, as: "three") }),
+        Step(
+            description: "a further finger",
+            after: [.rightIndex: "one", .leftIndex: "two", .leftThumb: "three"],
+            run: { try $0.enrol(.daemon, .leftThumb, as: "three") }),
+        Step(
+            description: "a replaced finger",
+            after: [.rightIndex: "one", .leftIndex: "three"],
+            run: { try $0.enrol(.daemon, .leftIndex, as: "three") }),
+        Step(
+            description: "a deleted finger", after: [.rightIndex: "one"],
+            run: { try $0.ask(.delete(account: name, finger: .leftIndex)) }),
+        Step(
+            description: "all fingers deleted", after: [:],
+            run: { try $0.ask(.delete(account: name, finger: nil)) }),
+        Step(
+            description: "enable",
+            prepare: { _ = try $0.ask(.disable(account: name)) },
+            run: { try $0.ask(.enable(account: name)) }),
+        Step(description: "enable again", run: { try $0.ask(.enable(account: name)) }),
+        Step(description: "disable", run: { try $0.ask(.disable(account: name)) }),
+        Step(
+            description: "invalidation", isByHand: true,
+            prepare: { bench in
+                let print = try #require(bench.prints(of: .daemon).first)
+                try DaemonBench.damage(print)
+            }, run: { try $0.ask(.login(.daemon)) }),
+        Step(description: "login", run: { try $0.touchEach(.login(.daemon, tries: 1), with: "one") }),
+        Step(
+            description: "a failed match",
+            run: { try $0.touchEach(.login(.daemon, tries: 1), with: "stranger") }),
+        Step(
+            description: "a lockout", failures: 4,
+            run: { try $0.touchEach(.login(.daemon, tries: 1), with: "stranger") }),
+        Step(
+            description: "unlock", failures: 20,
+            run: { try $0.ask(.unlock(account: name)) }),
+    ]
+
+    /// What uses the TPM, where keys are made in it.
+    static let withTPM: [Step] = [
+        all[0], all[1],
+        Step(description: "enable in the TPM", run: { try $0.ask(.enable(account: name)) }),
+        Step(
+            description: "a login with the TPM",
+            // The daemon may die between its notice and the touch.
+            run: {
+                try $0.touchEach(
+                    .login(.daemon, tries: 1), with: "one", within: .seconds(1))
+            }),
+        Step(
+            description: "a move to the TPM",
+            prepare: { _ = try $0.ask(.migrate(account: name, vault: Bytes("file".utf8))) },
+            run: { try $0.ask(.migrate(account: name, vault: Bytes("tpm".utf8))) }),
+    ]
+}
+
+/// How an account stands, as its owner sees it.
+struct Standing: Equatable {
+    let fingers: [Finger]
+    let damaged: UInt8
+    let generation: UInt64
+    let state: CredentialState
+    let lock: LockState
+    /// The line of the public key that the PAM module reads.
+    let key: Bytes?
+    let failures: UInt32
+
+    init(of person: Person, _ bench: DaemonBench) throws {
+        // The daemon completes what a crash left when it is asked; the files are read after it.
+        let status = try bench.status(of: person)
+        let client = try bench.client()
+        try client.send(.list(account: person.bytes))
+        var fingers: [Finger] = []
+        for answer in try client.rest() {
+            if case .print(let print) = answer, let finger = print.finger { fingers.append(finger) }
+        }
+        self.fingers = fingers.sorted { $0.rawValue < $1.rawValue }
+        damaged = status.damaged
+        generation = status.generation
+        state = status.state
+        lock = status.lock
+        key = try? Layout.read(bench.publicKey(of: person))
+        failures = (try? bench.failures(of: person)) ?? 0
+    }
+
+    /// Whether two are the same but for failed matches and, where both have one, the key.
+    func isLike(_ other: Standing) -> Bool {
+        fingers == other.fingers && damaged == other.damaged && generation == other.generation
+            && state == other.state && (key == nil) == (other.key == nil)
+    }
+}
+
+/// The files of all accounts, to be put back under a daemon that runs: it keeps nothing in memory.
+struct Snapshot {
+    private let bench: DaemonBench
+    private let files: [(path: String, bytes: Bytes)]
+    private static let places = ["private/accounts", "keys"]
+
+    init(_ bench: DaemonBench) throws {
+        self.bench = bench
+        files = try Self.places.flatMap { try Self.files(in: "\(bench.state)/\($0)") }
+            .map { ($0, try Layout.read($0)) }
+    }
+
+    /// Puts everything back as it was.
+    func restore() throws {
+        for place in Self.places {
+            for path in try Self.files(in: "\(bench.state)/\(place)") { _ = unsafe unlink(path) }
+        }
+        for entry in Layout.entries(of: bench.state + "/private/accounts") {
+            let account = "\(bench.state)/private/accounts/\(entry)"
+            for part in Layout.entries(of: account) { _ = unsafe rmdir("\(account)/\(part)") }
+            _ = unsafe rmdir(account)
+        }
+        for (path, bytes) in files {
+            for directory in [
+                Layout.directory(of: Layout.directory(of: path)), Layout.directory(of: path),
+            ] where directory.hasPrefix(bench.state + "/private/accounts/") {
+                _ = unsafe mkdir(directory, 0o700)
+            }
+            let isPublic = path.hasPrefix(bench.state + "/keys/")
+            try DaemonBench.write(bytes, to: path, mode: isPublic ? 0o644 : 0o600)
+        }
+    }
+
+    /// All files below a directory, also those that a shell does not show.
+    static func files(in directory: String) throws -> [String] {
+        var found: [String] = []
+        for path in
+            Layout.entries(of: directory) + Layout.hidden(in: directory)
+        {
+            let path = "\(directory)/\(path)"
+            var status = stat()
+            guard unsafe lstat(path, &status) == 0 else { continue }
+            if status.st_mode & S_IFMT == S_IFDIR {
+                found += try files(in: path)
+            } else {
+                found.append(path)
+            }
+        }
+        return found
+    }
+}
