@@ -58,7 +58,8 @@ struct Step: Sendable, CustomStringConvertible {
                 let print = try #require(bench.prints(of: .daemon).first)
                 try DaemonBench.damage(print)
             }, run: { try $0.ask(.login(.daemon)) }),
-        Step(description: "login", run: { try $0.touchEach(.login(.daemon, tries: 1), with: "one") }),
+        Step(
+            description: "login", run: { try $0.touchEach(.login(.daemon, tries: 1), with: "one") }),
         Step(
             description: "a failed match",
             run: { try $0.touchEach(.login(.daemon, tries: 1), with: "stranger") }),
@@ -172,9 +173,7 @@ struct Snapshot {
     /// All files below a directory, also those that a shell does not show.
     static func files(in directory: String) throws -> [String] {
         var found: [String] = []
-        for path in
-            Layout.entries(of: directory) + Layout.hidden(in: directory)
-        {
+        for path in Layout.entries(of: directory) + Layout.hidden(in: directory) {
             let path = "\(directory)/\(path)"
             var status = stat()
             guard unsafe lstat(path, &status) == 0 else { continue }
