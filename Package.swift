@@ -155,7 +155,8 @@ let package = Package(
             name: "LoopTests", dependencies: ["Loop", "Posix"],
             path: "Tests/Loop", swiftSettings: common),
         .testTarget(
-            name: "ReaderTests", dependencies: ["CTestSupport", "Reader", "Loop", "TestSupport", "Wire"],
+            name: "ReaderTests",
+            dependencies: ["CTestSupport", "Reader", "Loop", "TestSupport", "Wire"],
             path: "Tests/Reader", swiftSettings: common),
         .testTarget(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],

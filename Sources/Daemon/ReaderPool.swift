@@ -5,6 +5,8 @@ import Wire
 /// The readers that the administrator lets us use, in the words of the socket.
 @ReaderActor
 final class ReaderPool {
+    private static let listing = Duration.seconds(10)
+
     private let readers: Readers
     private let ignored: Set<String>
 
@@ -61,10 +63,10 @@ final class ReaderPool {
     /// The readers that list what they keep.
     var listing: [ReaderDescription] { usable.filter { $0.features.contains(.list) } }
 
-    /// What a reader keeps; see `Readers.list`.
+    /// What a reader keeps, if it tells within some seconds; see `Readers.list`.
     func list(_ reader: String) async -> Result<ReaderContents, ReaderFault> {
         do throws(ReaderFault) {
-            return .success(try await readers.list(on: reader))
+            return .success(try await readers.list(on: reader, limit: Self.listing))
         } catch {
             return .failure(error)
         }

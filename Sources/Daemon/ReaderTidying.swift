@@ -25,10 +25,10 @@ extension Service {
         let unit = ReaderStorage(
             driver: reader.driver, device: reader.deviceID, serial: reader.serial, prints: [])
         let work = try state.readerWork()
-        let isMeant =
-            work.enrolling.contains { $0.isSameUnit(as: unit) }
-            || work.deleting.contains { $0.isSameKind(as: unit) }
-        guard isMeant else { return }
+        let isEnrolling = work.enrolling.contains { $0.isSameUnit(as: unit) }
+        let isDeleting = work.deleting.contains { $0.isSameKind(as: unit) }
+        // What a reader cannot delete stays noted, and so stands against nobody.
+        guard isEnrolling || (isDeleting && reader.features.contains(.delete)) else { return }
         guard case .success(let contents) = await readers.list(reader.id) else {
             return journal.fault("cannot list what \(reader.id) keeps, to tidy it")
         }

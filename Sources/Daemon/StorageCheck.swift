@@ -48,6 +48,18 @@ final class StorageCheck {
 }
 
 extension Service {
+    /// The examination of readers for a touch, which ends the wait on all of them where it fails.
+    func examination(
+        _ account: Account, _ standing: Standing, _ check: StorageCheck,
+        _ interruption: Interruption
+    ) -> ReaderPool.Examination {
+        { [self] reader, contents in
+            let isGood = examine(contents, of: reader, account, standing, check)
+            if !isGood { interruption.raise() }
+            return isGood
+        }
+    }
+
     /// Judges what a reader keeps before it is asked for a finger. Where that is not what the
     /// credential is sealed to, the credential is destroyed and the wait ends: nobody shall touch
     /// in vain.

@@ -67,12 +67,9 @@ extension Service {
         defer { readying.end() }
         let check = StorageCheck()
         let matched = await interruptible(by: interruption) { [self] in
-            await attempt(wish, standing.kept, standing.enrolment, until: end, client) {
-                [self] reader, contents in
-                let isGood = examine(contents, of: reader, wish.account, standing, check)
-                if !isGood { interruption.raise() }
-                return isGood
-            }
+            await attempt(
+                wish, standing.kept, standing.enrolment, until: end, client,
+                examine: examination(wish.account, standing, check, interruption))
         }
         switch matched {
         case .deny(let denial):

@@ -60,9 +60,10 @@ extension DaemonBench {
     /// Asks for a touch, and touches with this finger as often as it is wanted; throws where the
     /// reader is gone for `limit` when it should be touched.
     func touchEach(
-        _ request: Request, with id: String, within limit: Duration = .seconds(20)
+        _ request: Request, with id: String, within limit: Duration = .seconds(20),
+        client: TestClient? = nil
     ) throws -> Answer {
-        let client = try client()
+        let client = try client ?? self.client()
         try client.send(request)
         while let answer = try client.next() {
             if answer.isLast { return answer }

@@ -31,6 +31,7 @@ struct Rig {
         let answer = try bench.touchEach(.login(.daemon, tries: 1), with: "one")
         try #require(answer.assertion != nil)
         _ = try bench.status(of: .daemon)
+        try #require(try bench.client().keep(Step.mail, "mail").done != nil)
         try bench.setFailures(step.failures, of: .daemon)
         try step.prepare(bench)
         snapshot = try Snapshot(bench)
@@ -61,6 +62,17 @@ struct Rig {
         let (fingers, others) =
             isNew ? (step.after, step.before) : (step.before, step.after)
         try checkLogins(now, fingers, others, place)
+        if now.generation == before.generation { try checkSecret(now, hasAnswered, place) }
+    }
+
+    /// As long as the fingers stay, a touch releases what was kept before or after.
+    private func checkSecret(_ now: Standing, _ hasAnswered: Bool, _ place: String) throws {
+        guard now.state == .valid, step.person.uid == Person.daemon.uid else { return }
+        let (name, old, new) = step.secret
+        let secret = try bench.get(name, with: "one")
+        // What is done behind the answer.
+        _ = try bench.status(of: step.person)
+        #expect(secret == new || secret == old && !hasAnswered, "\(place): \(secret ?? [])")
     }
 
     /// Nothing is left over of what did not come about.

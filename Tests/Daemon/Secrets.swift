@@ -1,4 +1,3 @@
-import Crypto
 import Statement
 import TestSupport
 import Testing
@@ -13,6 +12,13 @@ extension DaemonBench {
         let last = try touch(.get(name), with: ids, client: client)
         guard last == .done(DoneAnswer()) else { throw ClientFault.ended(client.heard) }
         return client.parts[before...].flatMap { $0 }
+    }
+
+    /// Touches with this finger as often as it is wanted, and gives what was released, nil if nothing.
+    func get(_ name: String, with id: String) throws -> Bytes? {
+        let client = try client()
+        let last = try touchEach(.get(name), with: id, client: client)
+        return last == .done(DoneAnswer()) ? client.parts.flatMap { $0 } : nil
     }
 
     /// Why a secret is not even asked a finger for.
@@ -40,34 +46,13 @@ extension DaemonBench {
 
     /// The account `daemon`'s receipts, each with its namespace, after the chain was checked.
     func verifiedReceipts() throws -> [(statement: Statement, namespace: Bytes)] {
-        let client = try client(.daemon)
-        try client.send(.log(LogRequest(account: Person.daemon.bytes)))
-        var head: (counter: UInt64, digest: Bytes)?
-        var signers: Bytes = []
-        var receipts: [Assertion] = []
-        for answer in try client.rest() {
-            switch answer {
-            case .chainHead(let counter, let digest): head = (counter, digest)
-            case .signer(let line): signers += line + [0x0a]
-            case .receipt(let receipt): receipts.append(receipt)
-            default: #expect(answer == .done(DoneAnswer()))
-            }
-        }
-        let known = try #require(
-            RegisteredSigner.parse(file: signers, account: Person.daemon.bytes))
-        let end = try #require(head)
-        var chain = ReceiptChain(
-            account: Person.daemon.bytes, uid: Person.daemon.uid, signers: known,
-            headCounter: end.counter, headDigest: end.digest)
-        for receipt in receipts {
-            try chain.verify(
-                Receipt.text(statement: receipt.statement, signature: receipt.signature))
-        }
-        #expect(try chain.end() == receipts.count)
-        return try receipts.map {
-            (
-                try Statement(parsing: $0.statement),
-                try SSHSignature(blob: $0.signature).namespace
+        let sent = try receipts(of: .daemon)
+        #expect(sent.last == .done(DoneAnswer()))
+        #expect(try sent.verify() == sent.receipts.count)
+        return try sent.receipts.map { text in
+            let (statement, signature) = try #require(Receipt.split(text))
+            return (
+                try Statement(parsing: statement), try SSHSignature(blob: signature).namespace
             )
         }
     }

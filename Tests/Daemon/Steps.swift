@@ -13,6 +13,9 @@ struct Step: Sendable, CustomStringConvertible {
     var after: [Finger: String] = [.rightIndex: "one", .leftIndex: "two"]
     /// Failed matches to begin with.
     var failures: UInt32 = 2
+    /// A secret of daemon's, before and after where the fingers stay; `mail` is there from the
+    /// beginning.
+    var secret: (name: String, before: Bytes?, after: Bytes?) = ("mail", Step.mail, Step.mail)
     /// Whether what leads to the state before changes files beside the daemon.
     var isByHand = false
     /// What else leads to the state before.
@@ -21,8 +24,9 @@ struct Step: Sendable, CustomStringConvertible {
     let run: @Sendable (DaemonBench) throws -> Answer
 
     private static let name = Person.daemon.bytes
+    static let mail: Bytes = [1, 2, 3]
 
-    /// What is done to fingers, credential, lockout and receipts.
+    /// What is done to fingers, credential, lockout, receipts and secrets.
     static let all: [Step] = [
         Step(
             description: "the first finger", person: .bin, before: [:],
@@ -64,6 +68,18 @@ struct Step: Sendable, CustomStringConvertible {
         Step(
             description: "unlock", failures: 20,
             run: { try $0.ask(.unlock(account: name)) }),
+        Step(
+            description: "a new secret", secret: ("more", nil, [9]),
+            run: { try $0.client().keep([9], "more") }),
+        Step(
+            description: "a replaced secret", secret: ("mail", mail, [9]),
+            run: { try $0.client().keep([9], "mail", replacing: true) }),
+        Step(
+            description: "a deleted secret", secret: ("mail", mail, nil),
+            run: { try $0.ask(.secretDelete(account: name, name: Bytes("mail".utf8))) }),
+        Step(
+            description: "a released secret",
+            run: { try $0.touchEach(.get("mail"), with: "one") }),
     ]
 
     /// What uses the TPM, where keys are made in it.

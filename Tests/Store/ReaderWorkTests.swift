@@ -44,7 +44,8 @@ struct ReaderWorkTests {
         let swapped = ReaderStorage(
             driver: "driver", device: "0", serial: nil, prints: [digest(2), digest(1)])
         #expect(swapped == storage([1, 2]), "there is one order")
-        for bad in [Array(good.dropLast()), good + [10], [], Array("signet-reader-work: 2\n".utf8)] {
+        let newer = Array("signet-reader-work: 2\n".utf8)
+        for bad in [Array(good.dropLast()), good + [10], [], newer] {
             try bench.overwrite(path, bad)
             #expect(try bench.state.readerWork().isEmpty)
         }

@@ -31,7 +31,8 @@ struct StorageVerdictTests {
                 storage(now).verdict(against: [storage([1, 2])]) == .changed(cause), "\(now)")
         }
         let first = storage([], serial: "1")
-        #expect(storage([9], serial: "1").verdict(against: [first]) == .changed(.fingerAddedOnReader))
+        let more = storage([9], serial: "1")
+        #expect(more.verdict(against: [first]) == .changed(.fingerAddedOnReader))
     }
 
     @Test("another serial number is another reader, whatever it keeps")

@@ -1,0 +1,62 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("fingers on the reader that another system put there", .timeLimit(.minutes(5)))
+struct ReaderStorageTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+    private static let prints = "/run/readers/storage.prints"
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+    }
+
+    /// What the reader keeps is changed while another system runs on this machine.
+    private func another(_ line: String) throws {
+        try signet.stop()
+        try signet.shell("cd /run/readers && { \(line); }")
+        try signet.start()
+    }
+
+    private func expectTouch() throws {
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("as they were, the touch lets in, also after a reboot")
+    func untouched() throws {
+        try expectTouch()
+        try another("true")
+        try expectTouch()
+        #expect(try signet.status(Stage.bob).state == .valid)
+    }
+
+    @Test(
+        "one added, removed, or all exchanged: told at sudo, the password works, enable mends it",
+        arguments: [
+            ("echo stranger >>storage.prints", "a finger was added in the reader itself"),
+            ("sed -i /alice/d storage.prints", "a finger was removed in the reader itself"),
+            ("echo other >storage.prints", "the fingerprint reader is another one"),
+        ])
+    func changed(line: String, text: String) throws {
+        try expectTouch()
+        try another(line)
+        for _ in 0..<2 {
+            let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+            try terminal.expect("fingerprint login is off for alice: \(text)")
+            try terminal.expect("Run 'signet enable' to turn it on again")
+            try terminal.passBySudosPrompt()
+            #expect(!terminal.transcript.contains(SignetStage.invitation))
+        }
+        let said = try stage.run([try Built.program("signet"), "status"], as: Stage.alice)
+        #expect(said.output.contains(text))
+        let answer = try signet.ask(.enable(account: Bytes("alice".utf8)))
+        #expect(answer == .done(DoneAnswer(prints: 1, state: .valid)))
+        let left = String(decoding: try stage.read(Self.prints), as: UTF8.self)
+        if left.contains(Touch.alice) { try expectTouch() }
+    }
+}
