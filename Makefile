@@ -20,8 +20,9 @@ TESTBENCH = build/testbench
 
 BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils hostname libpam-modules libpam-runtime login mount openssh-client openssl \
-	pamtester passwd sudo swtpm util-linux
+TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname libpam-gnome-keyring \
+	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
+	openssl pamtester passwd sudo swtpm util-linux
 CHECK_DEBS = strace systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon valgrind

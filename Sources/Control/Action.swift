@@ -23,7 +23,8 @@ enum Action: String, CaseIterable {
         case .status, .list, .verify: [.account]
         case .enroll: [.account, .reader, .passwordStdin]
         case .delete: [.account, .all, .passwordStdin]
-        case .enable, .disable, .unlock, .vault: [.account, .passwordStdin]
+        case .enable: [.account, .keyring, .noKeyring, .passwordStdin]
+        case .disable, .unlock, .vault: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
         case .secretSet: [.account, .replace]
@@ -75,8 +76,9 @@ enum Action: String, CaseIterable {
 enum Option: String, CaseIterable {
     case account, json, help, reader, all
     case passwordStdin = "password-stdin"
-    case verify, export, to, signers, check, replace, force
+    case verify, export, to, signers, check, replace, force, keyring
     case noNewline = "no-newline"
+    case noKeyring = "no-keyring"
 
     /// As it is typed.
     var name: String { "--\(rawValue)" }
@@ -89,7 +91,7 @@ enum Option: String, CaseIterable {
         case .export: "N"
         case .to: "DIRECTORY"
         case .json, .help, .all, .passwordStdin, .verify, .signers, .check, .replace, .force,
-            .noNewline:
+            .noNewline, .keyring, .noKeyring:
             nil
         }
     }
@@ -108,6 +110,8 @@ enum Option: String, CaseIterable {
         case .to: CommandHelp.to
         case .signers: CommandHelp.signers
         case .check: CommandHelp.check
+        case .keyring: CommandHelp.keyring
+        case .noKeyring: CommandHelp.noKeyring
         case .replace: CommandHelp.replace
         case .force: CommandHelp.force
         case .noNewline: CommandHelp.noNewline

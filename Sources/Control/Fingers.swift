@@ -77,6 +77,21 @@ extension Invocation {
             [CommandOutcome.matched(finger?.bytes)])
     }
 
+    /// `signet enable [--keyring | --no-keyring]`
+    func enable() throws(CommandFault) {
+        guard !arguments.has(.keyring) || !arguments.has(.noKeyring) else {
+            throw .usage(
+                CommandText.choose(
+                    Option.keyring.name.bytes, Option.noKeyring.name.bytes, action: "enable".bytes))
+        }
+        var keyring: Bool?
+        if arguments.has(.keyring) { keyring = true }
+        if arguments.has(.noKeyring) { keyring = false }
+        try toggle(
+            { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled",
+            CommandOutcome.enabled)
+    }
+
     /// `signet enable`, `disable` and `unlock`
     func toggle(
         _ request: (Bytes) -> Request, kind: String, _ outcome: (Bytes) -> Text
@@ -89,8 +104,9 @@ extension Invocation {
                 [
                     ("account", .bytes(account)),
                     ("login", .optional(done.state) { .string($0.word) }),
+                    ("keyring", .optional(done.keyring) { .string($0.word) }),
                 ]),
-            [outcome(account)])
+            [outcome(account)] + keyringLines(done, account))
     }
 
     private func namedFinger() throws(CommandFault) -> Finger? {
@@ -139,9 +155,14 @@ extension Invocation {
                     ("account", .bytes(account)), ("finger", .optional(finger) { .string($0) }),
                     ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
                     ("login", .optional(done.state) { .string($0.word) }),
+                    ("keyring", .optional(done.keyring) { .string($0.word) }),
                     ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
                 ]),
-            lines + login + secrets)
+            lines + login + keyringLines(done, account) + secrets)
+    }
+
+    private func keyringLines(_ done: DoneAnswer, _ account: Bytes) -> [Text] {
+        done.keyring.map { [CommandOutcome.keyring($0, account: account)] } ?? []
     }
 }
 

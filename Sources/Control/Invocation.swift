@@ -46,9 +46,7 @@ package struct Invocation {
         case .list: try list()
         case .delete: try delete()
         case .verify: try verify()
-        case .enable:
-            try toggle(
-                { Request.enable(account: $0) }, kind: "enabled", CommandOutcome.enabled)
+        case .enable: try enable()
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
         case .readers: try readers()

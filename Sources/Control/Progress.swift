@@ -28,7 +28,7 @@ struct Progress {
         case .touch:
             invitation = notice.text ?? ""
             message = invitation
-        case .waiting, .retry, .noMatch: message = notice.text ?? ""
+        case .waiting, .retry, .noMatch, .passwordStale: message = notice.text ?? ""
         case .stage, .fingerGone: message = invitation
         case .fingerPresent: break
         }

@@ -85,6 +85,7 @@ extension Standing {
             rows.append([CommandStatus.secrets, CommandSecrets.status(secrets)])
         }
         let names = readers.map { CommandStatus.reader(name: $0.name, readerID: $0.readerID) }
+        rows.append([CommandStatus.keyring, CommandStatus.keyring(status)])
         rows += continued(CommandStatus.readers, names.isEmpty ? [CommandStatus.noReader] : names)
         rows.append([CommandStatus.lock, CommandStatus.lock(status)])
         let users = services.joined(separator: ", ").text
@@ -138,6 +139,7 @@ extension Standing {
                         ("seconds", .optional(status.seconds) { .number(UInt64($0)) }),
                     ])
                 ),
+                ("keyring", .string(status.keyring.word)),
                 ("services", .array(services.map { .string($0) })),
                 ("program", .bytes(status.program)), ("vault", .bytes(status.vault)),
                 ("device", .bytes(Hexadecimal.encode(status.device))),

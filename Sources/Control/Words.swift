@@ -23,6 +23,10 @@ extension CredentialState {
     var word: String { String(casing: "\(self)") }
 }
 
+extension KeyringState {
+    var word: String { String(casing: "\(self)") }
+}
+
 extension LockState {
     var word: String { String(casing: "\(self)") }
 }

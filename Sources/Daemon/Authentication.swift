@@ -16,11 +16,16 @@ extension Service {
         if case .deny(let denial) = standing(of: account) { return .denial(denial) }
         let wish = wish(request, account)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        switch await touch(wish, SignedMatter(request), until: end, client) {
+        let opensKeyring = mayHavePassword(request, account, client)
+        let ruling = await touch(wish, SignedMatter(request), until: end, client) { standing in
+            .allow(opensKeyring ? keyringItem(account, standing, client) : nil)
+        }
+        switch ruling {
         case .deny(let denial):
             queue.leave()
             return .denial(denial)
         case .allow(let proof):
+            await release(proof, request, account, client)
             // The turn ends when all is written that this touch leaves to write: the next one
             // counts from there.
             afterwards(client) { [self] in

@@ -15,6 +15,10 @@ protocol Client: AnyObject, Sendable {
     func send(_ answer: Answer) async
     /// Asks for a password; nil when the client gave none.
     func askPassword(of account: Bytes) async -> SecretBytes?
+    /// The password that came with the request under way, once.
+    func takePassword() -> SecretBytes?
+    /// Sends a password along, if the request under way ends with an assertion.
+    func enclose(_ password: SecretBytes)
     /// Asks for a secret that was announced, and takes its parts.
     func askSecret(_ announced: SecretProgress) async -> Ruling<SecretBytes>
     /// Sends a secret in parts, waiting for a client that reads slowly.

@@ -27,6 +27,9 @@ final class Connection {
     private var request: Task<Void, Never>?
     private var password: CheckedContinuation<SecretBytes?, Never>?
     private var secret: SecretDelivery?
+    /// The password that came with the request under way, and the one that goes with its answer.
+    private var received: SecretBytes?
+    private var enclosed: SecretBytes?
     private var requests = 0
     private var isOpen = true
     private var isStopping = false
@@ -93,11 +96,8 @@ final class Connection {
 
     private func take(_ packet: inout Bytes) {
         do throws(WireFault) {
-            if let range = try PasswordFrame.range(in: packet) {
-                defer { wipe(&packet) }
-                guard password != nil else { return refuse() }
-                let span = packet.span.extracting(range)
-                return takePassword(unsafe try? SecretBytes(copying: span.bytes))
+            let password = PasswordFrame.take(from: &packet) { span in
+                unsafe try? SecretBytes(copying: span.bytes)
             }
             if let range = try SecretPartFrame.range(.kept, in: packet) {
                 defer { wipe(&packet) }
@@ -105,7 +105,7 @@ final class Connection {
                 let span = packet.span.extracting(range)
                 return take(secret.add(unsafe span.bytes))
             }
-            take(try Request(decoding: packet))
+            take(try Request(decoding: packet), password ?? nil)
         } catch {
             // It may hold a password or a secret all the same.
             wipe(&packet)
@@ -113,12 +113,15 @@ final class Connection {
         }
     }
 
-    private func take(_ request: Request) {
+    private func take(_ request: Request, _ password: SecretBytes?) {
         switch request {
         case .cancel where self.request != nil: self.request?.cancel()
+        case .password where self.password != nil: takePassword(password)
         case .password, .secretPart, .cancel: refuse()
         case _ where self.request != nil || isStopping: refuse()
-        case _: begin(request)
+        case _:
+            received = password
+            begin(request)
         }
     }
 
@@ -129,8 +132,10 @@ final class Connection {
         self.request = onService { [self] in
             let answer = told(await service.answer(request, from: self))
             takePassword(nil)
+            received = nil
             giveUpSecret()
             await send(answer)
+            enclosed = nil
             service.answered(request, with: answer, to: self)
             self.request = nil
             guard isOpen else { return ended(self) }
@@ -167,8 +172,9 @@ extension Connection: Client {
     }
 
     func send(_ answer: Answer) async {
-        guard let packet = try? answer.encoded() else { return close() }
+        guard var packet = try? frame(of: answer) else { return close() }
         await send(packet)
+        wipe(&packet)
     }
 
     private func send(_ packet: Bytes) async {
@@ -194,6 +200,23 @@ extension Connection: Client {
             }
         } onCancel: {
             onService { self.takePassword(nil) }
+        }
+    }
+
+    func takePassword() -> SecretBytes? {
+        defer { received = nil }
+        return received
+    }
+
+    func enclose(_ password: SecretBytes) { enclosed = password }
+
+    /// The frame of an answer; what is enclosed goes with an assertion, and with nothing else.
+    private func frame(of answer: Answer) throws(WireFault) -> Bytes {
+        guard case .assertion(let assertion) = answer, let enclosed else {
+            return try answer.encoded()
+        }
+        return try enclosed.withBytes { bytes throws(WireFault) in
+            try assertion.encoded(password: Span(_bytes: bytes))
         }
     }
 

@@ -9,8 +9,23 @@ import Wire
 /// Login by finger on and off, and lockouts lifted: all after the password.
 extension Service {
     /// Issues a credential for the present fingers, and for what readers keep now.
-    func enable(_ account: Account, _ client: any Client) async -> Answer {
-        await vouch(account, because: "enabled", client)
+    ///
+    /// `keyring` turns the release of the login password on or off, nil leaves it as it is as far
+    /// as the password is at hand.
+    func enable(
+        _ account: Account, keyring: Bool? = nil, _ password: VerifiedPassword?,
+        _ client: any Client
+    ) async -> Answer {
+        let answer = await vouch(account, because: "enabled", client)
+        guard case .done(let issued) = answer else { return answer }
+        return await answering(account) { () async throws(StoreFault) in
+            var done = issued
+            if let kept = try kept(account) {
+                done.keyring = try await settleKeyring(
+                    keyring, password, account, kept, because: "enabled")
+            }
+            return .done(done)
+        }
     }
 
     /// Issues a credential for what there is now; whoever gave the password answers for it.
@@ -87,6 +102,7 @@ extension Service {
         changing(account) { kept throws(StoreFault) in
             try kept.credential.disable(now: instant)
             journal.credential(of: account, "destroyed", because: "disabled")
+            try forgetKeyring(account, kept, because: "disabled")
             return .done(DoneAnswer(state: .disabled))
         }
     }

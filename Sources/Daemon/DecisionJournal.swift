@@ -16,6 +16,7 @@ struct DecisionJournal: Sendable {
     private enum Kind {
         static let decision = MessageID(0x7fd1_b3a0_52c9_4e6f, 0x9b0e_31d5_a8c4_7720)
         static let credential = MessageID(0x1c5e_8a44_90b7_4d13, 0xae62_5f0b_cc1d_3391)
+        static let keyring = MessageID(0x9b57_02ce_614d_4f0a, 0xb3f8_1da6_4e95_c270)
         static let fault = MessageID(0x52e0_77ab_3fd8_46a1, 0x8f14_b09c_6de2_5a57)
         static let service = MessageID(0xc0a9_4d2e_1b73_4f58, 0xb6d1_7e83_02fa_94ce)
     }
@@ -53,6 +54,24 @@ struct DecisionJournal: Sendable {
                     "SIGNET_CHANGE": change,
                     "SIGNET_REASON": reason,
                 ]))
+    }
+
+    /// Records that an account's login password, for the keyring, came or went.
+    func keyring(of account: Account, _ change: String, because reason: String) {
+        journal.send(
+            JournalEntry(
+                Kind.keyring, .notice,
+                "login password of \(account.name) \(change): \(reason)",
+                [
+                    "SIGNET_ACCOUNT": account.name,
+                    "SIGNET_CHANGE": change,
+                    "SIGNET_REASON": reason,
+                ]))
+    }
+
+    /// Records that a touch released an account's login password to a service.
+    func released(to service: Bytes, of account: Account) {
+        keyring(of: account, "released", because: "to \(readable(service))")
     }
 
     /// Records something that should not have happened.

@@ -10,7 +10,8 @@ import Wire
 extension Service {
     /// Adds a finger, in the place of an older print of the same finger.
     func enroll(
-        _ account: Account, _ finger: Finger, _ readerID: Bytes?, _ client: any Client
+        _ account: Account, _ finger: Finger, _ readerID: Bytes?, _ password: VerifiedPassword?,
+        _ client: any Client
     ) async -> Answer {
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
         let wish = TouchWish(
@@ -27,13 +28,13 @@ extension Service {
         if let denial = await takenDenial(account, finger, reader, until: end, client) {
             return .denial(denial)
         }
-        return await enroll(account, finger, reader, until: end, client)
+        return await enroll(account, finger, reader, until: end, password, client)
     }
 
     /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
     private func enroll(
         _ account: Account, _ finger: Finger, _ reader: ReaderDescription, until end: Duration,
-        _ client: any Client
+        _ password: VerifiedPassword?, _ client: any Client
     ) async -> Answer {
         let before = EnrolmentBefore()
         let scanned = await readers.enroll(
@@ -44,7 +45,7 @@ extension Service {
         switch scanned {
         case .failure(let fault): answer = .denial(before.denial ?? Denial(of: fault))
         case .success(let (template, contents)):
-            answer = await keep(template, finger, reader, contents, for: account)
+            answer = await keep(template, finger, reader, contents, password, for: account)
             if isUncounted(template.bytes, of: account) { _ = await readers.forget(template) }
         }
         await tidyReaders()
@@ -83,7 +84,8 @@ extension Service {
 
     /// Deletes one finger, or all, damaged prints included.
     func delete(
-        _ account: Account, _ finger: Finger?, _ client: any Client
+        _ account: Account, _ finger: Finger?, _ password: VerifiedPassword?,
+        _ client: any Client
     ) async -> Answer {
         var gone: [Store.StoredPrint] = []
         let answer = await answering(account) { () async throws(StoreFault) in
@@ -97,7 +99,8 @@ extension Service {
             let change = try kept.prints.draft(
                 removing: gone.map(\.identifier) + damaged.map(\.identifier))
             return try await make(
-                change, account, kept, from: before, finger, because: "a finger was deleted")
+                change, account, kept, from: before, finger, nil, password,
+                because: "a finger was deleted")
         }
         await forget(gone, of: account, client)
         return answer
@@ -223,7 +226,7 @@ extension Service {
     /// Writes a new print to disk and issues the credential anew, for what the reader keeps now.
     private func keep(
         _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
-        _ contents: ReaderContents?, for account: Account
+        _ contents: ReaderContents?, _ password: VerifiedPassword?, for account: Account
     ) async -> Answer {
         var replaced: [Store.StoredPrint] = []
         let answer = await answering(account) { () async throws(StoreFault) in
@@ -235,7 +238,7 @@ extension Service {
             replaced = change.removed
             return try await make(
                 change, account, kept, from: try kept.prints.enrolment(), finger, contents,
-                because: "a finger was added")
+                password, because: "a finger was added")
         }
         if !isUncounted(template.bytes, of: account) { await counted(template, contents, account) }
         await forget(replaced, of: account)
@@ -276,7 +279,8 @@ extension Service {
     /// what the reader of a new one keeps now.
     private func make(
         _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment,
-        _ finger: Finger?, _ contents: ReaderContents? = nil, because reason: String
+        _ finger: Finger?, _ contents: ReaderContents?, _ password: VerifiedPassword?,
+        because reason: String
     ) async throws(StoreFault) -> Answer {
         let former = try credentialState(account, kept, before)
         let ended = secrets(kept, fitting: before.state)
@@ -294,11 +298,12 @@ extension Service {
             try noteDeletion(of: change.removed)
             try kept.prints.commit(change)
         }
-        let enrolment = try kept.prints.enrolment()
-        let state = try credentialState(account, kept, enrolment)
+        let opens = try await settleKeyring(nil, password, account, kept, because: reason)
+        let now = try kept.prints.enrolment()
+        let state = try credentialState(account, kept, now)
         return .done(
             DoneAnswer(
-                finger: finger, prints: enrolment.count, state: state.onTheWire,
+                finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
                 secrets: ended))
     }
 }

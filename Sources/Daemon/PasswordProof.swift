@@ -19,31 +19,40 @@ final class PasswordProof {
         self.timeout = timeout
     }
 
-    /// Why the proof was not given; nil if the password was right.
-    func denial(for account: Account, from client: any Client) async -> Denial? {
+    /// The password, which was right; or why the proof was not given.
+    func proof(
+        for account: Account, from client: any Client
+    ) async -> Ruling<VerifiedPassword> {
         guard let password = await client.askPassword(of: Bytes(account.name.utf8)) else {
-            return Denial(Task.isCancelled ? .cancelled : .timedOut)
+            return .deny(Denial(Task.isCancelled ? .cancelled : .timedOut))
         }
-        guard checking.insert(account.uid).inserted else { return Denial(.tooManyRequests) }
-        defer { checking.remove(account.uid) }
+        guard !checking.contains(account.uid) else { return .deny(Denial(.tooManyRequests)) }
+        // Where it cannot be read, the password is merely not watched.
+        let entry = try? ShadowEntry.named(account.name)
         let verdict = await verdict(on: password, of: account)
         // Who went while the password was checked does not come back for what was asked.
-        if Task.isCancelled { return Denial(.cancelled) }
+        if Task.isCancelled { return .deny(Denial(.cancelled)) }
         switch verdict {
-        case .right: return nil
-        case .wrong, .denied: return Denial(.wrongPassword)
-        case .fault: return Denial(.passwordCheckFailed)
+        case .right: return .allow(VerifiedPassword(secret: password, entry: entry))
+        case .wrong, .denied: return .deny(Denial(.wrongPassword))
+        case .fault: return .deny(Denial(.passwordCheckFailed))
         }
     }
 
-    private func verdict(on password: SecretBytes, of account: Account) async -> PasswordVerdict {
+    /// What the account's own check says of a password, within `limit` if that is the shorter time;
+    /// `.fault` while another check of the account is under way.
+    func verdict(
+        on password: SecretBytes, of account: Account, within limit: Duration = .seconds(300)
+    ) async -> PasswordVerdict {
+        guard checking.insert(account.uid).inserted else { return .fault }
+        defer { checking.remove(account.uid) }
         do throws(PasswordFault) {
             let check = try password.withBytes { bytes throws(PasswordFault) in
                 try PasswordCheck.start(
                     account: account.name, password: Span(_bytes: bytes), program: program)
             }
             let process = check.descriptor
-            let (ready, _) = await limited(to: timeout) {
+            let (ready, _) = await limited(to: min(timeout, limit)) {
                 await FileWatch.ready(process, for: .readable)
             }
             if !ready.contains(.readable) {

@@ -28,6 +28,7 @@ extension Service {
             status.secrets = secrets(kept, fitting: enrolment.state)
             describe(try credentialState(account, kept, enrolment), in: &status)
             describe(kept.lockout.load(), in: &status)
+            status.keyring = try keyringState(account, kept, enrolment).onTheWire
             return .allow(status)
         }
         switch ruling {

@@ -8,6 +8,8 @@ struct SealedItem: Sendable {
     let vault: VaultKind
     let sealed: [UInt8]
     let context: SealingContext
+    /// Whether a touch is of no use where it does not open.
+    var isRequired = true
 }
 
 /// A key, and data if any are to be released with it, that wait for the match.
@@ -112,7 +114,7 @@ final class Readying {
             // The key opens: it was made anew for this platform, which the data were not.
             return .failure(.trouble(.platformChanged))
         } catch {
-            if case .trouble = error { throw error }
+            if case .trouble = error, data.isRequired { throw error }
             return .failure(error)
         }
     }

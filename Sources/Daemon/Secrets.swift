@@ -142,7 +142,7 @@ extension Service {
             }
             let content: SecretBytes
             do throws(VaultError) {
-                guard let key = proof.released else { throw .doesNotOpen }
+                guard let key = try proof.released?.get() else { throw .doesNotOpen }
                 content = try SealedContent.open(wanted.content, key: key, context)
             } catch { return .denial(denial(for: .vault(error), account)) }
             await client.send(content)
@@ -261,7 +261,8 @@ extension Service {
         try secrets.add(key, by: goal, for: new, to: secret, fitting: old)
     }
 
-    private func reseal(
+    /// Seals a key that a vault opens to another context, in the same vault or another.
+    func reseal(
         _ sealed: Bytes, in old: VaultKind, _ before: SealingContext, into new: VaultKind,
         _ after: SealingContext
     ) async throws(StoreFault) -> Bytes {

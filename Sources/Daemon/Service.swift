@@ -62,8 +62,11 @@ final class Service: Answering {
         switch account(name, for: request.verb, client.peer) {
         case .deny(let denial): return .denial(denial)
         case .allow(let account):
-            if let denial = await proofDenial(rule, account, client) { return .denial(denial) }
-            return await answer(request, about: account, client)
+            switch await proof(rule, request, account, client) {
+            case .deny(let denial): return .denial(denial)
+            case .allow(let password):
+                return await answer(request, about: account, password, client)
+            }
         }
     }
 
@@ -101,26 +104,34 @@ final class Service: Answering {
         return .allow(account)
     }
 
-    private func proofDenial(
-        _ rule: VerbRule, _ account: Account, _ client: any Client
-    ) async -> Denial? {
+    /// The password that a request has to prove itself with; nil where it has not.
+    private func proof(
+        _ rule: VerbRule, _ request: Request, _ account: Account, _ client: any Client
+    ) async -> Ruling<VerifiedPassword?> {
         switch rule.proof {
-        case .none: return nil
+        case .none: return .allow(nil)
         case .password:
-            if client.peer.uid == 0 { return nil }
-            return await passwords.denial(for: account, from: client)
+            // Root proves nothing, but what is to be kept has to be given, and to be right.
+            if client.peer.uid == 0, !request.keepsPassword { return .allow(nil) }
+            switch await passwords.proof(for: account, from: client) {
+            case .deny(let denial): return .deny(denial)
+            case .allow(let password): return .allow(password)
+            }
         }
     }
 
     private func answer(
-        _ request: Request, about account: Account, _ client: any Client
+        _ request: Request, about account: Account, _ password: VerifiedPassword?,
+        _ client: any Client
     ) async -> Answer {
         switch request {
         case .authenticate(let request): await authenticate(request, account, client)
         case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
-        case .enroll(_, let finger, let readerID): await enroll(account, finger, readerID, client)
-        case .delete(_, let finger): await delete(account, finger, client)
-        case .enable: await enable(account, client)
+        case .enroll(_, let finger, let readerID):
+            await enroll(account, finger, readerID, password, client)
+        case .delete(_, let finger): await delete(account, finger, password, client)
+        case .enable(_, let keyring): await enable(account, keyring: keyring, password, client)
+        case .passwordChanged: await passwordChanged(account, client)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")
         case .status: await status(account)
@@ -130,13 +141,12 @@ final class Service: Answering {
             unlock(
                 account, because: "password accepted by \(String(decoding: service, as: UTF8.self))"
             )
+        case .migrate(_, let vault): await migrate(account, to: vault, client)
         case .secretSet(let request): await keepSecret(request, account, client)
         case .secretGet(_, let name, let timeout):
             await releaseSecret(name, milliseconds: timeout, account, client)
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
-        case .migrate(_, let vault): await migrate(account, to: vault, client)
-        case .passwordChanged: .denial(Denial(.badRequest))
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -153,5 +163,12 @@ final class Service: Answering {
             .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged:
             .denial(Denial(.badRequest))
         }
+    }
+}
+
+extension Request {
+    /// Whether the password itself is wanted, not only the proof that it is known.
+    fileprivate var keepsPassword: Bool {
+        if case .enable(_, true) = self { true } else { false }
     }
 }

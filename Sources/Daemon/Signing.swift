@@ -11,7 +11,7 @@ extension Service {
     func sign(
         _ matter: SignedMatter, _ account: Account, _ standing: Standing, _ place: ReceiptPlace,
         _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?
-    ) async -> Ruling<(Assertion, SecretBytes?)> {
+    ) async -> Ruling<(Assertion, Result<SecretBytes, VaultError>?)> {
         do throws(StoreFault) {
             let text = statement(matter, account, standing, place.reservation).encoded()
             let opened: Opened
@@ -22,10 +22,7 @@ extension Service {
             } catch {
                 return .deny(try denial(for: error, account, standing))
             }
-            let data: SecretBytes?
-            do throws(VaultError) {
-                data = try opened.data?.get()
-            } catch {
+            if let item, item.isRequired, case .failure(let error) = opened.data {
                 // Before the receipt: nothing is released.
                 return .deny(denial(forItem: error, account))
             }
@@ -41,7 +38,7 @@ extension Service {
                 r: opened.numbers.r, s: opened.numbers.s
             ).blob
             try place.log.append(Receipt.text(statement: text, signature: blob))
-            return .allow((Assertion(statement: text, signature: blob), data))
+            return .allow((Assertion(statement: text, signature: blob), opened.data))
         } catch {
             return .deny(denial(for: error, account))
         }

@@ -74,6 +74,10 @@ extension Service {
     ) throws(StoreFault) -> Store.CredentialState {
         try kept.credential.destroy(cause, now: instant)
         journal.credential(of: account, "destroyed", because: "\(cause)")
+        // Who enables login again may be root, who gives no password.
+        if case .kept = try kept.keyring.state() {
+            try drop(account, kept, because: .fingersChanged)
+        }
         return .destroyed(cause, since: instant)
     }
 

@@ -22,8 +22,8 @@ struct TouchProof {
     let finger: MatchedFinger
     let kept: AccountState
     let place: ReceiptPlace
-    /// What was to be released with it.
-    let released: SecretBytes?
+    /// What was to be released with it; what could not be opened leaves the proof as it is.
+    let released: Result<SecretBytes, VaultError>?
     let credential: FoundCredential
     /// What is to be recorded of the reader that matched, where nothing was.
     let unrecorded: [ReaderStorage]?
@@ -179,7 +179,11 @@ extension Service {
             await reseal(kept, from: enrolment.state, to: change.enrolment.state)
             switch try credentialState(account, kept, enrolment) {
             case .issued(let credential):
+                let keyring = try keyringState(account, kept, enrolment)
                 try await keep(change, credential, kept, from: enrolment)
+                if case .kept(let password) = keyring {
+                    try await reseal(password, kept, from: enrolment)
+                }
             case .none, .disabled, .destroyed, .damaged:
                 try kept.prints.commit(change)
             }

@@ -15,12 +15,15 @@ extension Service {
         return .done(DoneAnswer())
     }
 
-    /// Issues the credential anew in the vault that is asked for.
+    /// Issues the credential anew in the vault that is asked for; the login password for the keyring
+    /// goes along.
     func migrate(_ account: Account, to name: Bytes, _ client: any Client) async -> Answer {
         guard let kind = VaultKind.allCases.first(where: { $0.name == name })
         else { return .denial(Denial(.badRequest)) }
-        return await vouch(
+        let answer = await vouch(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
+        if case .done = answer { await moveKeyring(account, to: kind) }
+        return answer
     }
 
     /// Takes the TPM as it is now for the one that keys are made in.

@@ -69,8 +69,7 @@ package struct ModuleOptions: Equatable, Sendable {
         guard path.first == slash, path.count <= longestSocketPath, !path.contains(0) else {
             return false
         }
-        for name in path.dropFirst().split(separator: slash, omittingEmptySubsequences: false) {
-            let name = [UInt8](name)
+        for name in [UInt8](path.dropFirst()).parts(between: slash) {
             guard !name.isEmpty, name != [dot], name != [dot, dot] else { return false }
         }
         return true

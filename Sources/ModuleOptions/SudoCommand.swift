@@ -16,7 +16,7 @@ package struct SudoCommand: Equatable, Sendable {
     ///
     /// The first word is the caller's to choose, so `sudo` or `sudoedit` stands in its place.
     package init(parsing text: [UInt8]) {
-        var words = text.split(separator: 0, omittingEmptySubsequences: false).map { [UInt8]($0) }
+        var words = text.parts(between: 0)
         if text.last == 0 { words.removeLast() }
         let edits = words.first?.ends(with: StaticString("sudoedit").bytes) ?? false
         var line = edits ? StaticString("sudoedit").bytes : StaticString("sudo").bytes

@@ -27,12 +27,9 @@ enum Aftermath {
     private static func report(
         _ account: Bytes, of application: Application, _ arguments: [Bytes]
     ) throws(Ending) {
-        guard let options = try? ModuleOptions(parsing: arguments) else { return }
-        let deadline = Deadline(milliseconds: milliseconds)
-        var daemon = try Connection.open(options.socket)
         let service = try application.item(PAM_SERVICE)
-        try daemon.send(.passwordAccepted(account: account, service: service))
-        guard daemon.wait(until: deadline) else { return }
-        _ = try daemon.receive()
+        try Connection.report(arguments, milliseconds) { () throws(WireFault) in
+            try LoginRequest.passwordAccepted(account: account, service: service)
+        }
     }
 }

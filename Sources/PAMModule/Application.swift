@@ -66,6 +66,19 @@ extension Application {
         return unsafe entry.pw_uid
     }
 
+    /// The password that the modules before have agreed on: PAM_AUTHTOK; nil where there is none.
+    func password() -> SecretLine? {
+        var value: UnsafeRawPointer?
+        guard unsafe pam_get_item(handle, PAM_AUTHTOK, &value) == PAM_SUCCESS,
+            let value = unsafe value
+        else { return nil }
+        let length = unsafe strlen(value.assumingMemoryBound(to: CChar.self))
+        let text = unsafe UnsafeRawBufferPointer(start: value, count: length)
+        let line = SecretLine(copying: unsafe Span(_bytes: text.bytes))
+        guard line.isPassword else { return nil }
+        return line
+    }
+
     /// Gives the next modules a password: PAM_AUTHTOK.
     func setPassword(_ password: inout SecretLine) throws(Ending) {
         let code = password.withCString { text in

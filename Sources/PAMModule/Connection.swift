@@ -6,12 +6,15 @@ struct Connection: ~Copyable {
     /// More frames than any touch can give rise to.
     private static let maximumFrames = 1_000
     private var frames = 0
+    /// The password that came with an answer; the answer itself has only zeros.
+    private var password: SecretLine?
 
     /// The descriptor to poll for answers.
     var descriptor: Int32 { socket.number }
 
     private init(socket: consuming Descriptor) {
         self.socket = socket
+        password = nil
     }
 
     /// Connects without ever waiting, and makes sure that the other end is root.
@@ -65,10 +68,12 @@ struct Connection: ~Copyable {
     }
 
     /// Sends a request in one packet.
-    func send(_ request: Request) throws(Ending) {
-        guard let frame = try? request.encoded() else {
+    func send(_ request: () throws(WireFault) -> Bytes) throws(Ending) {
+        guard var frame = try? request() else {
             throw .declined("the login's names do not fit a request")
         }
+        // It may hold a password.
+        defer { wipe(&frame) }
         let sent = unsafe frame.withUnsafeBytes { bytes in
             unsafe CPAMModule.send(
                 socket.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
@@ -79,7 +84,7 @@ struct Connection: ~Copyable {
     }
 
     /// The next answer, if one is there.
-    mutating func receive() throws(Ending) -> Answer? {
+    mutating func receive() throws(Ending) -> LoginAnswer? {
         var packet = Bytes(repeating: 0, count: Frame.maximumLength + 1)
         let number = socket.number
         let count = unsafe packet.withUnsafeMutableBytes { bytes in
@@ -91,10 +96,28 @@ struct Connection: ~Copyable {
         }
         frames += 1
         guard frames <= Connection.maximumFrames else { throw .refused("too many answers") }
-        guard let answer = try? Answer(decoding: Bytes(packet.prefix(count))) else {
+        packet.removeLast(packet.count - count)
+        password = PasswordFrame.take(from: &packet) { SecretLine(copying: $0) }
+        guard let answer = try? LoginAnswer(decoding: packet) else {
             throw .refused("an answer is malformed")
         }
         return answer
+    }
+
+    /// The password that came with the last answer, if one did.
+    mutating func takePassword() -> SecretLine? { password.take() }
+
+    /// Tells the daemon something, and waits so many milliseconds at the most for it to be heard:
+    /// whatever the answer is.
+    @inline(never)
+    static func report(
+        _ arguments: [Bytes], _ milliseconds: UInt32, _ request: () throws(WireFault) -> Bytes
+    ) throws(Ending) {
+        guard let options = try? ModuleOptions(parsing: arguments) else { return }
+        let deadline = Deadline(milliseconds: milliseconds)
+        let daemon = try open(options.socket)
+        try daemon.send(request)
+        _ = daemon.wait(until: deadline)
     }
 
     /// Waits until an answer may be there; false when the time is up first.
@@ -106,5 +129,13 @@ struct Connection: ~Copyable {
             if count > 0 { return true }
             if left == 0 { return false }
         }
+    }
+}
+
+/// Overwrites bytes that may hold a secret; explicit_bzero(3).
+private func wipe(_ bytes: inout Bytes) {
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+        guard let start = bytes.baseAddress else { return }
+        unsafe explicit_bzero(start, bytes.count)
     }
 }

@@ -52,7 +52,7 @@ struct Dialogue {
         line = nil
     }
 
-    private mutating func take(_ answer: Answer) throws(Ending) -> Assertion? {
+    private mutating func take(_ answer: LoginAnswer) throws(Ending) -> Assertion? {
         switch answer {
         case .notice(let notice):
             show(notice)
@@ -61,9 +61,6 @@ struct Dialogue {
             return assertion
         case .denial(let denial):
             throw .denied(denial, account: login.account)
-        case .passwordWanted, .done, .status, .print, .reader, .receipt, .signer, .setting,
-            .chainHead, .secretPart, .secret, .vault, .secretWanted:
-            throw .refused("an answer is none to this request")
         }
     }
 
@@ -76,6 +73,8 @@ struct Dialogue {
         guard let text = text(of: notice) else { return }
         line?.makeRoom()
         application.show(text)
+        // What is told ahead of the touch stands above the line on which a password is typed.
+        guard notice.kind != .passwordStale else { return }
         if line == nil, let terminal { line = PasswordLine.open(on: terminal) }
     }
 
@@ -103,7 +102,7 @@ struct Dialogue {
     }
 }
 
-extension Answer {
+extension LoginAnswer {
     /// Whether it says that the reader waits for a finger.
     fileprivate var isTouchNotice: Bool {
         guard case .notice(let notice) = self else { return false }

@@ -51,19 +51,26 @@ public func pam_sm_close_session(
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> Int32 { unsafe notServed(handle, "session") }
 
-/// pam_sm_chauthtok(3): not served.
+/// pam_sm_chauthtok(3): a new password is reported, for the keyring; always PAM_IGNORE.
 @c @implementation
 public func pam_sm_chauthtok(
     _ handle: OpaquePointer?, _ flags: Int32, _ count: Int32,
     _ words: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-) -> Int32 { unsafe notServed(handle, "password") }
+) -> Int32 {
+    guard var application = unsafe Application(handle, flags: flags) else { return PAM_IGNORE }
+    let arguments = unsafe Application.arguments(count, words)
+    application.debug = (try? ModuleOptions(parsing: arguments))?.debug ?? false
+    let isUpdate = flags & Int32(PAM_UPDATE_AUTHTOK) != 0
+    return PasswordChange.report(application, isUpdate: isUpdate, arguments)
+}
 
 /// Says that the stack's line is a mistake. PAM_IGNORE lets nobody in: libpam fails a stack
 /// that has nothing else.
 private func notServed(_ handle: OpaquePointer?, _ type: StaticString) -> Int32 {
     if let application = unsafe Application(handle, flags: 0) {
         let type = Text(escaping: type.bytes)
-        application.log(LOG_ERR, "pam_signet.so serves 'auth' only: remove its '\(type)' line")
+        application.log(
+            LOG_ERR, "pam_signet.so serves 'auth' and 'password': remove its '\(type)' line")
     }
     return PAM_IGNORE
 }

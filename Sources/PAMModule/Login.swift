@@ -105,7 +105,8 @@ extension Login {
         defer { dialogue.end() }
         var daemon = try Connection.open(options.socket)
         let challenge = try Login.freshChallenge()
-        try daemon.send(.authenticate(request(challenge, options)))
+        let request = request(challenge, options)
+        try daemon.send { () throws(WireFault) in try LoginRequest.authenticate(request) }
         switch registration {
         case .switchedOff:
             _ = try dialogue.assertion(from: &daemon) {}
@@ -119,6 +120,11 @@ extension Login {
                 throw .unavailable("libcrypto.so.3 or the key cannot be used", shown: Prompt.silent)
             }
             try check(assertion, challenge, registered, verifier)
+            guard assertion.password != nil else { return }
+            guard request.wantsKeyring, var password = daemon.takePassword() else {
+                throw .refused("a password came that nobody asked for")
+            }
+            try application.setPassword(&password)
         }
     }
 
@@ -138,7 +144,7 @@ extension Login {
             account: account, challenge: challenge, service: service, terminal: terminal,
             requester: requester, purpose: purpose,
             timeoutMilliseconds: options.timeoutSeconds * 1_000,
-            maximumTries: options.maximumTries)
+            maximumTries: options.maximumTries, wantsKeyring: geteuid() == 0)
     }
 
     /// Succeeds only for a statement of this very login, signed by the registered key.

@@ -47,10 +47,10 @@ struct RegisteredKey {
         _ line: Bytes, account: Bytes
     ) throws(TrustedPath.Fault) -> RegisteredKey {
         guard let (key, comment) = try? SSHPublicKey.parse(line: line) else { throw .untrusted }
-        let words = comment.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard words.count == 3, Bytes(words[0]) == StaticString("signet").bytes,
-            PercentEncoding.decode(Bytes(words[1])) == account,
-            let credential = Hexadecimal.decode(Bytes(words[2])), credential.count == 16
+        let words = comment.parts(between: UInt8(ascii: ":"))
+        guard words.count == 3, words[0] == StaticString("signet").bytes,
+            PercentEncoding.decode(words[1]) == account,
+            let credential = Hexadecimal.decode(words[2]), credential.count == 16
         else { throw .untrusted }
         return RegisteredKey(key: key, credential: credential)
     }

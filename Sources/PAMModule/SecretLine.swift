@@ -1,6 +1,6 @@
 import CPAMModule
 
-/// A line that was typed and nobody may see; its memory is wiped when nobody has it any more.
+/// A password that was typed or sent, and that nobody may see; its memory is wiped when nobody has it any more.
 // SAFETY: the memory is allocated by init, freed by deinit, and never leaves the value.
 @safe struct SecretLine: ~Copyable {
     private let bytes: UnsafeMutableRawBufferPointer
@@ -9,6 +9,14 @@ import CPAMModule
     /// Room for the longest password and the ending of the line.
     init() {
         unsafe bytes = .allocate(byteCount: Limit.password + 1, alignment: 1)
+    }
+
+    /// Copies a text; what is longer than any password can be is none.
+    init(copying text: Span<UInt8>) {
+        self.init()
+        guard text.count <= Limit.password else { return }
+        for index in text.indices { unsafe bytes[index] = text[index] }
+        count = text.count
     }
 
     deinit {
@@ -39,5 +47,13 @@ import CPAMModule
         guard isPassword, let start = unsafe bytes.baseAddress else { return PAM_BUF_ERR }
         unsafe bytes[count] = 0
         return unsafe body(start.assumingMemoryBound(to: CChar.self))
+    }
+
+    /// Lends the line.
+    func withSpan<Result>(
+        _ body: (Span<UInt8>) throws(WireFault) -> Result
+    ) throws(WireFault) -> Result {
+        let line = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<count])
+        return try body(unsafe Span(_bytes: line.bytes))
     }
 }

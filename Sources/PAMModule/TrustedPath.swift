@@ -18,8 +18,8 @@ enum TrustedPath {
     /// The directory at an absolute path, as O_PATH.
     static func directory(_ path: Bytes) throws(Fault) -> Descriptor {
         var directory = try open("/", below: AT_FDCWD)
-        for name in path.split(separator: UInt8(ascii: "/")) {
-            directory = try open([UInt8](name), below: directory.number)
+        for name in path.parts(between: UInt8(ascii: "/")) where !name.isEmpty {
+            directory = try open(name, below: directory.number)
         }
         return directory
     }

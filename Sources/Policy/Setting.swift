@@ -90,6 +90,15 @@ package enum Settings {
         accepts: .duration(.seconds(1)...(.seconds(300)), orOff: false),
         purpose: "the longest time that the check of a password may take")
 
+    /// `keyring.except`
+    package static let keyringExcept = Setting(
+        section: "keyring", key: "except",
+        standard: .words([
+            "sudo", "sudo-i", "su", "su-l", "runuser", "runuser-l", "doas", "polkit-1", "pkexec",
+            "cron", "crond", "atd", "sshd", "passwd", "chpasswd", "newusers", "chfn", "chsh",
+            "chage", "systemd-user", "vlock", "cups", "samba", "signet",
+        ]), accepts: .words,
+        purpose: "services that never get the login password, though a touch lets in")
     /// `vault.kind`
     package static let vaultKind = Setting(
         section: "vault", key: "kind", standard: .word("auto"),
@@ -112,7 +121,7 @@ package enum Settings {
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
-        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, vaultKind, vaultTPM,
-        vaultRegisters, vaultTimeout,
+        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, keyringExcept, vaultKind,
+        vaultTPM, vaultRegisters, vaultTimeout,
     ]
 }

@@ -47,12 +47,11 @@ package struct SSHPublicKey: Equatable, Sendable {
     ) throws(SSHFault) -> (key: SSHPublicKey, comment: [UInt8]) {
         guard line.count <= maximumLineLength else { throw .tooLong }
         guard line.last == UInt8(ascii: "\n") else { throw .truncated }
-        let words = line.dropLast().split(
-            separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
-        guard words.count == 3, [UInt8](words[0]) == algorithm.bytes,
-            let blob = Base64.decode([UInt8](words[1]), .standard),
+        let words = [UInt8](line.dropLast()).parts(between: UInt8(ascii: " "), most: 3)
+        guard words.count == 3, words[0] == algorithm.bytes,
+            let blob = Base64.decode(words[1], .standard),
             !words[2].contains(UInt8(ascii: "\n"))
         else { throw .malformed }
-        return (try SSHPublicKey(blob: blob), [UInt8](words[2]))
+        return (try SSHPublicKey(blob: blob), words[2])
     }
 }

@@ -22,6 +22,8 @@ package struct AccountState: Sendable {
     package var prints: PrintStore { PrintStore(account: self) }
     /// The credential for this machine.
     package var credential: CredentialStore { CredentialStore(account: self) }
+    /// The login password for the keyring.
+    package var keyring: KeyringStore { KeyringStore(account: self) }
     /// The secrets that a touch releases.
     package var secrets: SecretStore { SecretStore(account: self) }
     /// The failed matches.

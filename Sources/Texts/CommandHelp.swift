@@ -76,6 +76,11 @@ package enum CommandHelp {
     package static let to: Text = "the directory for --export; made if it is not there"
     /// `--signers`
     package static let signers: Text = "the public keys, as an allowed_signers file"
+    /// `--keyring`
+    package static let keyring: Text =
+        "keep the login password for the keyring, released by a touch at a login"
+    /// `--no-keyring`
+    package static let noKeyring: Text = "keep it no longer"
     /// `secret set --replace`
     package static let replace: Text = "replace the secret of this name, if there is one"
     /// `secret get --no-newline`

@@ -22,6 +22,15 @@ package enum CommandOutcome {
     package static func enabled(_ account: Bytes) -> Text {
         "fingerprint login is on for \(account)"
     }
+    /// Whether a touch opens the keyring now.
+    package static func keyring(_ state: KeyringState, account: Bytes) -> Text {
+        switch state {
+        case .on: "a touch opens the keyring of \(account) at a login"
+        case .off: "a touch does not open the keyring of \(account)"
+        case .passwordChanged, .fingersChanged, .damaged:
+            "\(account)'s keyring does not open by touch any more: \(CommandStatus.reason(state))"
+        }
+    }
     /// Login was turned off.
     package static func disabled(_ account: Bytes) -> Text {
         "fingerprint login is off for \(account). Run 'signet enable' to turn it on again"

@@ -10,6 +10,8 @@ package enum CommandStatus {
     package static let login: Text = "login"
     /// In front of the line: how many fingers.
     package static let fingers: Text = "fingers"
+    /// In front of the line: whether a touch opens the keyring.
+    package static let keyring: Text = "keyring"
     /// In front of the line: how many secrets the fingers open.
     package static let secrets: Text = "secrets"
     /// In front of the line: which readers.
@@ -55,6 +57,31 @@ package enum CommandStatus {
         let enrolled: Text = status.prints == 0 ? "none" : "\(number: status.prints) enrolled"
         guard status.damaged > 0 else { return enrolled }
         return "\(enrolled), \(number: status.damaged) damaged: delete and enroll them again"
+    }
+
+    /// Whether a touch opens the keyring, and why not.
+    package static func keyring(_ status: StatusAnswer) -> Text {
+        switch status.keyring {
+        case .on: "opens by touch at a login"
+        case .off: "does not open by touch"
+        case .passwordChanged, .fingersChanged, .damaged:
+            "does not open by touch: \(reason(status.keyring))"
+        }
+    }
+
+    /// Why the login password was dropped, and what to do.
+    static func reason(_ state: KeyringState) -> Text {
+        switch state {
+        case .passwordChanged:
+            "the login password has changed. Run 'signet enable --keyring'"
+        case .fingersChanged:
+            """
+            the fingers or the key have changed, and the password was not given. \
+            Run 'signet enable --keyring'
+            """
+        case .damaged: "the kept password cannot be opened. Run 'signet enable --keyring'"
+        case .on, .off: ""
+        }
     }
 
     /// Whether failed matches keep the finger out.

@@ -30,13 +30,9 @@ extension Denial {
         case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed: readerText
         case .notPermitted: "you may not ask this for \(account)"
         case .unknownAccount: "there is no account \(account) on this machine"
-        case .wrongPassword: "the password was wrong"
-        case .passwordCheckFailed:
-            "the password could not be checked: see 'journalctl -t signetd'"
-        case .fingerTaken: "this finger is enrolled for another account"
-        case .fingerKnown: fingerKnownText
-        case .tooManyFingers: "no more fingers can be added. Delete one with 'signet delete'"
-        case .unknownFinger: "no such finger is enrolled. See 'signet list'"
+        case .wrongPassword, .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers,
+            .unknownFinger, .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
+            commandText
         case .storage: "what was needed could not be read or written\(subjectText(": "))"
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
@@ -48,12 +44,6 @@ extension Denial {
             the system was started in another state than fingerprint login was enabled in. \
             Use the password, and run 'signet enable' if the change was yours
             """
-        case .secretExists:
-            "there is a secret\(subjectText(" ")) already. Say '--replace' to replace it"
-        case .unknownSecret: "there is no secret\(subjectText(" ")). See 'signet secret list'"
-        case .secretStale:
-            "the fingers have changed since the secret\(subjectText(" ")) was kept: set it again"
-        case .tooManySecrets: "no more secrets can be kept. Delete one with 'signet secret delete'"
         }
     }
 
@@ -97,12 +87,41 @@ extension Denial {
         default: "no fingerprint reader was found that can be used for this"
         }
     }
+}
+
+#if hasFeature(Embedded)
+extension Denial {
+    /// Never the answer to a login.
+    private var commandText: Text { "the request is not possible now" }
+}
+#else
+extension Denial {
+    /// What is answered to the command `signet` only.
+    private var commandText: Text {
+        switch reason {
+        case .wrongPassword: "the password was wrong"
+        case .passwordCheckFailed:
+            "the password could not be checked: see 'journalctl -t signetd'"
+        case .fingerTaken: "this finger is enrolled for another account"
+        case .fingerKnown: fingerKnownText
+        case .tooManyFingers: "no more fingers can be added. Delete one with 'signet delete'"
+        case .unknownFinger: "no such finger is enrolled. See 'signet list'"
+        case .secretExists:
+            "there is a secret\(subjectText(" ")) already. Say '--replace' to replace it"
+        case .unknownSecret: "there is no secret\(subjectText(" ")). See 'signet secret list'"
+        case .secretStale:
+            "the fingers have changed since the secret\(subjectText(" ")) was kept: set it again"
+        case .tooManySecrets: "no more secrets can be kept. Delete one with 'signet secret delete'"
+        default: "the request is not possible now"
+        }
+    }
 
     private var fingerKnownText: Text {
         guard let finger else { return "this finger is already enrolled" }
         return "this finger is already enrolled, as \(finger.name.bytes)"
     }
 }
+#endif
 
 extension InvalidationCause {
     /// The cause in a few words, for `signet status`.

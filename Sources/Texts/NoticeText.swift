@@ -13,6 +13,7 @@ extension Notice {
         case .noMatch: noMatchText
         case .stage: "stage \(number: done ?? 0) of \(number: total ?? 0)"
         case .fingerPresent, .fingerGone: nil
+        case .passwordStale: "the login password has changed: run 'signet enable --keyring'"
         }
     }
 

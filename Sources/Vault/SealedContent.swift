@@ -2,7 +2,7 @@ import Crypto
 import Posix
 
 /// Content that is too long for a vault: sealed under a random key, which a vault seals.
-package struct SealedContent: Sendable {
+package struct SealedContent: Equatable, Sendable {
     /// How many bytes sealing adds to the content.
     package static let overhead = AESGCM.overhead
 
@@ -11,6 +11,12 @@ package struct SealedContent: Sendable {
     /// The content, AES-256-GCM under that key, with all of the context but the fingers as additional
     /// data: the key alone is sealed anew where fingers change.
     package let content: [UInt8]
+
+    /// What was read from disk, or was sealed anew.
+    package init(key: [UInt8], content: [UInt8]) {
+        self.key = key
+        self.content = content
+    }
 
     /// Seals content of any length from 1 byte on to a context.
     package static func seal(

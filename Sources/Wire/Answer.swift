@@ -1,26 +1,24 @@
-/// What a touch produced: the signed statement.
-package struct Assertion: Equatable, Sendable {
-    /// The statement's canonical text.
-    package var statement: Bytes
-    /// The SSHSIG blob over it, not armoured.
-    package var signature: Bytes
-    /// The login password, where the request wanted it and the account lets the keyring have it.
-    package var password: Bytes?
-
-    /// A statement and its signature.
-    package init(statement: Bytes, signature: Bytes, password: Bytes? = nil) {
-        self.statement = statement
-        self.signature = signature
-        self.password = password
-    }
-}
-
+#if !hasFeature(Embedded)
 /// How an account's credential stands; the raw value is on the wire.
 package enum CredentialState: UInt8, CaseIterable, Sendable {
     case none = 1
     case valid = 2
     case disabled = 3
     case invalidated = 4
+}
+
+/// Whether a touch opens the keyring, and why not; the raw value is on the wire.
+package enum KeyringState: UInt8, CaseIterable, Sendable {
+    /// Never turned on, or turned off.
+    case off = 1
+    /// The login password is kept for it.
+    case on = 2
+    /// The password was dropped: it is not the account's any more.
+    case passwordChanged = 3
+    /// The password was dropped: the fingers changed, and it was not given again.
+    case fingersChanged = 4
+    /// The password was dropped: it cannot be opened.
+    case damaged = 5
 }
 
 /// Whether failed matches keep the finger out; the raw value is on the wire.
@@ -60,13 +58,15 @@ package struct StatusAnswer: Equatable, Sendable {
     package var device: Bytes
     /// Secrets that open to the present fingers; nil for none.
     package var secrets: UInt32?
+    /// Whether a touch opens the keyring.
+    package var keyring: KeyringState
 
     /// All of it.
     package init(
         account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
         since: UInt64? = nil, configurationFault: Bytes? = nil, prints: UInt8, damaged: UInt8,
         state: CredentialState, generation: UInt64, lock: LockState, program: Bytes,
-        vault: Bytes, device: Bytes, secrets: UInt32? = nil
+        vault: Bytes, device: Bytes, secrets: UInt32? = nil, keyring: KeyringState = .off
     ) {
         self.account = account
         self.seconds = seconds
@@ -82,6 +82,7 @@ package struct StatusAnswer: Equatable, Sendable {
         self.vault = vault
         self.device = device
         self.secrets = secrets
+        self.keyring = keyring
     }
 }
 
@@ -250,15 +251,18 @@ package struct DoneAnswer: Equatable, Sendable {
     package var state: CredentialState?
     /// Secrets that a change of fingers ends, or has just ended.
     package var secrets: UInt32?
+    /// Whether a touch opens the keyring now; nil where it was never turned on.
+    package var keyring: KeyringState?
 
     /// What applies.
     package init(
         finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
-        secrets: UInt32? = nil
+        keyring: KeyringState? = nil, secrets: UInt32? = nil
     ) {
         self.finger = finger
         self.prints = prints
         self.state = state
+        self.keyring = keyring
         self.secrets = secrets
     }
 }
@@ -284,3 +288,4 @@ package enum Answer: Equatable, Sendable {
     case vault(VaultAnswer)
     case secretWanted
 }
+#endif

@@ -1,3 +1,4 @@
+#if !hasFeature(Embedded)
 extension Answer {
     /// The kind of frame that carries it.
     package var kind: AnswerKind {
@@ -27,12 +28,12 @@ extension Answer {
         switch self {
         case .notice(let notice): try notice.put(into: &frame)
         case .assertion(let assertion):
-            try frame.put(.password, ifPresent: assertion.password)
-            try frame.put(.statement, assertion.statement)
-            try frame.put(.signature, assertion.signature)
-        case .receipt(let assertion):
-            try frame.put(.statement, assertion.statement)
-            try frame.put(.signature, assertion.signature)
+            guard let password = assertion.password else {
+                try assertion.put(into: &frame)
+                break
+            }
+            return try assertion.encoded(password: password.span)
+        case .receipt(let assertion): try assertion.put(into: &frame)
         case .denial(let denial): try denial.put(into: &frame)
         case .passwordWanted(let account): try frame.put(accountName: account)
         case .done(let done):
@@ -40,6 +41,7 @@ extension Answer {
             try frame.put(.count, numberIfPresent: done.secrets)
             try frame.put(.total, numberIfPresent: done.prints)
             try frame.put(.state, numberIfPresent: done.state?.rawValue)
+            try frame.put(.keyringState, numberIfPresent: done.keyring?.rawValue)
         case .status(let status): try status.put(into: &frame)
         case .print(let print): try print.put(into: &frame)
         case .reader(let reader): try reader.put(into: &frame)
@@ -63,19 +65,25 @@ extension Answer {
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let kind = AnswerKind(rawValue: frame.kind) else { throw .unknownKind }
-        self = try Answer(kind, from: &frame)
+        if let answer = try LoginAnswer(from: &frame) {
+            self = Answer(answer)
+        } else {
+            self = try Answer(kind, from: &frame)
+        }
         try frame.end()
+    }
+
+    private init(_ answer: LoginAnswer) {
+        switch answer {
+        case .notice(let notice): self = .notice(notice)
+        case .assertion(let assertion): self = .assertion(assertion)
+        case .denial(let denial): self = .denial(denial)
+        }
     }
 
     private init(_ kind: AnswerKind, from frame: inout FrameReader) throws(WireFault) {
         switch kind {
-        case .notice: self = .notice(try Notice(from: &frame))
-        case .assertion:
-            let password = try frame.bytesIfPresent(.password)
-            var assertion = try Assertion(from: &frame)
-            assertion.password = password
-            self = .assertion(assertion)
-        case .denial: self = .denial(try Denial(from: &frame))
+        case .notice, .assertion, .denial: throw .unknownKind
         case .passwordWanted: self = .passwordWanted(account: try frame.accountName())
         case .done:
             let finger: Finger? = try frame.choiceIfPresent(.finger)
@@ -83,7 +91,8 @@ extension Answer {
             self = .done(
                 DoneAnswer(
                     finger: finger, prints: try frame.numberIfPresent(.total),
-                    state: try frame.choiceIfPresent(.state), secrets: secrets))
+                    state: try frame.choiceIfPresent(.state),
+                    keyring: try frame.choiceIfPresent(.keyringState), secrets: secrets))
         case .status: self = .status(try StatusAnswer(from: &frame))
         case .print: self = .print(try PrintAnswer(from: &frame))
         case .reader: self = .reader(try ReaderAnswer(from: &frame))
@@ -106,9 +115,21 @@ extension Answer {
 }
 
 extension Assertion {
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        self.init(
-            statement: try frame.bytes(.statement), signature: try frame.bytes(.signature))
+    /// The frame of an assertion with a password; whoever sends it wipes it.
+    package func encoded(password: Span<UInt8>) throws(WireFault) -> Bytes {
+        // Room for all of it, so that no piece with the password is left behind.
+        let room =
+            Frame.headerLength + 3 * Frame.fieldHeaderLength + password.count + statement.count
+            + signature.count
+        var frame = FrameWriter(kind: AnswerKind.assertion.rawValue, capacity: room)
+        try frame.put(.password, password)
+        try put(into: &frame)
+        return frame.bytes
+    }
+
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.statement, statement)
+        try frame.put(.signature, signature)
     }
 }
 
@@ -122,17 +143,6 @@ extension Notice {
         try frame.put(.retry, numberIfPresent: retry?.rawValue)
         try frame.put(.triesLeft, numberIfPresent: triesLeft)
     }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let subject = try frame.bytesIfPresent(.subject)
-        self.init(try frame.choice(.notice))
-        self.subject = subject
-        scan = try frame.choiceIfPresent(.scan)
-        done = try frame.numberIfPresent(.done)
-        total = try frame.numberIfPresent(.total)
-        retry = try frame.choiceIfPresent(.retry)
-        triesLeft = try frame.numberIfPresent(.triesLeft)
-    }
 }
 
 extension Denial {
@@ -144,17 +154,6 @@ extension Denial {
         try frame.put(.since, numberIfPresent: since)
         try frame.put(.subject, ifPresent: subject)
         try frame.put(.done, number: mismatches)
-    }
-
-    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
-        let finger: Finger? = try frame.choiceIfPresent(.finger)
-        self.init(try frame.choice(.reason))
-        self.finger = finger
-        cause = try frame.choiceIfPresent(.cause)
-        seconds = try frame.numberIfPresent(.seconds)
-        since = try frame.numberIfPresent(.since)
-        subject = try frame.bytesIfPresent(.subject)
-        mismatches = try frame.number(.done)
     }
 }
 
@@ -174,6 +173,7 @@ extension StatusAnswer {
         try frame.put(.program, program)
         try frame.put(.vault, vault)
         try frame.put(.device, device)
+        try frame.put(.keyringState, number: keyring.rawValue)
     }
 
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
@@ -191,7 +191,7 @@ extension StatusAnswer {
             state: try frame.choice(.state), generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
             vault: try frame.bytes(.vault), device: try frame.bytes(.device),
-            secrets: secrets)
+            secrets: secrets, keyring: try frame.choice(.keyringState))
     }
 }
 
@@ -279,3 +279,4 @@ extension VaultAnswer {
             registers: registers, root: try frame.bytes(.rootName), trouble: trouble)
     }
 }
+#endif

@@ -48,6 +48,7 @@ package enum Field: UInt8, CaseIterable {
     case device = 54
     case counter = 55
     case rootName = 56
+    case keyringState = 57
 
     /// The sizes in bytes that a value of this field may have.
     package var size: ClosedRange<Int> {
@@ -68,7 +69,7 @@ package enum Field: UInt8, CaseIterable {
         case .statement: 1...Limit.statement
         case .signature: 1...Limit.signature
         case .finger, .maximumTries, .reason, .cause, .notice, .scan, .done, .total, .retry,
-            .triesLeft, .state, .lock, .keyring, .replaces:
+            .triesLeft, .state, .lock, .keyring, .replaces, .keyringState:
             1...1
         case .timeoutMilliseconds, .count, .seconds, .features: 4...4
         case .first, .since, .generation, .counter: 8...8

@@ -4,13 +4,22 @@ package struct FrameWriter {
     package private(set) var bytes: Bytes
     private var lastTag: UInt8 = 0
 
-    /// Begins a frame of a kind.
-    package init(kind: UInt8) {
-        bytes = [Frame.version, kind]
+    /// Begins a frame of a kind; a frame that grows beyond `capacity` bytes is moved, which leaves
+    /// copies of what was put into it.
+    package init(kind: UInt8, capacity: Int = Frame.headerLength) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+        bytes.append(Frame.version)
+        bytes.append(kind)
     }
 
     /// Appends a field; throws when its size is wrong, it is out of order, or the frame is full.
     package mutating func put(_ field: Field, _ value: Bytes) throws(WireFault) {
+        try put(field, value.span)
+    }
+
+    /// Appends a field without another copy of its value.
+    package mutating func put(_ field: Field, _ value: Span<UInt8>) throws(WireFault) {
         guard field.rawValue > lastTag else { throw .unexpectedField }
         guard field.size.contains(value.count) else { throw .tooLong }
         let end = bytes.count + Frame.fieldHeaderLength + value.count
@@ -19,7 +28,7 @@ package struct FrameWriter {
         bytes.append(field.rawValue)
         bytes.append(UInt8(truncatingIfNeeded: value.count >> 8))
         bytes.append(UInt8(truncatingIfNeeded: value.count))
-        bytes.append(contentsOf: value)
+        for index in value.indices { bytes.append(value[index]) }
         lastTag = field.rawValue
     }
 

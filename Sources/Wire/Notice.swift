@@ -29,6 +29,8 @@ package enum NoticeKind: UInt8, CaseIterable, Sendable {
     case fingerPresent = 6
     /// The finger has left the reader.
     case fingerGone = 7
+    /// The login password was changed since it was kept: the keyring does not open by touch now.
+    case passwordStale = 8
 }
 
 /// Something to tell the user while a request goes on.

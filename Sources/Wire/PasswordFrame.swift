@@ -1,20 +1,27 @@
-/// Finds a password in a packet without copying it, so that the caller can wipe the only copy.
+/// Takes a password out of a packet before anything copies it.
 package enum PasswordFrame {
-    /// The place of the password if the packet is a `password` request, nil if it is another kind.
+    /// Lends the password of a packet, if it has one, and blanks it there.
     ///
-    /// Throws unless such a packet is exactly one well-formed request.
-    package static func range(in packet: Bytes) throws(WireFault) -> Range<Int>? {
-        let start = Frame.headerLength + Frame.fieldHeaderLength
-        guard packet.count >= Frame.headerLength, packet[0] == Frame.version,
-            packet[1] == Verb.password.rawValue
-        else { return nil }
-        guard packet.count >= start else { throw .truncated }
-        let length = Int(packet[3]) << 8 | Int(packet[4])
-        guard packet[2] == Field.password.rawValue, Field.password.size.contains(length) else {
-            throw .malformedValue
+    /// What is decoded afterwards has zeros in its place: whoever checks the frame holds no secret.
+    package static func take<Result: ~Copyable>(
+        from packet: inout Bytes, _ body: (Span<UInt8>) -> Result
+    ) -> Result? {
+        guard let range = range(in: packet) else { return nil }
+        let result = body(packet.span.extracting(range))
+        for index in range { packet[index] = 0 }
+        return result
+    }
+
+    /// Where a password stands in a packet of any kind; nil if the packet ends before one does.
+    static func range(in packet: Bytes) -> Range<Int>? {
+        var position = Frame.headerLength
+        while packet.count - position >= Frame.fieldHeaderLength {
+            let start = position + Frame.fieldHeaderLength
+            let length = Int(packet[position + 1]) << 8 | Int(packet[position + 2])
+            guard packet.count - start >= length else { return nil }
+            if packet[position] == Field.password.rawValue { return start..<start + length }
+            position = start + length
         }
-        guard packet.count - start >= length else { throw .truncated }
-        guard packet.count - start == length else { throw .unexpectedField }
-        return start..<packet.count
+        return nil
     }
 }

@@ -1,10 +1,10 @@
+#if !hasFeature(Embedded)
 extension Request {
     /// The frame of this request; throws when a value does not fit.
     package func encoded() throws(WireFault) -> Bytes {
         var frame = FrameWriter(kind: verb.rawValue)
         switch self {
-        case .authenticate(let request):
-            try request.put(into: &frame)
+        case .authenticate(let request): return try LoginRequest.authenticate(request)
         case .verify(let account, let timeout):
             try frame.put(accountName: account)
             try frame.put(.timeoutMilliseconds, number: timeout)
@@ -26,19 +26,21 @@ extension Request {
             try frame.put(.first, number: request.first)
             try frame.put(.count, number: request.count)
         case .passwordAccepted(let account, let service):
-            try frame.put(accountName: account)
-            try frame.put(.service, service)
+            return try LoginRequest.passwordAccepted(account: account, service: service)
+        case .passwordChanged(let account, let service, let password):
+            return try LoginRequest.passwordChanged(
+                account: account, service: service, password: password.span)
         case .password(let password):
             try frame.put(.password, password)
         case .readers, .configuration, .cancel, .vault, .trustVault:
             break
-        case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate, .passwordChanged:
+        case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate:
             try putKept(into: &frame)
         }
         return frame.bytes
     }
 
-    /// The requests about what is kept: secrets, vaults, the keyring's password.
+    /// The requests about what is kept: secrets and vaults.
     private func putKept(into frame: inout FrameWriter) throws(WireFault) {
         switch self {
         case .secretSet(let request):
@@ -57,10 +59,6 @@ extension Request {
         case .migrate(let account, let vault):
             try frame.put(accountName: account)
             try frame.put(.vault, vault)
-        case .passwordChanged(let account, let service, let password):
-            try frame.put(accountName: account)
-            try frame.put(.service, service)
-            try frame.put(.password, password)
         default: break
         }
     }
@@ -148,20 +146,6 @@ extension Request {
 }
 
 extension AuthenticateRequest {
-    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
-        try frame.put(accountName: account)
-        try frame.put(.challenge, challenge)
-        try frame.put(.service, service)
-        try frame.put(.terminal, terminal)
-        try frame.put(.remoteHost, remoteHost)
-        try frame.put(.requester, requester)
-        try frame.put(.purpose, purpose)
-        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
-        guard maximumTries > 0 else { throw .malformedValue }
-        try frame.put(.maximumTries, number: maximumTries)
-        try frame.put(.keyring, flagIfPresent: wantsKeyring ? true : nil)
-    }
-
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         self.init(
             account: try frame.accountName(),
@@ -177,24 +161,6 @@ extension AuthenticateRequest {
         let keyring = try frame.flagIfPresent(.keyring)
         wantsKeyring = keyring == true
         guard maximumTries > 0, keyring != false else { throw .malformedValue }
-    }
-}
-
-extension Bytes {
-    /// No control characters, no `/`, no `:`; these never occur in passwd(5).
-    fileprivate var isAccountName: Bool {
-        for byte in self where byte < 0x20 || byte == 0x7F || byte == 0x2F || byte == 0x3A {
-            return false
-        }
-        return true
-    }
-}
-
-extension FrameWriter {
-    /// Appends an account's name; throws when the reader would refuse it.
-    mutating func put(accountName name: Bytes) throws(WireFault) {
-        guard name.isAccountName else { throw .malformedValue }
-        try put(.account, name)
     }
 }
 
@@ -219,21 +185,5 @@ extension FrameReader {
         guard name.isAccountName else { throw .malformedValue }
         return name
     }
-
-    /// A one-byte field that must be one of an enumeration's values.
-    mutating func choice<Choice: RawRepresentable>(
-        _ field: Field, as type: Choice.Type = Choice.self
-    ) throws(WireFault) -> Choice where Choice.RawValue == UInt8 {
-        guard let choice = try choiceIfPresent(field, as: type) else { throw .unexpectedField }
-        return choice
-    }
-
-    /// The same, if the field is there.
-    mutating func choiceIfPresent<Choice: RawRepresentable>(
-        _ field: Field, as type: Choice.Type = Choice.self
-    ) throws(WireFault) -> Choice? where Choice.RawValue == UInt8 {
-        guard let raw = try numberIfPresent(field, as: UInt8.self) else { return nil }
-        guard let choice = Choice(rawValue: raw) else { throw .malformedValue }
-        return choice
-    }
 }
+#endif

@@ -186,6 +186,33 @@ struct FingerTests {
         }
     }
 
+    @Test("enable asks for the keyring as it is told to, and tells how that stands")
+    func keyring() throws {
+        let states: [(KeyringState?, String)] = [
+            (.on, "a touch opens the keyring of alice at a login\n"),
+            (.off, "a touch does not open the keyring of alice\n"),
+            (.passwordChanged, "any more: the login password has changed. Run 'signet enable"),
+            (.fingersChanged, "any more: the fingers or the key have changed, and the password"),
+            (.damaged, "any more: the kept password cannot be opened"), (nil, ""),
+        ]
+        for (words, wanted) in [([], nil), (["--keyring"], true), (["--no-keyring"], false)]
+            as [([String], Bool?)]
+        {
+            for (state, text) in states {
+                let script = answering(.done(DoneAnswer(state: .valid, keyring: state)))
+                let run = try signet(["enable", "--account", "alice"] + words, [script])
+                #expect(run.requests == [.enable(account: alice, keyring: wanted)])
+                #expect(text.isEmpty || run.output.contains(text))
+                #expect(run.output.split(separator: "\n").count == (state == nil ? 1 : 2))
+            }
+        }
+        let both = try signet(["enable", "--account", "alice", "--keyring", "--no-keyring"])
+        #expect(both.code == .usage)
+        let script = answering(.done(DoneAnswer(state: .valid, keyring: .passwordChanged)))
+        let json = try signet(["enable", "--account", "alice", "--json"], [script])
+        #expect(try json.document("enabled")["keyring"] as? String == "password-changed")
+    }
+
     @Test("readers shows a table, and says where nothing is")
     func readers() throws {
         let script = answering(.reader(sampleReader), .done(DoneAnswer()))

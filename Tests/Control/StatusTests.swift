@@ -33,6 +33,7 @@ struct StatusTests {
                 account  alice
                 login    on since 20 Nov 2026
                 fingers  2 enrolled
+                keyring  does not open by touch
                 readers  Quick\\x1b[2J (usb-1)
                 lockout  none
                 used by  sudo

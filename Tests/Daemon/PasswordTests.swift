@@ -150,43 +150,6 @@ extension DaemonBench {
 
     /// Whether the daemon's writable memory has these bytes somewhere.
     func memoryHolds(_ text: String) throws -> Bool {
-        let maps = try String(decoding: Layout.read("/proc/\(program.pid)/maps"), as: UTF8.self)
-        let memory = unsafe open("/proc/\(program.pid)/mem", O_RDONLY | O_CLOEXEC)
-        try #require(memory >= 0)
-        defer { close(memory) }
-        for line in maps.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-            guard words[1].hasPrefix("rw"), ends.count == 2 else { continue }
-            var bytes = Bytes(repeating: 0, count: Int(ends[1] - ends[0]))
-            let length = bytes.count
-            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(memory, buffer.baseAddress, length, Int(ends[0]))
-            }
-            guard count > 0 else { continue }
-            bytes.removeLast(length - count)
-            if Self.holds(bytes, Bytes(text.utf8)) { return true }
-        }
-        return false
-    }
-
-    private static func holds(_ memory: Bytes, _ wanted: Bytes) -> Bool {
-        unsafe memory.withUnsafeBytes { memory in
-            var rest = unsafe memory[...]
-            while unsafe rest.count >= wanted.count, let start = unsafe rest.baseAddress {
-                // By the C function: memory is long.
-                guard let found = unsafe memchr(start, Int32(wanted[0]), rest.count) else { break }
-                let from = unsafe rest.startIndex + (UnsafeRawPointer(found) - start)
-                if unsafe rest[from...].starts(with: wanted) { return true }
-                unsafe rest = unsafe rest[(from + 1)...]
-            }
-            return false
-        }
-    }
-}
-
-extension Slice<UnsafeRawBufferPointer> {
-    fileprivate var baseAddress: UnsafeRawPointer? {
-        unsafe base.baseAddress.map { unsafe $0 + startIndex }
+        try ProcessMemory.holds(text, in: program.pid)
     }
 }

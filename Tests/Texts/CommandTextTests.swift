@@ -75,5 +75,13 @@ struct CommandTextTests {
             }
             #expect(isHarmless(CommandOutcome.login(state, account: hostile)))
         }
+        for keyring in KeyringState.allCases {
+            var status = StatusAnswer(
+                account: hostile, prints: 1, damaged: 0, state: .valid, generation: 1, lock: .open,
+                program: [], vault: [], device: Bytes(0..<16))
+            status.keyring = keyring
+            #expect(isHarmless(CommandStatus.keyring(status)))
+            #expect(isHarmless(CommandOutcome.keyring(keyring, account: hostile)))
+        }
     }
 }

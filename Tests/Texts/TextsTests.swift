@@ -72,7 +72,7 @@ struct TextTests {
                     ).text
                     switch kind {
                     case .fingerPresent, .fingerGone: #expect(text == nil)
-                    case .touch, .waiting, .retry, .noMatch, .stage:
+                    case .touch, .waiting, .retry, .noMatch, .stage, .passwordStale:
                         #expect(text.map { isHarmless($0) && hasStyle($0) } == true)
                     }
                 }

@@ -103,6 +103,7 @@ struct ProtocolDocumentTests {
             ("Kinds of scan", entries(ScanType.self)),
             ("Why a scan is repeated", entries(RetryReason.self)),
             ("States of a credential", entries(CredentialState.self)),
+            ("States of the keyring", entries(KeyringState.self)),
             ("States of the lockout", entries(LockState.self)),
             ("Fingers", entries(Finger.self)),
         ])

@@ -63,6 +63,7 @@ enum Samples {
         full.state = .invalidated
         full.generation = .max
         full.lock = .untilPassword
+        full.keyring = .passwordChanged
         full.secrets = .max
         return full
     }
@@ -84,6 +85,7 @@ enum Samples {
             .passwordWanted(account: account),
             .done(DoneAnswer()),
             .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid)),
+            .done(DoneAnswer(state: .valid, keyring: .on)),
             .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid, secrets: .max)),
             .status(status), .status(fullStatus),
             .print(

@@ -76,21 +76,31 @@ enum SecretSequences: Harness {
     }
 }
 
-/// The password's place in a packet, against the decoder that copies it.
+/// The password that is taken out of a packet, against the decoder that copies it.
 enum Passwords: Harness {
     static let name = "passwords"
-    static var seeds: [[UInt8]] { Requests.seeds }
+    static var seeds: [[UInt8]] { Requests.seeds + Answers.seeds }
 
     static func feed(_ bytes: [UInt8]) {
-        guard let place = try? PasswordFrame.range(in: bytes) else {
-            if case .password = try? Request(decoding: bytes) {
-                require(false, "a password was overlooked")
-            }
-            return
+        var packet = bytes
+        let taken = PasswordFrame.take(from: &packet) { span in
+            span.indices.map { span[$0] }
         }
-        guard case .password(let password) = try? Request(decoding: bytes) else {
-            return require(false, "a password was seen where there is none")
+        require(packet.count == bytes.count, "a packet changed its length")
+        require(taken != nil || packet == bytes, "a packet changed without a password")
+        require(password(in: bytes).map { $0 == taken } ?? true, "another password was taken")
+        require(!(password(in: packet) ?? []).contains { $0 != 0 }, "a password was left behind")
+        require(
+            (password(in: packet) == nil) == (password(in: bytes) == nil),
+            "a frame is refused without its password")
+    }
+
+    private static func password(in packet: [UInt8]) -> Bytes? {
+        switch try? Request(decoding: packet) {
+        case .password(let password), .passwordChanged(_, _, let password): return password
+        default: break
         }
-        require(password == Bytes(bytes[place]), "the password lies elsewhere")
+        guard case .assertion(let assertion) = try? Answer(decoding: packet) else { return nil }
+        return assertion.password
     }
 }

@@ -1,0 +1,198 @@
+import Loop
+import Password
+import Policy
+import Posix
+import Store
+import Vault
+import Wire
+
+/// The login password that is kept for the keyring: kept, sealed anew, and dropped.
+extension Service {
+    /// How the keyring stands, after a password that is of no use any more has been dropped.
+    func keyringState(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+    ) throws(StoreFault) -> Store.KeyringState {
+        let found = try kept.keyring.state()
+        switch found {
+        case .off, .dropped: return found
+        case .damaged: return try drop(account, kept, because: .damaged)
+        case .kept(let password):
+            let entry = try shadowEntry(account)
+            guard let loss = try kept.keyring.loss(of: password, enrolment, entry) else {
+                return found
+            }
+            return try drop(account, kept, because: loss)
+        }
+    }
+
+    /// Drops an account's password and records why.
+    @discardableResult
+    func drop(
+        _ account: Account, _ kept: AccountState, because loss: KeyringLoss
+    ) throws(StoreFault) -> Store.KeyringState {
+        try kept.keyring.drop(loss, now: instant)
+        journal.keyring(of: account, "dropped", because: loss.text)
+        return .dropped(loss, since: instant)
+    }
+
+    /// Drops an account's password, and that it was wanted.
+    func forgetKeyring(
+        _ account: Account, _ kept: AccountState, because reason: String
+    ) throws(StoreFault) {
+        guard try kept.keyring.state() != .off else { return }
+        try kept.keyring.remove()
+        journal.keyring(of: account, "dropped", because: reason)
+    }
+
+    /// Seals a password to the fingers as they are, in the place of any older one.
+    ///
+    /// Throws `.changedMeanwhile`, with nothing kept, if the fingers change while the vault works.
+    func keep(
+        _ password: VerifiedPassword, _ account: Account, _ kept: AccountState,
+        because reason: String
+    ) async throws(StoreFault) {
+        let enrolment = try kept.prints.enrolment()
+        let draft = try kept.keyring.draft(enrolment, password.entry)
+        guard case .issued(let credential) = try credentialState(account, kept, enrolment) else {
+            throw .changedMeanwhile
+        }
+        // One vault for both: a touch opens them together.
+        let kind = credential.vault
+        let sealed: SealedContent
+        do throws(VaultError) {
+            sealed = try await vaults.call(kind) { vault throws(VaultError) in
+                try SealedContent.seal(password.secret, draft.context, by: vault)
+            }
+        } catch { throw .vault(error) }
+        guard try kept.prints.enrolment().state == enrolment.state else {
+            throw .changedMeanwhile
+        }
+        try kept.keyring.keep(draft, sealed, by: kind, now: instant)
+        journal.keyring(of: account, "kept", because: reason)
+    }
+
+    /// Seals a kept password to the fingers as they are now, where a template was improved at a
+    /// match, or to another vault. `before` is what the fingers were.
+    func reseal(
+        _ password: KeptPassword, _ kept: AccountState, from before: Enrolment,
+        by kind: VaultKind? = nil
+    ) async throws(StoreFault) {
+        let enrolment = try kept.prints.enrolment()
+        let old = try kept.keyring.context(of: password, before)
+        let new = try kept.keyring.context(of: password, enrolment)
+        let kind = kind ?? password.vault
+        let key = try await reseal(password.sealed.key, in: password.vault, old, into: kind, new)
+        guard try kept.keyring.state() == .kept(password),
+            try kept.prints.enrolment().state == enrolment.state
+        else { throw .changedMeanwhile }
+        try kept.keyring.keep(password, resealed: key, by: kind, enrolment)
+    }
+
+    /// Moves a kept password to another vault. What fails is told, and stays as it was.
+    func moveKeyring(_ account: Account, to kind: VaultKind) async {
+        do throws(StoreFault) {
+            guard let kept = try kept(account) else { return }
+            let enrolment = try kept.prints.enrolment()
+            guard case .kept(let password) = try keyringState(account, kept, enrolment) else {
+                return
+            }
+            try await reseal(password, kept, from: enrolment, by: kind)
+        } catch {
+            journal.fault("the login password was not moved: \(error)", account: account.name)
+        }
+    }
+
+    /// Brings the keyring in line after the credential was issued anew: what had been wanted stays
+    /// wanted where the password was given, and is dropped, with the reason, where it was not.
+    ///
+    /// `wants` is what the request says of it, nil for nothing.
+    func settleKeyring(
+        _ wants: Bool?, _ password: VerifiedPassword?, _ account: Account, _ kept: AccountState,
+        because reason: String
+    ) async throws(StoreFault) -> Wire.KeyringState? {
+        let enrolment = try kept.prints.enrolment()
+        if wants == false || enrolment.isEmpty {
+            try forgetKeyring(account, kept, because: reason)
+            return wants == nil ? nil : .off
+        }
+        let before = try kept.keyring.state()
+        guard wants == true || before != .off else { return nil }
+        if let password, case .issued = try credentialState(account, kept, enrolment) {
+            try await keep(password, account, kept, because: reason)
+        }
+        return try keyringState(account, kept, try kept.prints.enrolment()).onTheWire
+    }
+
+    /// The password was changed through PAM: keeps the new one if it proves right, else none.
+    func passwordChanged(_ account: Account, _ client: any Client) async -> Answer {
+        guard let secret = client.takePassword() else { return .denial(Denial(.badRequest)) }
+        return await answering(account) { () async throws(StoreFault) in
+            guard let kept = try kept(account), try isStale(account, kept) else {
+                return .done(DoneAnswer())
+            }
+            let given = VerifiedPassword(secret: secret, entry: try shadowEntry(account))
+            let verdict = await passwords.verdict(on: secret, of: account)
+            // While it was checked, anything may have happened.
+            guard try isStale(account, kept) else { return .done(DoneAnswer()) }
+            guard verdict == .right, !Task.isCancelled else {
+                try drop(account, kept, because: .passwordChanged)
+                return .done(DoneAnswer(keyring: .passwordChanged))
+            }
+            do throws(StoreFault) {
+                try await keep(given, account, kept, because: "the password was changed")
+            } catch {
+                try drop(account, kept, because: .passwordChanged)
+                throw error
+            }
+            return .done(DoneAnswer(keyring: .on))
+        }
+    }
+
+    /// Whether the kept password was changed, or was dropped for that, and nothing else is wrong;
+    /// one of an account whose password is not in shadow(5) may always have been changed.
+    private func isStale(
+        _ account: Account, _ kept: AccountState
+    ) throws(StoreFault) -> Bool {
+        let enrolment = try kept.prints.enrolment()
+        guard case .issued = try credentialState(account, kept, enrolment) else { return false }
+        switch try kept.keyring.state() {
+        case .kept(let password):
+            let entry = try shadowEntry(account)
+            let loss = try kept.keyring.loss(of: password, enrolment, entry)
+            return loss == .passwordChanged || loss == nil && password.isUnwatched
+        case .dropped(let loss, _): return loss == .passwordChanged
+        case .off, .damaged: return false
+        }
+    }
+
+    /// What shadow(5) says of an account now.
+    func shadowEntry(_ account: Account) throws(StoreFault) -> ShadowEntry? {
+        do throws(SystemFault) {
+            return try ShadowEntry.named(account.name)
+        } catch { throw .file(.system(error)) }
+    }
+}
+
+extension Store.KeyringState {
+    /// As the socket has it.
+    var onTheWire: Wire.KeyringState {
+        switch self {
+        case .off: .off
+        case .kept: .on
+        case .dropped(.passwordChanged, _): .passwordChanged
+        case .dropped(.fingersChanged, _): .fingersChanged
+        case .dropped(.damaged, _), .damaged: .damaged
+        }
+    }
+}
+
+extension KeyringLoss {
+    /// For the journal.
+    fileprivate var text: String {
+        switch self {
+        case .passwordChanged: "the login password has changed: run 'signet enable --keyring'"
+        case .fingersChanged: "the fingers or the key have changed, and the password was not given"
+        case .damaged: "it does not open"
+        }
+    }
+}

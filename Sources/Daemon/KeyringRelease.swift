@@ -1,0 +1,114 @@
+import Loop
+import Password
+import Policy
+import Posix
+import Store
+import Vault
+import Wire
+
+/// The login password goes out: to whom, for what, and when not.
+extension Service {
+    /// Whether a request may be given the account's password: root asks for it, and for a login of
+    /// the account itself, in a service that opens a session.
+    func mayHavePassword(
+        _ request: AuthenticateRequest, _ account: Account, _ client: any Client
+    ) -> Bool {
+        guard request.wantsKeyring, client.peer.uid == 0, request.remoteHost.isEmpty else {
+            return false
+        }
+        let name = Bytes(account.name.utf8)
+        guard request.requester.isEmpty || request.requester == name else { return false }
+        let service = String(decoding: request.service, as: UTF8.self)
+        return !settings.words(Settings.keyringExcept).contains(service)
+    }
+
+    /// The sealed key to an account's password, nil where there is none to be released.
+    ///
+    /// Whatever is wrong with it, login goes on without it.
+    func keyringItem(
+        _ account: Account, _ standing: Standing, _ client: any Client
+    ) -> SealedItem? {
+        do throws(StoreFault) {
+            let before = try standing.kept.keyring.state()
+            let now = try keyringState(account, standing.kept, standing.enrolment)
+            if case .dropped(.passwordChanged, _) = now, now != before {
+                client.post(.notice(Notice(.passwordStale)))
+            }
+            guard case .kept(let password) = now else { return nil }
+            return SealedItem(
+                vault: password.vault, sealed: password.sealed.key,
+                context: try standing.kept.keyring.context(of: password, standing.enrolment),
+                isRequired: false)
+        } catch {
+            journal.fault(error.description, account: account.name)
+            return nil
+        }
+    }
+
+    /// Sends the password along with the proof of a touch, where one was opened with it.
+    func release(
+        _ proof: TouchProof, _ request: AuthenticateRequest, _ account: Account,
+        _ client: any Client
+    ) async {
+        guard let released = proof.released else { return }
+        do throws(StoreFault) {
+            guard let password = try openedPassword(released, proof.kept, account) else { return }
+            if password.isUnwatched, await isWrong(password.secret, account, proof.kept) { return }
+            client.enclose(password.secret)
+            journal.released(to: request.service, of: account)
+        } catch {
+            journal.fault(error.description, account: account.name)
+        }
+    }
+
+    private struct OpenedPassword {
+        let secret: SecretBytes
+        let isUnwatched: Bool
+    }
+
+    /// The password under the key that the touch opened; nil, and dropped, if it does not open.
+    private func openedPassword(
+        _ key: Result<SecretBytes, VaultError>, _ kept: AccountState, _ account: Account
+    ) throws(StoreFault) -> OpenedPassword? {
+        let enrolment = try kept.prints.enrolment()
+        guard case .kept(let password) = try keyringState(account, kept, enrolment) else {
+            return nil
+        }
+        do throws(VaultError) {
+            let context: SealingContext
+            do throws(StoreFault) {
+                context = try kept.keyring.context(of: password, enrolment)
+            } catch { throw .malformed }
+            let secret = try SealedContent.open(
+                password.sealed.content, key: try key.get(), context)
+            return OpenedPassword(secret: secret, isUnwatched: password.isUnwatched)
+        } catch {
+            switch error {
+            case .doesNotOpen, .malformed: try drop(account, kept, because: .damaged)
+            case .crypto, .trouble: journal.fault(error.description, account: account.name)
+            }
+            return nil
+        }
+    }
+
+    /// Whether a password that nothing watches must not be handed on: it is tried here, once, so
+    /// that a stale one fails once and never again. Where it cannot be tried, it stays.
+    private func isWrong(
+        _ password: SecretBytes, _ account: Account, _ kept: AccountState
+    ) async -> Bool {
+        let verdict = await passwords.verdict(
+            on: password, of: account, within: Self.longestTrial)
+        switch verdict {
+        case .right: return false
+        case .wrong, .denied:
+            do throws(StoreFault) {
+                try drop(account, kept, because: .passwordChanged)
+            } catch { journal.fault(error.description, account: account.name) }
+            return true
+        case .fault: return true
+        }
+    }
+
+    /// How long a login waits for the trial of a password that nothing watches.
+    private static let longestTrial = Duration.seconds(5)
+}

@@ -1,0 +1,79 @@
+/// What may answer `authenticate`; `Answer` has these answers and all others.
+package enum LoginAnswer: Equatable, Sendable {
+    case notice(Notice)
+    case assertion(Assertion)
+    case denial(Denial)
+
+    /// Reads a daemon's frame; throws on anything but exactly one well-formed answer of these.
+    package init(decoding packet: Bytes) throws(WireFault) {
+        var frame = try FrameReader(packet)
+        guard let answer = try LoginAnswer(from: &frame) else { throw .unknownKind }
+        self = answer
+        try frame.end()
+    }
+
+    /// Reads the fields of one of these kinds; nil, with nothing read, for any other.
+    init?(from frame: inout FrameReader) throws(WireFault) {
+        switch AnswerKind(rawValue: frame.kind) {
+        case .notice: self = .notice(try Notice(from: &frame))
+        case .assertion: self = .assertion(try Assertion(from: &frame, mayHavePassword: true))
+        case .denial: self = .denial(try Denial(from: &frame))
+        default: return nil
+        }
+    }
+}
+
+extension Assertion {
+    /// Reads a signed statement; only an answer to a login may have a password with it.
+    init(from frame: inout FrameReader, mayHavePassword: Bool = false) throws(WireFault) {
+        let password = mayHavePassword ? try frame.bytesIfPresent(.password) : nil
+        self.init(
+            statement: try frame.bytes(.statement), signature: try frame.bytes(.signature),
+            password: password)
+    }
+}
+
+extension Notice {
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let subject = try frame.bytesIfPresent(.subject)
+        self.init(try frame.choice(.notice))
+        self.subject = subject
+        scan = try frame.choiceIfPresent(.scan)
+        done = try frame.numberIfPresent(.done)
+        total = try frame.numberIfPresent(.total)
+        retry = try frame.choiceIfPresent(.retry)
+        triesLeft = try frame.numberIfPresent(.triesLeft)
+    }
+}
+
+extension Denial {
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let finger: Finger? = try frame.choiceIfPresent(.finger)
+        self.init(try frame.choice(.reason))
+        self.finger = finger
+        cause = try frame.choiceIfPresent(.cause)
+        seconds = try frame.numberIfPresent(.seconds)
+        since = try frame.numberIfPresent(.since)
+        subject = try frame.bytesIfPresent(.subject)
+        mismatches = try frame.number(.done)
+    }
+}
+
+extension FrameReader {
+    /// A one-byte field that must be one of an enumeration's values.
+    mutating func choice<Choice: RawRepresentable>(
+        _ field: Field, as type: Choice.Type = Choice.self
+    ) throws(WireFault) -> Choice where Choice.RawValue == UInt8 {
+        guard let choice = try choiceIfPresent(field, as: type) else { throw .unexpectedField }
+        return choice
+    }
+
+    /// The same, if the field is there.
+    mutating func choiceIfPresent<Choice: RawRepresentable>(
+        _ field: Field, as type: Choice.Type = Choice.self
+    ) throws(WireFault) -> Choice? where Choice.RawValue == UInt8 {
+        guard let raw = try numberIfPresent(field, as: UInt8.self) else { return nil }
+        guard let choice = Choice(rawValue: raw) else { throw .malformedValue }
+        return choice
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// Old or new or none, never another: the daemon dies at every step of what changes the password.
+@Suite("the login password for the keyring, the daemon stopped at every step of", .serialized)
+struct KeyringKillTests {
+    private static let name = Person.daemon.bytes
+
+    private struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let run: @Sendable (DaemonBench) throws -> Answer
+    }
+
+    private static let changes: [Change] = [
+        Change(testDescription: "enable --keyring") { try $0.give("right new") },
+        Change(testDescription: "a changed password") { try $0.report("right new") },
+        Change(testDescription: "a changed password that is wrong") { try $0.report("wrong") },
+        Change(testDescription: "enable --no-keyring") {
+            try $0.ask(.enable(account: name, keyring: false))
+        },
+        Change(testDescription: "enable") {
+            try $0.give("right new", to: .enable(account: name), as: .daemon)
+        },
+        Change(testDescription: "a finger deleted by the account") {
+            try $0.give(
+                "right new", to: .delete(account: name, finger: .leftIndex), as: .daemon)
+        },
+        Change(testDescription: "a finger deleted by root") {
+            try $0.ask(.delete(account: name, finger: .leftIndex))
+        },
+    ]
+
+    /// What a login finds: no login, or the password that comes with it.
+    private enum Found: Equatable {
+        case denied
+        case allowed(String?)
+    }
+
+    private func found(_ bench: DaemonBench) throws -> Found {
+        let isOn = try bench.keyring() == .on
+        let answer = try bench.touchEach(
+            .login(.daemon, service: "login", tries: 1, wantsKeyring: true), with: "one")
+        guard let assertion = answer.assertion else {
+            #expect(!isOn, "\(answer)")
+            return .denied
+        }
+        #expect((assertion.password != nil) == isOn)
+        return .allowed(assertion.password.map { String(decoding: $0, as: UTF8.self) })
+    }
+
+    @Test("a change leaves the old one, the new one or none", arguments: changes.indices)
+    func killed(_ index: Int) throws {
+        let change = Self.changes[index]
+        let scratch = try Scratch()
+        let failpoint = try Failpoint(path: scratch.at("failpoint"))
+        let bench = try DaemonBench([.text], failpoint: failpoint)
+        try bench.enrol(.daemon, .rightIndex, as: "one")
+        try bench.enrol(.daemon, .leftIndex, as: "two")
+        try bench.give("right old")
+        let snapshot = try Snapshot(bench)
+        failpoint.arm()
+        _ = try change.run(bench)
+        let points = failpoint.reached
+        let after = try found(bench)
+        #expect(points >= 3 && after != .denied && after != .allowed("right old"))
+        for point in 1...points {
+            try snapshot.restore()
+            failpoint.arm(at: point)
+            let answer = try? change.run(bench)
+            if answer != nil { _ = try? bench.ask(.status(account: Self.name)) }
+            let ended = try bench.program.expectEnd(within: .seconds(10)).ending
+            #expect(ended == .killed(SIGKILL), "\(point)")
+            failpoint.arm()
+            try bench.restart(by: SIGKILL)
+            let now = try found(bench)
+            let possible: [Found] = [after, .allowed("right old"), .allowed(nil), .denied]
+            #expect(possible.contains(now), "\(change.testDescription), \(point): \(now)")
+            if answer != nil { #expect(now == after, "\(change.testDescription), \(point)") }
+            // And it can be made again.
+            if now != .denied {
+                #expect(try bench.give("right again").done?.keyring == .on)
+                #expect(try found(bench) == .allowed("right again"))
+            }
+        }
+        print("\(change.testDescription): killed at each of \(points) points")
+    }
+}

@@ -1,0 +1,207 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// A password that comes with the proof. `pam_exec` behind the module tells what it was given: it
+/// asks for a password where there is none.
+@Suite("the login password for the keyring, in the module")
+struct KeyringTests {
+    private static let stack = """
+        auth required pam_signet.so
+        auth optional pam_exec.so expose_authtok stdout /usr/bin/tr -d '\\000'
+        """
+    private static let secret = "kestrel-\(getpid())-umbrella"
+
+    private func bench(isRegistered: Bool = true) throws -> Bench {
+        try Bench(stack: Self.stack, isRegistered: isRegistered)
+    }
+
+    private func proof(_ bench: Bench, for request: AuthenticateRequest) throws -> Assertion {
+        var proof = try bench.proof(for: request)
+        proof.password = Bytes(Self.secret.utf8)
+        return proof
+    }
+
+    @Test("is wanted by root, and handed on after a proof; without one the next module asks")
+    func handedOn() throws {
+        let bench = try bench()
+        let probe = try bench.start(["auth", "auth"])
+        let first = try bench.visit()
+        let request = try first.authenticate()
+        #expect(request.wantsKeyring)
+        try first.send(.assertion(proof(bench, for: request)))
+        let second = try bench.visit()
+        try second.send(.assertion(bench.proof(for: second.authenticate())))
+        let lines = try probe.lines()
+        #expect(
+            lines.prefix(4) == ["info \(Self.secret)", "auth 0", "prompt Password: ", "auth 0"])
+    }
+
+    @Test("is neither wanted nor taken by anybody else")
+    func notRoot() throws {
+        let bench = try bench()
+        let probe = try bench.start(["euid:4243", "auth"])
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        #expect(!request.wantsKeyring)
+        try visit.send(.assertion(proof(bench, for: request)))
+        let lines = try probe.lines()
+        #expect(lines.contains("auth \(Bench.Code.authError)"))
+        #expect(!lines.contains { $0.contains(Self.secret) })
+        try bench.stage.journal.expect("an alert") {
+            $0.priority == 1 && $0.message.contains("nobody asked for")
+        }
+    }
+
+    @Test("sets nothing where the proof does not verify, or no key is registered")
+    func unproven() throws {
+        let bench = try bench()
+        let probe = try bench.start(["auth", "auth", "auth"])
+        let changes: [(inout Assertion) -> Void] = [
+            { $0.signature[$0.signature.count - 1] ^= 1 }, { $0.statement[30] ^= 1 },
+            { $0.signature = [1] },
+        ]
+        for change in changes {
+            let visit = try bench.visit()
+            var proof = try proof(bench, for: visit.authenticate())
+            change(&proof)
+            try visit.send(.assertion(proof))
+        }
+        let lines = try probe.lines()
+        #expect(lines.filter { $0 == "auth \(Bench.Code.authError)" }.count == 3)
+        #expect(!lines.contains { $0.contains(Self.secret) })
+
+        let off = try self.bench(isRegistered: false)
+        try off.stage.write(Bench.offPath, "")
+        let refused = try off.start()
+        let visit = try off.visit()
+        try visit.send(.assertion(proof(off, for: visit.authenticate())))
+        #expect(try refused.lines().contains("auth \(Bench.Code.authError)"))
+    }
+
+    @Test("with a NUL in it, or of no length, it is no password")
+    func malformed() throws {
+        let bench = try bench()
+        let probe = try bench.start(["auth", "auth"])
+        for password in [Bytes("a\0b".utf8), []] as [Bytes] {
+            let visit = try bench.visit()
+            var proof = try bench.proof(for: visit.authenticate())
+            proof.password = password
+            try visit.send(.assertion(proof))
+        }
+        let lines = try probe.lines()
+        #expect(!lines.contains { $0.hasPrefix("info") || $0 == "auth 0" })
+    }
+
+    @Test("leaves no copy in the application's memory, whether it was taken or refused")
+    func wiped() throws {
+        let bench = try Bench()
+        for isGood in [true, false] {
+            let probe = try bench.start(["auth", "auth"])
+            let first = try bench.visit()
+            var proof = try proof(bench, for: first.authenticate())
+            if !isGood { proof.signature[proof.signature.count - 1] ^= 1 }
+            try first.send(.assertion(proof))
+            // The application waits for the next touch while its memory is searched.
+            let second = try bench.visit()
+            let request = try second.authenticate()
+            #expect(try !ProcessMemory.holds(Self.secret, in: probe.pid))
+            #expect(try ProcessMemory.holds("pam_signet", in: probe.pid), "the search finds")
+            try second.send(.assertion(bench.proof(for: request)))
+            #expect(try probe.codes() == [isGood ? 0 : Bench.Code.authError, 0])
+        }
+    }
+}
+
+/// A changed password, which real pam_unix sets before the module's line.
+@Suite("the module's line for passwords")
+struct PasswordChangeTests {
+    private static let password = "osprey-\(getpid())-umbrella"
+    private static let unix = "password required pam_unix.so sha512\n"
+
+    private func bench(
+        _ stack: String = PasswordChangeTests.unix + "password optional pam_signet.so",
+        isRegistered: Bool = true, listens: Bool = true
+    ) throws -> Bench {
+        try Bench(stack: stack, listens: listens, isRegistered: isRegistered)
+    }
+
+    private func start(_ bench: Bench, _ steps: [String] = ["chauthtok"]) throws -> Program {
+        try bench.start(steps, environment: ["PROBE_PASSWORD": Self.password])
+    }
+
+    private var expected: Request {
+        .passwordChanged(
+            account: [UInt8]("alice".utf8), service: [UInt8]("probe".utf8),
+            password: [UInt8](Self.password.utf8))
+    }
+
+    @Test("reports the new password, once, and no answer changes what comes of it")
+    func reported() throws {
+        let bench = try bench()
+        for answer in [
+            Answer.done(DoneAnswer(keyring: .on)), .denial(Denial(.storage)),
+            .passwordWanted(account: [97]),
+        ] {
+            let probe = try start(bench)
+            let visit = try bench.visit()
+            #expect(try visit.request() == expected)
+            try visit.send(answer)
+            #expect(try probe.lines().contains("chauthtok 0"))
+            #expect(!bench.hasVisit)
+        }
+        let silent = try start(bench)
+        let visit = try bench.visit()
+        _ = try visit.request()
+        #expect(try silent.lines().contains("chauthtok 0"), "nobody answers")
+    }
+
+    @Test("reports nothing without a daemon, without a key, or without root, and fails nothing")
+    func unreported() throws {
+        #expect(try start(try bench(listens: false)).lines().contains("chauthtok 0"))
+        let unregistered = try bench(isRegistered: false)
+        #expect(try start(unregistered).lines().contains("chauthtok 0"))
+        #expect(!unregistered.hasVisit)
+        let permitting = try bench(
+            "password required pam_permit.so\npassword optional pam_signet.so")
+        #expect(try start(permitting, ["euid:4243", "chauthtok"]).lines().contains("chauthtok 0"))
+        #expect(try start(permitting).lines().contains("chauthtok 0"), "there is no new password")
+        #expect(!permitting.hasVisit)
+    }
+
+    @Test(
+        "is no reason for a change to succeed or to fail, whatever its control",
+        arguments: ["optional", "required", "requisite", "sufficient", "[default=bad success=ok]"])
+    func impartial(control: String) throws {
+        let alone = try bench("password \(control) pam_signet.so")
+        let lines = try start(alone).lines()
+        #expect(lines.contains { $0.hasPrefix("chauthtok ") } && !lines.contains("chauthtok 0"))
+        // A bare default=bad is the administrator's own word about PAM_IGNORE.
+        guard !control.hasPrefix("[") else { return }
+        let denied = try bench("password \(control) pam_signet.so\npassword required pam_deny.so")
+        #expect(try !start(denied).lines().contains("chauthtok 0"))
+        let behind = try bench(Self.unix + "password \(control) pam_signet.so", listens: false)
+        #expect(try start(behind).lines().contains("chauthtok 0"))
+    }
+
+    @Test("leaves no copy of the password in the application's memory")
+    func wiped() throws {
+        let bench = try bench(
+            Self.unix + "password optional pam_signet.so\nauth required pam_signet.so")
+        // Given in the environment, so that only what was copied is looked for.
+        let probe = try bench.start(
+            ["chauthtok", "auth"], environment: ["PROBE_PASSWORD": Self.password])
+        let change = try bench.visit()
+        _ = try change.request()
+        try change.send(.done(DoneAnswer()))
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        let frame = "passwd" + Self.password
+        #expect(try !ProcessMemory.holds(frame, in: probe.pid))
+        let field = String(decoding: [10, 0, UInt8(Self.password.utf8.count)], as: UTF8.self)
+        #expect(try !ProcessMemory.holds(field + Self.password, in: probe.pid))
+        try visit.send(.assertion(bench.proof(for: request)))
+        #expect(try probe.lines().contains("auth 0"))
+    }
+}

@@ -1,0 +1,208 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("the keyring opens by touch", .timeLimit(.minutes(5)))
+struct KeyringTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    /// A keyring that a login with the password has made and that holds an item; alice lets a touch
+    /// open it.
+    init() throws {
+        signet = try SignetStage.inhabited()
+        try signet.installKeyring()
+        let terminal = try login(byPassword: Stage.alice.password)
+        try terminal.sendLine("keyring keep owl && echo 'ke''pt'")
+        try terminal.expect("kept")
+        #expect(try state(terminal) == "open")
+        try leave(terminal)
+        try enable(Stage.alice.password)
+    }
+
+    private func enable(_ password: String, keyring: Bool = true) throws {
+        let client = try signet.connect()
+        try client.send(.enable(account: Bytes("alice".utf8), keyring: keyring))
+        while let answer = try client.receive() {
+            switch answer {
+            case .passwordWanted: try client.send(.password(Bytes(password.utf8)))
+            case .done(let done): return #expect(done.keyring == (keyring ? .on : .off))
+            default: throw TestFault.closed(awaited: "done", transcript: "\(answer)")
+            }
+        }
+    }
+
+    // MARK: alice's sessions
+
+    private func login(byPassword password: String) throws -> Terminal {
+        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        try terminal.expectInvitation()
+        try terminal.sendLine(password)
+        try openDesktop(terminal)
+        return terminal
+    }
+
+    private func loginByTouch() throws -> Terminal {
+        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try openDesktop(terminal)
+        return terminal
+    }
+
+    private func openDesktop(_ terminal: Terminal) throws {
+        try terminal.expect("alice@stage$ ")
+        try terminal.sendLine("exec desktop")
+        try terminal.expect("alice@stage$ ")
+    }
+
+    /// Whether the login keyring is `open` or `locked`.
+    private func state(_ terminal: Terminal) throws -> String {
+        try terminal.sendLine("keyring state")
+        try terminal.expect("the keyring is ")
+        let rest = try terminal.expect("\r\n")
+        return rest.contains("open") ? "open" : "locked"
+    }
+
+    private func leave(_ terminal: Terminal) throws {
+        try terminal.sendLine("exit")
+        try terminal.expectEnd()
+        signet.endKeyrings()
+    }
+
+    @Test("after a touch it is open, and gives what it holds; without --keyring it stays locked")
+    func opens() throws {
+        let terminal = try loginByTouch()
+        #expect(try state(terminal) == "open")
+        try terminal.sendLine("keyring show")
+        try terminal.expect("item: owl")
+        try leave(terminal)
+        try stage.journal.expect("the release") {
+            $0["SIGNET_CHANGE"] == "released" && $0["SIGNET_REASON"] == "to login"
+        }
+        try enable(Stage.alice.password, keyring: false)
+        let locked = try loginByTouch()
+        #expect(try state(locked) == "locked")
+        try leave(locked)
+    }
+
+    @Test("after passwd it opens with the new password")
+    func changedByPasswd() throws {
+        let new = "alice's other password"
+        let terminal = try loginByTouch()
+        try terminal.sendLine("passwd")
+        try terminal.expect("urrent password: ")
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("New password: ")
+        try terminal.sendLine(new)
+        try terminal.expect("new password: ")
+        try terminal.sendLine(new)
+        try terminal.expect("updated successfully")
+        #expect(try signet.status(Stage.alice).keyring == .on)
+        try leave(terminal)
+        let again = try loginByTouch()
+        #expect(!again.transcript.contains("the login password has changed"))
+        #expect(try state(again) == "open")
+        try again.sendLine("keyring show")
+        try again.expect("item: owl")
+        try leave(again)
+    }
+
+    @Test("after chpasswd nothing stale is handed on: the touch lets in, the person is told once")
+    func changedByRoot() throws {
+        try signet.shell("echo 'alice:a third password' | chpasswd -c SHA512")
+        for isTold in [true, false] {
+            let terminal = try loginByTouch()
+            let told = "the login password has changed: run 'signet enable --keyring'"
+            #expect(terminal.transcript.contains(told) == isTold)
+            #expect(try state(terminal) == "locked")
+            try leave(terminal)
+        }
+        #expect(try signet.failedPasswords() == 0)
+        #expect(try signet.status(Stage.alice).keyring == .passwordChanged)
+        try leave(try login(byPassword: "a third password"))
+    }
+
+    @Test("sudo never gets the password")
+    func sudo() throws {
+        try stage.writeService(
+            "sudo",
+            """
+            auth required pam_signet.so
+            auth optional pam_exec.so expose_authtok stdout /usr/bin/tr -d '\\000'
+            @include common-account
+
+            """)
+        let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        // pam_exec has to ask: nothing was handed on.
+        try terminal.expect("assword")
+        try terminal.sendLine("nothing")
+        try terminal.expect("root\r\n")
+        #expect(!terminal.transcript.contains(Stage.alice.password))
+    }
+}
+
+@Suite("KWallet opens by touch", .timeLimit(.minutes(5)))
+struct WalletTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    /// A stand-in for kwalletd5, which would bring a desktop along: it keeps the key it was given.
+    init() throws {
+        signet = try SignetStage.inhabited()
+        try stage.writeService(
+            "login",
+            """
+            auth [success=1 conv_err=die default=ignore] pam_signet.so
+            auth requisite pam_unix.so nodelay try_first_pass
+            auth required pam_permit.so
+            auth optional pam_kwallet5.so
+            @include common-account
+            @include common-session
+            session optional pam_kwallet5.so auto_start force_run kwalletd=/usr/local/bin/kwalletd5
+
+            """)
+        try stage.write(
+            "/usr/local/bin/kwalletd5",
+            "#!/bin/sh\nhead -c 56 <&\"$2\" | sha256sum >/home/alice/key\n", mode: 0o755)
+        try stage.run(["mkfifo", "/home/alice/key"], as: Stage.alice)
+    }
+
+    @Test("the key that pam_kwallet5 hands on is the same after a touch as after the password")
+    func sameKey() throws {
+        var keys: Set<String> = []
+        for isTouch in [false, true] {
+            let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+            try terminal.expectInvitation()
+            if isTouch {
+                try signet.touch(Touch.alice)
+            } else {
+                try terminal.sendLine(Stage.alice.password)
+            }
+            try terminal.expect("alice@stage$ ")
+            try terminal.sendLine("echo \"key: $(cat key)\"; exit")
+            try terminal.expect("key: ")
+            // In what was typed it is a dollar sign.
+            try terminal.expect("key: ")
+            keys.insert(try terminal.expect(" "))
+            try terminal.expectEnd()
+            if !isTouch { try enable() }
+        }
+        #expect(keys.count == 1)
+        #expect(keys.first?.count == 64)
+        #expect(keys.first?.hasPrefix("e3b0c442") == false, "it is not the digest of nothing")
+    }
+
+    private func enable() throws {
+        let client = try signet.connect()
+        try client.send(.enable(account: Bytes("alice".utf8), keyring: true))
+        try #require(try client.receive() == .passwordWanted(account: Bytes("alice".utf8)))
+        try client.send(.password(Bytes(Stage.alice.password.utf8)))
+        guard case .done(let done)? = try client.receive() else { throw Missing() }
+        #expect(done.keyring == .on)
+    }
+
+    private struct Missing: Error {}
+}

@@ -1,0 +1,96 @@
+import Testing
+import Wire
+
+@Suite("Passwords in packets")
+struct PasswordFrameTests {
+    private static let password = Bytes("a secret".utf8)
+    /// Every frame that may have one.
+    private static let frames: [Bytes] = {
+        let assertion = Assertion(statement: [1], signature: [2], password: password)
+        let requests: [Request] = [
+            .password(password),
+            .passwordChanged(
+                account: Samples.account, service: Bytes("passwd".utf8), password: password),
+        ]
+        return requests.compactMap { try? $0.encoded() }
+            + [Answer.assertion(assertion)].compactMap { try? $0.encoded() }
+    }()
+
+    private func taken(from packet: inout Bytes) -> Bytes? {
+        PasswordFrame.take(from: &packet) { span in span.indices.map { span[$0] } }
+    }
+
+    @Test("are taken out, and zeros stand in their place")
+    func taken() {
+        #expect(Self.frames.count == 3)
+        for frame in Self.frames {
+            var packet = frame
+            #expect(taken(from: &packet) == Self.password)
+            #expect(packet.count == frame.count && packet.contains(0))
+            let isRequest = frame[1] < 128
+            #expect(accepts(packet, isRequest: isRequest))
+            #expect(taken(from: &packet) == Bytes(repeating: 0, count: Self.password.count))
+        }
+    }
+
+    @Test("are not seen where there is none, and nothing is changed then")
+    func none() {
+        for (frame, _) in sampleFrames where !fields(of: frame).contains(where: { $0[0] == 10 }) {
+            var packet = frame
+            #expect(taken(from: &packet) == nil)
+            #expect(packet == frame)
+        }
+    }
+
+    @Test("are not read beyond a packet that is cut short")
+    func truncated() {
+        for frame in Self.frames {
+            for length in 0..<frame.count {
+                var packet = Bytes(frame.prefix(length))
+                if let found = taken(from: &packet) {
+                    #expect(found == Self.password && frame[1] >= 128)
+                }
+            }
+        }
+    }
+
+    @Test("that go with an assertion or a change make the same frame as the value itself")
+    func sameFrame() throws {
+        var assertion = Assertion(statement: [1], signature: [2])
+        let apart = try assertion.encoded(password: Self.password.span)
+        assertion.password = Self.password
+        #expect(try Answer.assertion(assertion).encoded() == apart)
+        #expect(throws: WireFault.tooLong) {
+            let long = Bytes(repeating: 1, count: Limit.password + 1)
+            return try assertion.encoded(password: long.span)
+        }
+    }
+}
+
+@Suite("What may answer a login")
+struct LoginAnswerTests {
+    @Test("is read as every answer is; other kinds are refused")
+    func sameAsAnswers() throws {
+        for (frame, isRequest) in sampleFrames where !isRequest {
+            let answer = try Answer(decoding: frame)
+            switch answer {
+            case .notice(let notice):
+                #expect(try LoginAnswer(decoding: frame) == .notice(notice))
+            case .assertion(let assertion):
+                #expect(try LoginAnswer(decoding: frame) == .assertion(assertion))
+            case .denial(let denial):
+                #expect(try LoginAnswer(decoding: frame) == .denial(denial))
+            default:
+                #expect(throws: WireFault.unknownKind) { try LoginAnswer(decoding: frame) }
+            }
+        }
+    }
+
+    @Test("a password is no part of a receipt")
+    func receipt() throws {
+        let assertion = Assertion(statement: [1], signature: [2])
+        var frame = try assertion.encoded(password: Bytes("x".utf8).span)
+        frame[1] = AnswerKind.receipt.rawValue
+        #expect(fault(frame, isRequest: false) == .unexpectedField)
+    }
+}
