@@ -27,7 +27,8 @@ package final class Stage: Sendable {
     private let keeper: ChildProcess
     private let leash: Mutex<Descriptor?>
     private let namespaces: Descriptor
-    private let children = Mutex<[ChildProcess]>([])
+    /// Those of our children that are on the stage; nil when it has ended.
+    private let children = Mutex<[ChildProcess]?>([])
 
     /// Sets a stage up (about 0.2 s). The package's directory, the directory of the running test
     /// program, that of Swift's runtime, and `seeing` are seen on it at their own paths, read-only.
@@ -62,10 +63,7 @@ package final class Stage: Sendable {
     package func end() {
         guard leash.withLock({ $0.take() }) != nil else { return }
         // The first process cannot end before the children that are ours have been waited for.
-        let running = children.withLock { children in
-            defer { children = [] }
-            return children
-        }
+        let running = children.withLock { $0.take() } ?? []
         for child in running {
             child.signal(SIGKILL)
             child.reap()
@@ -166,10 +164,15 @@ package final class Stage: Sendable {
     var handle: Int32 { namespaces.number }
 
     func owns(_ child: ChildProcess) {
-        children.withLock { children in
-            children.removeAll { $0.ended != nil }
-            children.append(child)
+        let isOwned = children.withLock { children in
+            children?.removeAll { $0.ended != nil }
+            children?.append(child)
+            return children != nil
         }
+        guard !isOwned else { return }
+        // Started while the stage ended, which would wait for it for ever.
+        child.signal(SIGKILL)
+        child.reap()
     }
 
     private static func firstProcess(saidIn output: Collector) throws(TestFault) -> Int32 {
