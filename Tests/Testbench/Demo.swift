@@ -125,8 +125,7 @@ final class Demo: Sendable {
     // MARK: The end
 
     private func end(saying lastWords: String) {
-        screen.say("\n\(lastWords)")
-        screen.close()
+        screen.close(saying: "\n\(lastWords)")
         for set in sets.withLock({ $0 }) { set.end() }
     }
 

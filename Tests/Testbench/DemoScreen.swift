@@ -36,11 +36,14 @@ final class DemoScreen: Sendable {
         }
     }
 
-    /// Shows what is still under way; nothing is shown any more afterwards.
-    func close() {
-        // Collectors may still hold the other end, so an end of file may not come.
-        write([DemoFrame.mark, 0, DemoFrame.mark])
+    /// Shows what is still under way and these words; nothing is shown any more afterwards.
+    func close(saying lastWords: String) {
         let wasOpen = isOpen.withLock { isOpen in
+            if isOpen {
+                // Collectors may still hold the other end, so an end of file may not come.
+                let end = [DemoFrame.mark, 0, DemoFrame.mark]
+                Self.write(Self.spoken(lastWords) + end, to: terminals)
+            }
             defer { isOpen = false }
             return isOpen
         }
@@ -49,7 +52,7 @@ final class DemoScreen: Sendable {
 
     // MARK: What the demo says
 
-    /// Before the first scene, and after the last.
+    /// Between the scenes.
     func say(_ text: String) { write(line: text) }
 
     /// A scene's number and title, and what it is about.
@@ -111,7 +114,11 @@ final class DemoScreen: Sendable {
     // MARK: The pipe
 
     private func write(line text: String) {
-        write([DemoFrame.mark] + Array("\(text)\n".utf8) + [DemoFrame.mark])
+        write(Self.spoken(text))
+    }
+
+    private static func spoken(_ text: String) -> [UInt8] {
+        [DemoFrame.mark] + Array("\(text)\n".utf8) + [DemoFrame.mark]
     }
 
     private func write(_ bytes: [UInt8]) {
