@@ -44,7 +44,8 @@ struct KillTests {
                 if let denial = answer.denial, denial.reason == .storage {
                     #expect(denial.subject?.isEmpty == false, "\(place)")
                 }
-                try rig.check(place, hasAnswered: false, hasRestarted: false)
+                try rig.check(
+                    place, hasAnswered: false, hasRestarted: false, isBrief: failure == .once(EIO))
             }
         }
         #expect(rig.bench.program.ended == nil)
