@@ -24,6 +24,7 @@ func serve() -> Int32 {
             complain("signetd: \(error)")
             return 1
         }
-        return Program.run(places: .installed(), foreground: foreground)
+        // Not by way of exit(3): a call of the TPM that hangs may still use what its handlers end.
+        _exit(Program.run(places: .installed(), foreground: foreground))
     }
 }

@@ -35,10 +35,10 @@ struct BenchDaemon {
     func run() -> Int32 {
         guard isUnderstood else { return 2 }
         hurry_virtual_readers(1)
-        guard let failpoint else { return Program.run(places: places, foreground: true) }
+        guard let failpoint else { _exit(Program.run(places: places, foreground: true)) }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
-        return Program.run(places: places, foreground: true, faults: faults)
+        _exit(Program.run(places: places, foreground: true, faults: faults))
     }
 
     private mutating func take(_ option: String, _ value: String) {

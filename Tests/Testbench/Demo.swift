@@ -135,6 +135,10 @@ final class Demo: Sendable {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [self] in
+                // Whatever a scene holds just now: what cannot be ended in order goes with us.
+                DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(20)) {
+                    _exit(128 + number)
+                }
                 ending.withLock { _ in
                     end(saying: "stopped. \(Self.farewell)")
                     exit(128 + number)
