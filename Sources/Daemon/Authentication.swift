@@ -1,4 +1,3 @@
-import Loop
 import Policy
 import Posix
 import Statement
@@ -26,14 +25,7 @@ extension Service {
             return .denial(denial)
         case .allow(let proof):
             await release(proof, request, account, client)
-            // The turn ends when all is written that this touch leaves to write: the next one
-            // counts from there.
-            afterwards(client) { [self] in
-                onService { [self] in
-                    await settle(proof, account)
-                    queue.leave()
-                }
-            }
+            settleAfterwards(proof, account, client)
             return .assertion(proof.assertion)
         }
     }

@@ -134,12 +134,7 @@ extension Service {
             queue.leave()
             return .denial(denial)
         case .allow(let proof):
-            afterwards(client) { [self] in
-                onService { [self] in
-                    await settle(proof, account)
-                    queue.leave()
-                }
-            }
+            settleAfterwards(proof, account, client)
             let content: SecretBytes
             do throws(VaultError) {
                 guard let key = try proof.released?.get() else { throw .doesNotOpen }

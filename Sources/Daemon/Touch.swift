@@ -149,18 +149,27 @@ extension Service {
         }
     }
 
-    /// What a success leaves to do when the answer is out: nobody waits for this.
-    func settle(_ proof: TouchProof, _ account: Account) async {
-        do throws(StoreFault) {
-            try proof.finger.counted.succeeded()
-            try proof.place.log.flush()
-        } catch {
-            journal.fault(error.description, account: account.name)
+    /// Has done when the answer is out what a success leaves to do: nobody waits for this. The turn
+    /// ends when all of it is written, since the next touch counts from there.
+    func settleAfterwards(_ proof: TouchProof, _ account: Account, _ client: any Client) {
+        afterwards(client) { [self] in
+            do throws(StoreFault) {
+                try proof.finger.counted.succeeded()
+                try proof.place.log.flush()
+            } catch {
+                journal.fault(error.description, account: account.name)
+            }
+            guard proof.unrecorded != nil || proof.finger.updated != nil else {
+                return queue.leave()
+            }
+            onService { [self] in
+                if let storage = proof.unrecorded {
+                    await record(storage, proof.credential, account, proof.kept)
+                }
+                await keepUpdate(proof.finger, account, proof.kept)
+                queue.leave()
+            }
         }
-        if let storage = proof.unrecorded {
-            await record(storage, proof.credential, account, proof.kept)
-        }
-        await keepUpdate(proof.finger, account, proof.kept)
     }
 
     /// Keeps the template that the reader improved, in the place of the one that matched.
