@@ -55,7 +55,9 @@ extension DaemonBench {
     ) throws -> Answer {
         let client = try client(caller)
         try client.send(request ?? .enable(account: person.bytes, keyring: true))
-        try #require(try client.next() == .passwordWanted(account: person.bytes))
+        guard try client.next() == .passwordWanted(account: person.bytes) else {
+            throw ClientFault.ended(client.heard)
+        }
         try client.send(.password(Bytes(password.utf8)))
         return try client.last()
     }

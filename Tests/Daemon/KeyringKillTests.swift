@@ -42,6 +42,8 @@ struct KeyringKillTests {
         let isOn = try bench.keyring() == .on
         let answer = try bench.touchEach(
             .login(.daemon, service: "login", tries: 1, wantsKeyring: true), with: "one")
+        // What is done behind the answer.
+        _ = try bench.keyring()
         guard let assertion = answer.assertion else {
             #expect(!isOn, "\(answer)")
             return .denied
