@@ -44,6 +44,7 @@ extension Service {
         _ wish: TouchWish, _ matter: SignedMatter, until end: Duration, _ client: any Client,
         releasing item: (Standing) throws(StoreFault) -> Ruling<SealedItem?> = { _ in .allow(nil) }
     ) async -> Ruling<TouchProof> {
+        await openTemplatesForListing()
         await tidyReaders()
         // Once more: while this request waited, the fingers may have changed.
         let standing: Standing

@@ -84,6 +84,18 @@ package struct CredentialStore: Sendable {
         }
     }
 
+    /// How it stands by its record alone: for people, where the prints cannot be opened now.
+    package func recorded() throws(StoreFault) -> CredentialState {
+        let record: CredentialRecord? = try account.directory.record(Self.name)
+        switch record {
+        case nil, .changing(nil, _): return .none
+        case .disabled(let since): return .disabled(since: since)
+        case .destroyed(let cause, let since): return .destroyed(cause, since: since)
+        case .changing(let former?, _): return try state(of: former)
+        case .sealed(let credential): return try state(of: credential)
+        }
+    }
+
     /// Says why a credential does not fit the prints as they are now.
     ///
     /// Only for people: the records that it compares are not what decides.

@@ -39,6 +39,11 @@ extension Denial {
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
         case .vaultUnavailable: vaultText
+        case .fingersClosed:
+            """
+            the stored fingerprints cannot be opened\(subjectText(": ")). Use the password. \
+            If it stays so, start anew with 'signet delete --all' and 'signet enroll'
+            """
         case .platformChanged:
             """
             the system was started in another state than fingerprint login was enabled in. \
