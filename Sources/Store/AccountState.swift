@@ -17,6 +17,7 @@ package struct AccountState: Sendable {
     let keys: Directory
     let host: HostSecret
     let seal: TemplateSeal
+    let rootPin: RootPinFile
 
     /// The enrolled prints.
     package var prints: PrintStore { PrintStore(account: self) }

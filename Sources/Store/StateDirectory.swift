@@ -163,7 +163,8 @@ package struct StateDirectory: Sendable {
         try? directory.sweep()
         let account = AccountState(
             name: record.name, uid: record.uid, directory: directory,
-            printsDirectory: printsDirectory, keys: keys, host: host, seal: seal)
+            printsDirectory: printsDirectory, keys: keys, host: host, seal: seal,
+            rootPin: rootPin)
         account.prints.sweep(record)
         account.secrets.sweep()
         return account

@@ -136,6 +136,7 @@ extension InvalidationCause {
         case .fingerAddedOnReader: "a finger was added in the reader itself"
         case .fingerRemovedOnReader: "a finger was removed in the reader itself"
         case .readerExchanged: "the fingerprint reader is another one"
+        case .tpmExchanged: "the TPM was cleared or replaced"
         }
     }
 }

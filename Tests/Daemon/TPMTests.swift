@@ -103,6 +103,9 @@ extension DaemonTests {
             try trusted.send(.trustVault)
             #expect(try trusted.last().done != nil)
             #expect(trusted.heard.contains { if case .vault = $0 { true } else { false } })
+            let lost = try #require(try bench.login(.daemon, with: "one").denial)
+            #expect(lost.reason == .invalidated && lost.cause == .tpmExchanged)
+            #expect(try bench.status(of: .daemon).cause == .tpmExchanged)
             #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
