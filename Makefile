@@ -66,6 +66,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
 	checks/install
+	checks/security
 	$(SWIFT_BUILD) --build-tests
 	$(RUN_TESTS)
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing

@@ -18,6 +18,9 @@ extension DaemonTests {
                     SecretSetRequest(account: name, size: 1, name: [0x61], replaces: false)),
                 .secretGet(account: name, name: [0x61], timeoutMilliseconds: 1_000),
                 .secretList(account: name), .secretDelete(account: name, name: [0x61]),
+                .migrate(account: name, vault: Bytes("file".utf8)),
+                .passwordChanged(
+                    account: name, service: Bytes("passwd".utf8), password: Bytes("new".utf8)),
             ]
         }
 

@@ -80,13 +80,62 @@ struct EndingTests {
         #expect(bench.stage.journal.entries.allSatisfy { !$0.message.contains("fingerprint") })
     }
 
+    @Test("no error and no denial lets the line behind it stand in for the touch")
+    func neverPassedOver() throws {
+        // PAM_IGNORE from the first line would leave the second one alone to decide.
+        let stack = "auth required pam_signet.so\nauth required pam_permit.so"
+        let bench = try Bench(stack: stack)
+        try bench.stage.write("/var/lib/signet/keys/0.pub", bench.line(account: "root"))
+        let reasons = DenialReason.allCases
+        let count = reasons.count + 4
+        let probe = try bench.start([String](repeating: "auth", count: count))
+        for reason in reasons {
+            let visit = try bench.visit()
+            _ = try visit.authenticate()
+            try visit.send(.denial(Denial(reason)))
+        }
+        for frame in [[0], try Answer.done(DoneAnswer()).encoded()] {
+            let visit = try bench.visit()
+            _ = try visit.authenticate()
+            try visit.send(frame)
+        }
+        // Gone with the request.
+        _ = try bench.visit().authenticate()
+        let touched = try bench.visit()
+        try touched.send(.assertion(bench.proof(for: touched.authenticate())))
+        let codes = try probe.codes()
+        #expect(codes.count == count)
+        #expect(codes.dropLast().allSatisfy { $0 != 0 && $0 != Bench.Code.ignored }, "\(codes)")
+        #expect(codes.last == 0)
+        let without = try Bench(stack: stack, listens: false)
+        var quiet = [
+            try without.start(), try without.start(account: "bob"),
+            try without.start(account: "nobody-of-this-name"),
+            try bench.start(account: "root", environment: ["PROBE_RHOST": "example.org"]),
+        ]
+        for limit in 3..<8 { quiet.append(try bench.start(["files:\(limit)", "auth"])) }
+        for probe in quiet {
+            let codes = try probe.codes()
+            #expect(codes.count == 1 && codes != [0] && codes != [Bench.Code.ignored], "\(codes)")
+        }
+    }
+
     @Test("the account that the application named is never changed")
     func accountStays() throws {
         let bench = try Bench()
-        let probe = try bench.start(["auth", "user?"])
-        let visit = try bench.visit()
-        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
-        #expect(try probe.lines().contains("user alice"))
+        let probe = try bench.start(["auth", "user?", "auth", "user?", "auth", "user?"])
+        let proven = try bench.visit()
+        try proven.send(.assertion(bench.proof(for: proven.authenticate())))
+        let renamed = try bench.visit()
+        var statement = bench.statement(for: try renamed.authenticate())
+        statement.account = [UInt8]("bob".utf8)
+        try renamed.send(.assertion(bench.assertion(statement.encoded())))
+        let denied = try bench.visit()
+        _ = try denied.authenticate()
+        try denied.send(.passwordWanted(account: [UInt8]("bob".utf8)))
+        let lines = try probe.lines().filter { $0.hasPrefix("auth") || $0.hasPrefix("user") }
+        #expect(
+            lines == ["auth 0", "user alice", "auth 7", "user alice", "auth 7", "user alice"])
     }
 
     @Test("PAM_SILENT is honoured, but not of sudo")
@@ -121,7 +170,7 @@ struct EndingTests {
         "a bad option is logged, and nobody is let in by it",
         arguments: [
             "timeout=0", "timeout=171", "timeout=", "timeout", "max-tries=6", "frobnicate",
-            "debug=1",
+            "debug=1", "debug_file=/tmp/x",
             "debug debug", "socket=run/x", "socket=/run/../tmp/x", "Timeout=5", "timeout=+5",
         ])
     func badOptions(_ options: String) throws {

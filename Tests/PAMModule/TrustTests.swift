@@ -170,6 +170,31 @@ struct TrustTests {
         #expect(try probe.codes() == [Bench.Code.authError])
     }
 
+    @Test("debug writes no file, and no descriptor outlives exec or the login")
+    func descriptors() throws {
+        let bench = try Bench(stack: "auth required pam_signet.so debug")
+        let probe = try bench.start(["auth", "auth", "auth"])
+        let touched = try bench.visit()
+        let request = try touched.authenticate()
+        let files = probe.openFiles()
+        #expect(files.contains { $0.target.hasPrefix("socket:") })
+        for file in files {
+            #expect(file.closesOnExec, "\(file)")
+            #expect(!file.target.hasPrefix("/") || !file.isWritable, "\(file)")
+        }
+        try touched.send(.assertion(bench.proof(for: request)))
+        let denied = try bench.visit()
+        _ = try denied.authenticate()
+        try denied.send(.denial(Denial(.lockedForNow, seconds: 30)))
+        let malformed = try bench.visit()
+        _ = try malformed.authenticate()
+        try malformed.send([0])
+        let lines = try probe.lines()
+        #expect(lines.filter { $0.hasPrefix("auth") } == ["auth 0", "auth 9", "auth 7"])
+        #expect(lines.last == "left mapped=0 threads=1 files=0 signals=0")
+        try bench.stage.journal.expect("a step") { $0.priority == 7 }
+    }
+
     @Test("where no file can be opened any more, nobody is let in")
     func noFiles() throws {
         let bench = try Bench()
@@ -212,5 +237,32 @@ extension Visit {
     func hasAsked() throws -> Bool {
         _ = try authenticate()
         return try hasEnded()
+    }
+}
+
+/// A descriptor that a process has open.
+private struct OpenFile {
+    let target: String
+    /// As in open(2).
+    let flags: Int32
+
+    var closesOnExec: Bool { flags & O_CLOEXEC != 0 }
+    var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
+}
+
+extension Program {
+    /// What it has open beside standard input, output and error; proc(5). What is closed meanwhile
+    /// is left out.
+    fileprivate func openFiles() -> [OpenFile] {
+        Layout.entries(of: "/proc/\(pid)/fd").compactMap { number in
+            guard let descriptor = Int32(number), descriptor > 2,
+                let target = Layout.link("/proc/\(pid)/fd/\(number)"),
+                let information = try? Layout.read("/proc/\(pid)/fdinfo/\(number)"),
+                let line = String(decoding: information, as: UTF8.self).split(separator: "\n")
+                    .first(where: { $0.hasPrefix("flags:") }),
+                let word = line.split(separator: "\t").last, let flags = Int32(word, radix: 8)
+            else { return nil }
+            return OpenFile(target: target, flags: flags)
+        }
     }
 }

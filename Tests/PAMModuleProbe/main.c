@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #define tell(...) dprintf(STDOUT_FILENO, __VA_ARGS__)
@@ -97,6 +98,8 @@ static int run(void) {
     pam_handle_t *handle = NULL;
     const char *item;
     char before[256], after[256];
+    // libc keeps its own connection to the log, once somebody has logged.
+    openlog(NULL, LOG_NDELAY, LOG_AUTHPRIV);
     int files = entries("/proc/self/fd");
     read_signals(before);
     int flags = getenv("PROBE_SILENT") ? PAM_SILENT : 0;

@@ -53,7 +53,7 @@ package enum Layout {
     }
 
     /// What a symbolic link says; nil if it is none, or gone.
-    static func link(_ path: String) -> String? {
+    package static func link(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
             guard let base = bytes.baseAddress else { return -1 }

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import Wire
@@ -27,6 +28,27 @@ struct DaemonLifeTests {
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(try activator.expectEnd().ending == .exited(0))
         #expect(try signet.failures(of: Stage.alice) == 0)
+    }
+
+    @Test("no variable of its environment gives the installed daemon a reader")
+    func environment() throws {
+        let variables = [
+            "FP_VIRTUAL_DEVICE=/run/readers/text", "FP_VIRTUAL_IMAGE=/run/readers/image",
+            "FP_DRIVERS_WHITELIST=virtual_device",
+        ]
+        // The driver that serves the tests, so that the variables are the right ones.
+        let signet = try SignetStage(readers: [.text])
+        #expect(try signet.drivers() == ["virtual_device"])
+        try signet.stop()
+        let activator = try signet.stage.start(
+            ["systemd-socket-activate", "--seqpacket", "-l", SignetStage.socket]
+                + variables.flatMap { ["-E", $0] }
+                + ["unshare", "--cgroup", try Built.program("signetd")])
+        try activator.expectError("Listening on \(SignetStage.socket)")
+        // This machine may have readers of its own.
+        #expect(try signet.drivers().allSatisfy { !$0.hasPrefix("virtual") })
+        activator.signal(SIGTERM)
+        #expect(try activator.expectEnd().ending == .exited(0))
     }
 
     @Test("a mistake in the configuration is told with file and line, and logins go on")
@@ -87,5 +109,15 @@ struct DaemonLifeTests {
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
+    }
+}
+
+extension SignetStage {
+    /// The drivers of the readers that the daemon has.
+    fileprivate func drivers() throws -> [String] {
+        try connect().answers(to: .readers).compactMap { answer in
+            guard case .reader(let reader) = answer else { return nil }
+            return String(decoding: reader.driver, as: UTF8.self)
+        }
     }
 }
