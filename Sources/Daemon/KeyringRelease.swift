@@ -50,9 +50,8 @@ extension Service {
         _ proof: TouchProof, _ request: AuthenticateRequest, _ account: Account,
         _ client: any Client
     ) async {
-        guard let released = proof.released else { return }
         do throws(StoreFault) {
-            guard let password = try openedPassword(released, proof.kept, account) else { return }
+            guard let password = try openedPassword(proof, account) else { return }
             if password.isUnwatched, await isWrong(password.secret, account, proof.kept) { return }
             client.enclose(password.secret)
             journal.released(to: request.service, of: account)
@@ -68,12 +67,15 @@ extension Service {
 
     /// The password under the key that the touch opened; nil, and dropped, if it does not open.
     private func openedPassword(
-        _ key: Result<SecretBytes, VaultError>, _ kept: AccountState, _ account: Account
+        _ proof: TouchProof, _ account: Account
     ) throws(StoreFault) -> OpenedPassword? {
+        guard let key = proof.released else { return nil }
+        let kept = proof.kept
         let enrolment = try kept.prints.enrolment()
-        guard case .kept(let password) = try keyringState(account, kept, enrolment) else {
-            return nil
-        }
+        // One that was kept anew while the finger was awaited has another key: it waits for the next.
+        guard case .kept(let password) = try keyringState(account, kept, enrolment),
+            password.sealed.key == proof.readied?.sealed
+        else { return nil }
         do throws(VaultError) {
             let context: SealingContext
             do throws(StoreFault) {

@@ -31,6 +31,8 @@ struct ReadyItems: Sendable {
 /// Whoever made it calls `end()`.
 @ServiceActor
 final class Readying {
+    /// The data that are got ready with the key, nil for none.
+    let data: SealedItem?
     private let vaults: Vaults
     private var outcome: Result<ReadyItems, VaultError>?
     private var waiting: CheckedContinuation<Void, Never>?
@@ -42,6 +44,7 @@ final class Readying {
         failed: @escaping @ServiceActor () -> Void
     ) {
         self.vaults = vaults
+        self.data = data
         onService { [self] in
             settle(await outcome(key, data))
             if case .failure(.trouble) = outcome { failed() }

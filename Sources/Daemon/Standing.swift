@@ -72,12 +72,12 @@ extension Service {
     func destroy(
         _ account: Account, _ kept: AccountState, because cause: InvalidationCause
     ) throws(StoreFault) -> Store.CredentialState {
-        try kept.credential.destroy(cause, now: instant)
-        journal.credential(of: account, "destroyed", because: "\(cause)")
-        // Who enables login again may be root, who gives no password.
+        // First: who enables login again may be root, who gives no password.
         if case .kept = try kept.keyring.state() {
             try drop(account, kept, because: .fingersChanged)
         }
+        try kept.credential.destroy(cause, now: instant)
+        journal.credential(of: account, "destroyed", because: "\(cause)")
         return .destroyed(cause, since: instant)
     }
 

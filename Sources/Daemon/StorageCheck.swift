@@ -79,9 +79,10 @@ extension Service {
             guard try standing.kept.credential.state() == .issued(standing.credential) else {
                 return .deny(Denial(.badRequest))
             }
-            _ = try destroy(account, standing.kept, because: cause)
-            // A change of fingers like any other: what was sealed to the old ones stays shut.
+            // A change of fingers like any other: what was sealed to the old ones stays shut. First,
+            // because after a crash the next look destroys the key, and nothing shuts the rest.
             try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
+            _ = try destroy(account, standing.kept, because: cause)
             return .deny(Denial(.invalidated, cause: cause, since: instant.seconds))
         }
         guard case .deny(let denial) = ruling else { return true }

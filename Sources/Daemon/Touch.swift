@@ -24,6 +24,8 @@ struct TouchProof {
     let place: ReceiptPlace
     /// What was to be released with it; what could not be opened leaves the proof as it is.
     let released: Result<SecretBytes, VaultError>?
+    /// What was got ready to be released, before the match.
+    let readied: SealedItem?
     let credential: FoundCredential
     /// What is to be recorded of the reader that matched, where nothing was.
     let unrecorded: [ReaderStorage]?
@@ -115,7 +117,7 @@ extension Service {
             return .allow(
                 TouchProof(
                     assertion: assertion, finger: finger, kept: before.kept, place: place,
-                    released: released, credential: standing.credential,
+                    released: released, readied: readying.data, credential: standing.credential,
                     unrecorded: check.unrecorded(recorded, matchedOn: finger.reader)))
         }
     }

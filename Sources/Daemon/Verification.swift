@@ -9,8 +9,7 @@ extension Service {
     func verify(
         _ account: Account, milliseconds: UInt32, _ client: any Client
     ) async -> Answer {
-        let longest = settings.duration(Settings.touchTimeout) ?? .seconds(60)
-        let timeout = min(.milliseconds(Int64(milliseconds)), longest)
+        let timeout = touchTime(milliseconds)
         let end = clock.sinceBoot() + timeout
         let wish = TouchWish(
             account: account, who: Bytes("signet verify (\(account.name))".utf8), tries: 1,

@@ -15,6 +15,16 @@ package struct GioFault: Error, Sendable {
             && code == Int32(G_IO_ERROR_CANCELLED.rawValue)
     }
 
+    /// What a call from any other thread fails with: nothing would ever tell of its end.
+    static let noContext = GioFault(
+        domain: "signet-loop", code: 0, message: "the calling thread runs no main context")
+
+    private init(domain: String, code: Int32, message: String) {
+        self.domain = domain
+        self.code = code
+        self.message = message
+    }
+
     /// Takes over the error and frees it.
     package init(taking error: UnsafeMutablePointer<GError>) {
         self = unsafe GioFault(copying: error)
@@ -31,7 +41,7 @@ package struct GioFault: Error, Sendable {
 }
 
 /// Makes one asynchronous GIO call and waits for its end on the calling actor, which must be one of
-/// the two. Cancelling the task cancels the call on the loop's own thread; it is then still waited
+/// the two: else it throws, and calls nothing. Cancelling the task cancels the call on the loop's own thread; it is then still waited
 /// for, so nothing of it outlives this function.
 ///
 /// `start` gets what every `…_async` function wants; `finish` calls the matching `…_finish` with the
@@ -41,9 +51,7 @@ package func gioAsync<Value>(
     start: (UnsafeMutablePointer<GCancellable>?, @escaping GAsyncReadyCallback, gpointer) -> Void,
     finish: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Value
 ) async throws(GioFault) -> Value {
-    guard let context = ContextExecutor.current else {
-        preconditionFailure("a GIO call on a thread without a main context")
-    }
+    guard let context = ContextExecutor.current else { throw .noContext }
     let cancellable = Cancellable(context)
     let parked = Parked<GioResult>()
     let ended: GAsyncReadyCallback = { _, result, data in

@@ -27,17 +27,13 @@ package final class Timer: Sendable {
         source.cancel()
     }
 
-    /// Waits for `delay` on the calling actor, which must be one of the two, or until the task is
-    /// cancelled: then at once, and throws.
-    package static func sleep(
-        for delay: Duration, isolation: isolated (any Actor)? = #isolation
-    ) async throws(CancellationError) {
-        guard let context = ContextExecutor.current else {
-            preconditionFailure("sleep on a thread without a main context")
-        }
+    /// Waits for `delay` on the service's thread, or until the task is cancelled: then at once, and
+    /// throws. Without a delay it lets everything else that is ready have its turn.
+    @ServiceActor
+    package static func sleep(for delay: Duration) async throws(CancellationError) {
         let source = Source()
         let parked = Parked<Void>()
-        source.attach(to: context) { _ in
+        source.attach(to: .service) { _ in
             parked.resume(())
             return false
         }

@@ -17,6 +17,7 @@ package struct AccountState: Sendable {
     let keys: Directory
     let host: HostSecret
     let templates: TemplateKeys
+    let rootPin: RootPinFile
 
     /// The enrolled prints.
     package var prints: PrintStore { PrintStore(account: self) }

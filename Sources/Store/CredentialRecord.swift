@@ -172,6 +172,7 @@ extension InvalidationCause {
         case .fingerAddedOnReader: "finger-added-on-reader"
         case .fingerRemovedOnReader: "finger-removed-on-reader"
         case .readerExchanged: "reader-exchanged"
+        case .tpmExchanged: "tpm-exchanged"
         }
     }
 }

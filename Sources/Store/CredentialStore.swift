@@ -104,10 +104,21 @@ package struct CredentialStore: Sendable {
     ) throws(StoreFault) -> InvalidationCause {
         let host = try sealed { () throws(VaultError) in try account.host.identifier() }
         guard credential.record.host == host else { return .hostSecretChanged }
+        // Fingerprints do not open either then.
+        if isOfAnotherTPM(credential) { return .tpmExchanged }
         guard enrolment.damaged.isEmpty else { return .printDamaged }
-        return credential.record.manifest.difference(to: PrintManifest(enrolment))
-            ?? (credential.record.enrolment == enrolment.state
-                ? .credentialDamaged : .fingerReplaced)
+        let before = credential.record.manifest
+        if let change = before.difference(to: PrintManifest(enrolment)) { return change }
+        guard fits(credential, enrolment) else { return .fingerReplaced }
+        return .credentialDamaged
+    }
+
+    /// Whether the key was made under another storage root key than the one that is trusted now.
+    private func isOfAnotherTPM(_ credential: FoundCredential) -> Bool {
+        guard credential.vault == .tpm, let trusted = try? account.rootPin.load(),
+            let sealed = try? TPMSealed(credential.sealed, as: .key)
+        else { return false }
+        return sealed.root != trusted
     }
 
     /// Whether the prints are, as far as the records tell, those that the credential was made for.

@@ -179,7 +179,8 @@ package struct StateDirectory: Sendable {
         try? directory.sweep()
         let account = AccountState(
             name: record.name, uid: record.uid, directory: directory,
-            printsDirectory: printsDirectory, keys: keys, host: host, templates: templateKeys)
+            printsDirectory: printsDirectory, keys: keys, host: host, templates: templateKeys,
+            rootPin: rootPin)
         account.prints.sweep(record)
         account.secrets.sweep()
         return account

@@ -42,7 +42,7 @@ extension Denial {
         case .fingersClosed:
             """
             the stored fingerprints cannot be opened\(subjectText(": ")). Use the password. \
-            If it stays so, start anew with 'signet delete --all' and 'signet enroll'
+            If it stays so: 'signet delete --all', then 'signet enroll'
             """
         case .platformChanged:
             """
@@ -59,8 +59,13 @@ extension Denial {
     private func invalidatedText(_ account: Bytes) -> Text {
         """
         fingerprint login is off for \(account): \(causeText)\(sinceText). \
-        Run 'signet enable' to turn it on again
+        \(cause == .tpmExchanged ? Denial.startAnew : "Run 'signet enable' to turn it on again")
         """
+    }
+
+    /// The way on where the fingerprints do not open any more, with the key.
+    private static var startAnew: Text {
+        "Start anew with 'signet delete --all' and 'signet enroll'"
     }
 
     private var causeText: Text {
@@ -141,6 +146,7 @@ extension InvalidationCause {
         case .fingerAddedOnReader: "a finger was added in the reader itself"
         case .fingerRemovedOnReader: "a finger was removed in the reader itself"
         case .readerExchanged: "the fingerprint reader is another one"
+        case .tpmExchanged: "the TPM was cleared or replaced"
         }
     }
 }

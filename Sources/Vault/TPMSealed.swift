@@ -16,7 +16,7 @@ package struct TPMSealed: Equatable, Sendable {
 
     let content: Content
     /// The Name of the storage root key that it was made under.
-    let root: [UInt8]
+    package let root: [UInt8]
     let policy: ObjectPolicy
     let parts: ObjectParts
 

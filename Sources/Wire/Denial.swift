@@ -86,6 +86,8 @@ package enum InvalidationCause: UInt8, CaseIterable, Sendable {
     case fingerRemovedOnReader = 8
     /// The reader is another one.
     case readerExchanged = 9
+    /// The key was made in a TPM that was cleared since, or is another one.
+    case tpmExchanged = 10
 }
 
 /// A no, with what the user needs to go on.

@@ -10,6 +10,7 @@ struct KeyringKillTests {
 
     private struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
+        var endsLogin = false
         let run: @Sendable (DaemonBench) throws -> Answer
     }
 
@@ -29,6 +30,9 @@ struct KeyringKillTests {
         },
         Change(testDescription: "a finger deleted by root") {
             try $0.ask(.delete(account: name, finger: .leftIndex))
+        },
+        Change(testDescription: "disable", endsLogin: true) {
+            try $0.ask(.disable(account: name))
         },
     ]
 
@@ -66,7 +70,8 @@ struct KeyringKillTests {
         _ = try change.run(bench)
         let points = failpoint.reached
         let after = try found(bench)
-        #expect(points >= 3 && after != .denied && after != .allowed("right old"))
+        #expect(points >= 3 && after != .allowed("right old"))
+        #expect((after == .denied) == change.endsLogin)
         for point in 1...points {
             try snapshot.restore()
             failpoint.arm(at: point)
@@ -80,11 +85,14 @@ struct KeyringKillTests {
             let possible: [Found] = [after, .allowed("right old"), .allowed(nil), .denied]
             #expect(possible.contains(now), "\(change.testDescription), \(point): \(now)")
             if answer != nil { #expect(now == after, "\(change.testDescription), \(point)") }
-            // And it can be made again.
-            if now != .denied {
-                #expect(try bench.give("right again").done?.keyring == .on)
-                #expect(try found(bench) == .allowed("right again"))
+            // Where login is off, root turns it on again without the password: so without this one.
+            if now == .denied {
+                _ = try bench.ask(.enable(account: Self.name))
+                #expect(try found(bench) == .allowed(nil), "\(change.testDescription), \(point)")
             }
+            // And it can be made again.
+            #expect(try bench.give("right again").done?.keyring == .on)
+            #expect(try found(bench) == .allowed("right again"))
         }
         print("\(change.testDescription): killed at each of \(points) points")
     }

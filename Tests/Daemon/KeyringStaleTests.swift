@@ -46,6 +46,28 @@ extension DaemonTests {
             #expect(assertion.password == nil)
         }
 
+        @Test("one that is kept while a finger is awaited goes to the next login, and stays")
+        func keptMeanwhile() throws {
+            let bench = try bench()
+            // Changed before the login and known to be: then nothing was got ready for it.
+            for isStale in [false, true] {
+                if isStale {
+                    try bench.changeShadow(hash: "$6$salt$third")
+                    #expect(try bench.keyring() == .passwordChanged)
+                }
+                let client = try bench.client()
+                try client.send(Self.login)
+                try client.wait(for: .touch)
+                if !isStale { try bench.changeShadow() }
+                #expect(try bench.report("right again").done == DoneAnswer(keyring: .on))
+                try bench.storage.send(.scan("one"))
+                let assertion = try #require(try client.last().assertion)
+                #expect(assertion.password == nil)
+                #expect(try bench.keyring() == .on)
+                #expect(try bench.opened(by: Self.login) == "right again")
+            }
+        }
+
         @Test("a change through PAM keeps the new one if it is right, else none")
         func reported() throws {
             let bench = try bench()

@@ -89,6 +89,37 @@ struct KillTests {
         #expect(try bench.login(.daemon, with: "two").assertion != nil)
     }
 
+    @Test("a finger added on a reader shuts what is sealed, wherever the daemon dies over it")
+    func addedOnReader() throws {
+        let scratch = try Scratch()
+        let failpoint = try Failpoint(path: scratch.at("failpoint"))
+        let bench = try DaemonBench([.storage], failpoint: failpoint)
+        try bench.enrol(.daemon, as: "one")
+        #expect(try bench.client().keep([1, 2, 3], "kept").done != nil)
+        #expect(try bench.get("kept", with: "one") == [1, 2, 3])
+        try bench.change { $0 + ["stranger"] }
+        // A daemon that listens may still be opening its state.
+        _ = try bench.status(of: .daemon)
+        let snapshot = try Snapshot(bench)
+        failpoint.arm()
+        #expect(try bench.ask(.login(.daemon)).denial?.cause == .fingerAddedOnReader)
+        let points = failpoint.reached
+        for point in 1...points {
+            try snapshot.restore()
+            failpoint.arm(at: point)
+            _ = try? bench.ask(.login(.daemon))
+            let ended = try bench.program.expectEnd(within: .seconds(10)).ending
+            #expect(ended == .killed(SIGKILL), "\(point)")
+            failpoint.arm()
+            try bench.restart(by: SIGKILL)
+            #expect(try bench.ask(.login(.daemon)).reason == .invalidated, "\(point)")
+            let enabled = try bench.ask(.enable(account: Person.daemon.bytes))
+            #expect(enabled.done?.state == .valid, "\(point)")
+            #expect(try bench.refusal("kept") == .secretStale, "\(point)")
+        }
+        #expect(points >= 10)
+    }
+
     @Test(
         "a change leaves old or new when the daemon dies behind a TPM command",
         arguments: Step.withTPM)

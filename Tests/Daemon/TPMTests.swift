@@ -103,6 +103,10 @@ extension DaemonTests {
             try trusted.send(.trustVault)
             #expect(try trusted.last().done != nil)
             #expect(trusted.heard.contains { if case .vault = $0 { true } else { false } })
+            let lost = try #require(
+                try bench.ask(.login(.daemon, challenge: 9, tries: 1)).denial)
+            #expect(lost.reason == .invalidated && lost.cause == .tpmExchanged)
+            #expect(try bench.status(of: .daemon).cause == .tpmExchanged)
             #expect(try bench.ask(.enable(account: Self.name)).reason == .notEnrolled)
             #expect(try bench.status(of: .daemon).damaged == 1)
             #expect(try bench.ask(.delete(account: Self.name, finger: nil)).done != nil)

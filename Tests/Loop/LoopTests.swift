@@ -193,7 +193,7 @@ struct TimerTests {
         await Task { @ServiceActor in }.value
         during.cancel()
         await #expect(throws: CancellationError.self) { try await during.value }
-        let before = Task { @ReaderActor in
+        let before = Task { @ServiceActor in
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             try await Timer.sleep(for: .seconds(3600))
         }
@@ -299,5 +299,18 @@ struct SignalTests {
         await Task { @ReaderActor [given = held] in withExtendedLifetime(given) {} }.value
         held = nil
         #expect(held == nil)
+    }
+}
+
+@Suite("GIO calls", .timeLimit(.minutes(1)))
+struct GioCallTests {
+    @Test("a call on a thread without a main context is not made, and that is told")
+    func elsewhere() async {
+        await #expect(throws: GioFault.self) {
+            unsafe try await gioAsync { _, _, _ in
+                Issue.record("it was made")
+            } finish: { _, _ in
+            }
+        }
     }
 }
