@@ -308,6 +308,25 @@ extension SecretStoreTests {
         #expect(try secrets.list().damaged.isEmpty)
     }
 
+    @Test("one that was not sealed anew is noticed, unless it opens to nobody or fits no more")
+    func leftBehind() throws {
+        let secrets = bench.account.secrets
+        let stale = try bench.keep([1], as: "stale")
+        try bench.add(2, .leftThumb)
+        let before = try bench.present
+        let kept = try bench.keep([2], as: "mail")
+        let other = try bench.keep([3], as: "more")
+        try bench.add(3, .leftIndex)
+        let now = try bench.present
+        #expect(!stale.fits(before))
+        try bench.reseal(kept, from: before, to: now)
+        #expect(try !secrets.fitAlso(now, wherever: before, but: []))
+        #expect(try !secrets.fitAlso(now, wherever: before, but: [kept.identifier]))
+        #expect(try secrets.fitAlso(now, wherever: before, but: [other.identifier]))
+        try bench.reseal(other, from: before, to: now)
+        #expect(try secrets.fitAlso(now, wherever: before, but: []))
+    }
+
     @Test("sealing anew that fails at any step leaves what opened for the old fingers")
     func resealingInterrupted() throws {
         let kept = try bench.keep([4, 5], as: "mail")
