@@ -192,8 +192,12 @@ package struct StateDirectory: Sendable {
             try root.read("version", cap: 64, isPrivate: false)
         }
         guard let bytes else { return nil }
-        var lines = LineReader(bytes)
-        let path = root.path + "/version"
+        return try version(in: bytes, path: root.path + "/version")
+    }
+
+    /// The version that a file tells, which lies at a path.
+    static func version(in contents: [UInt8], path: String) throws(StoreFault) -> UInt64 {
+        var lines = LineReader(contents)
         guard let found = try? lines.number("signet-state") else { throw .damaged(path: path) }
         guard found <= version else { throw .newerVersion(found) }
         guard found > 0, (try? lines.end()) != nil else { throw .damaged(path: path) }
@@ -209,19 +213,21 @@ package struct StateDirectory: Sendable {
     }
 
     private static func deviceIdentifier(_ root: Directory) throws(StoreFault) -> [UInt8] {
-        let newline = UInt8(ascii: "\n")
         let bytes = try files { () throws(FileFault) in
             try root.read("device-id", cap: 64, isPrivate: false)
         }
-        if let bytes {
-            guard bytes.count == 33, bytes.last == newline,
-                let device = Hexadecimal.decode(Array(bytes.dropLast()))
-            else { throw .damaged(path: root.path + "/device-id") }
-            return device
-        }
+        if let bytes { return try device(in: bytes, path: root.path + "/device-id") }
         let device = try random(16)
-        let text = Hexadecimal.encode(device) + [newline]
+        let text = Hexadecimal.encode(device) + [UInt8(ascii: "\n")]
         try files { () throws(FileFault) in try root.replace("device-id", text, mode: 0o644) }
+        return device
+    }
+
+    /// The machine's id that a file tells, which lies at a path.
+    static func device(in contents: [UInt8], path: String) throws(StoreFault) -> [UInt8] {
+        guard contents.count == 33, contents.last == UInt8(ascii: "\n"),
+            let device = Hexadecimal.decode(Array(contents.dropLast()))
+        else { throw .damaged(path: path) }
         return device
     }
 
