@@ -65,7 +65,9 @@ extension Denial {
     var exitCode: ExitCode {
         switch reason {
         case .wrongPassword: .wrongPassword
-        case .vaultUnavailable, .passwordCheckFailed, .storage, .readerFailed, .badRequest: .fault
+        case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
+            .badRequest:
+            .fault
         case .tooManyRequests, .stopping, .suspending: .noService
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,

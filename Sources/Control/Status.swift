@@ -7,6 +7,7 @@ enum Obstacle: String {
     case noFinger = "no-finger"
     case off
     case invalidated
+    case closed
     case locked
     case noReader = "no-reader"
     case unused
@@ -28,6 +29,7 @@ struct Standing {
         case .invalidated: obstacles.append(.invalidated)
         case .none, .disabled: obstacles.append(.off)
         }
+        if status.closed != nil { obstacles.append(.closed) }
         if status.lock != .open { obstacles.append(.locked) }
         if services.isEmpty { obstacles.append(.unused) }
         return obstacles
@@ -127,6 +129,7 @@ extension Standing {
                     .object([
                         ("enrolled", .number(UInt64(status.prints))),
                         ("damaged", .number(UInt64(status.damaged))),
+                        ("closed", .optional(status.closed, JSON.bytes)),
                         ("generation", .number(status.generation)),
                     ])
                 ),

@@ -53,6 +53,7 @@ extension Service {
             timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         defer { queue.leave() }
+        await openTemplatesForListing()
         await tidyReaders()
         var listed: [ReaderContents] = []
         for reader in await listing(own) {
@@ -150,6 +151,7 @@ extension Service {
         journal.credential(of: account, "issued", because: reason)
         // What the account keeps goes where its credential is: the other vault may be given up.
         await reseal(kept, from: enrolment.state, to: enrolment.state, by: kind)
+        await moveTemplates(of: account, kept, to: kind)
     }
 
     /// Runs what takes time and reads or writes the disk; a fault is recorded and becomes a denial.

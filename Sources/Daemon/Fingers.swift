@@ -19,22 +19,30 @@ extension Service {
             timeout: limit)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         defer { queue.leave() }
+        // All accounts' fingers are compared with a new one.
+        await openAllTemplates()
         await tidyReaders()
         guard let reader = await readers.choose(readerID) else {
             return .denial(Denial(.noReader))
         }
         let end = clock.sinceBoot() + limit
         if let denial = roomDenial(account, finger) { return .denial(denial) }
+        // Before anybody touches anything for a print that could not be sealed.
+        let key: TemplateKeyID
+        do throws(StoreFault) {
+            let former = try kept(account)?.credential.state().vault
+            key = try await templateKey(in: await vaults.chosen(after: former))
+        } catch { return .denial(denial(for: error, account)) }
         if let denial = await takenDenial(account, finger, reader, until: end, client) {
             return .denial(denial)
         }
-        return await enroll(account, finger, reader, until: end, password, client)
+        return await enroll(account, finger, reader, until: end, sealedWith: key, password, client)
     }
 
     /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
     private func enroll(
         _ account: Account, _ finger: Finger, _ reader: ReaderDescription, until end: Duration,
-        _ password: VerifiedPassword?, _ client: any Client
+        sealedWith key: TemplateKeyID, _ password: VerifiedPassword?, _ client: any Client
     ) async -> Answer {
         let before = EnrolmentBefore()
         let scanned = await readers.enroll(
@@ -45,7 +53,8 @@ extension Service {
         switch scanned {
         case .failure(let fault): answer = .denial(before.denial ?? Denial(of: fault))
         case .success(let (template, contents)):
-            answer = await keep(template, finger, reader, contents, password, for: account)
+            answer = await keep(
+                template, finger, reader, contents, sealedWith: key, password, for: account)
             if isUncounted(template.bytes, of: account) { _ = await readers.forget(template) }
         }
         await tidyReaders()
@@ -82,7 +91,8 @@ extension Service {
         return false
     }
 
-    /// Deletes one finger, or all, damaged prints included.
+    /// Deletes one finger, or all: damaged prints included, and with all also those that cannot be
+    /// opened now, or there would be no way on from a key that is lost.
     func delete(
         _ account: Account, _ finger: Finger?, _ password: VerifiedPassword?,
         _ client: any Client
@@ -90,7 +100,17 @@ extension Service {
         var gone: [Store.StoredPrint] = []
         let answer = await answering(account) { () async throws(StoreFault) in
             guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
-            let before = try kept.prints.enrolment()
+            let before: Enrolment
+            do throws(StoreFault) {
+                before = try kept.prints.enrolment()
+            } catch {
+                guard case .closed = error, finger == nil else { throw error }
+                let change = try kept.prints.draftRemovingAll()
+                gone = change.removed
+                return try await make(
+                    change, account, kept, from: nil, nil, nil, password,
+                    because: "all fingers were deleted")
+            }
             gone = before.prints.filter { finger == nil || $0.finger == finger }
             let damaged = before.damaged.filter { finger == nil || $0.finger == finger }
             guard !gone.isEmpty || !damaged.isEmpty else {
@@ -164,7 +184,7 @@ extension Service {
             let name = String(decoding: former, as: UTF8.self)
             journal.fault("removing what was kept for \(name), who had the uid of \(account.name)")
             if let left = try state.account(uid: account.uid) {
-                try noteDeletion(of: try left.prints.enrolment().prints)
+                try noteDeletion(of: try left.prints.draftRemovingAll().removed)
             }
             try state.removeAccount(uid: account.uid)
             return nil
@@ -179,13 +199,15 @@ extension Service {
         until end: Duration, _ client: any Client
     ) async -> Denial? {
         guard reader.features.contains(.identify) else { return nil }
-        let ruling: Ruling<[OwnedTemplate]> = reading(account) { () throws(StoreFault) in
-            .allow(try ownedTemplates(on: reader))
-        }
         let owned: [OwnedTemplate]
-        switch ruling {
-        case .deny(let denial): return denial
-        case .allow(let templates): owned = templates
+        do throws(StoreFault) {
+            owned = try ownedTemplates(on: reader)
+        } catch {
+            let denial = denial(for: error, account)
+            guard case .closed(let why) = error else { return denial }
+            // Another account's: its own could be opened. Whose, does not concern who enrols.
+            let what = "fingerprints to compare the new one with: \(why)"
+            return Denial(.storage, subject: Bytes(what.utf8.prefix(Limit.text)))
         }
         guard !owned.isEmpty else { return nil }
         let result = await readers.match(
@@ -226,7 +248,8 @@ extension Service {
     /// Writes a new print to disk and issues the credential anew, for what the reader keeps now.
     private func keep(
         _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
-        _ contents: ReaderContents?, _ password: VerifiedPassword?, for account: Account
+        _ contents: ReaderContents?, sealedWith key: TemplateKeyID,
+        _ password: VerifiedPassword?, for account: Account
     ) async -> Answer {
         var replaced: [Store.StoredPrint] = []
         let answer = await answering(account) { () async throws(StoreFault) in
@@ -234,7 +257,8 @@ extension Service {
             let kept = try state.makeAccount(name, uid: account.uid, now: instant)
             var bytes = template.bytes
             let change = try kept.prints.draft(
-                adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), now: instant)
+                adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), sealedWith: key,
+                now: instant)
             replaced = change.removed
             return try await make(
                 change, account, kept, from: try kept.prints.enrolment(), finger, contents,
@@ -276,20 +300,25 @@ extension Service {
     }
 
     /// Makes a change of fingers, and issues the credential for what they are then. `contents` is
-    /// what the reader of a new one keeps now.
+    /// what the reader of a new one keeps now; `before` is nil where it cannot be told, and no finger
+    /// is left.
     private func make(
-        _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment,
+        _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment?,
         _ finger: Finger?, _ contents: ReaderContents?, _ password: VerifiedPassword?,
         because reason: String
     ) async throws(StoreFault) -> Answer {
-        let former = try credentialState(account, kept, before)
-        let ended = secrets(kept, fitting: before.state)
+        var former: Store.CredentialState?
+        var ended: UInt32?
+        if let before {
+            former = try credentialState(account, kept, before)
+            ended = secrets(kept, fitting: before.state)
+        }
         if change.enrolment.isEmpty {
             try noteDeletion(of: change.removed)
             try kept.prints.commit(change)
             try kept.credential.withdraw()
             journal.credential(of: account, "destroyed", because: "no finger is left")
-        } else if former.isOn {
+        } else if let former, former.isOn {
             try await issue(
                 account, kept, change.enrolment, with: change,
                 covering: try storage(after: change, former.storage, contents, account),

@@ -153,7 +153,14 @@ extension Service {
     private func isStale(
         _ account: Account, _ kept: AccountState
     ) throws(StoreFault) -> Bool {
-        let enrolment = try kept.prints.enrolment()
+        let enrolment: Enrolment
+        do throws(StoreFault) {
+            enrolment = try kept.prints.enrolment()
+        } catch {
+            guard case .closed = error else { throw error }
+            // Only the fingers tell. A password is not kept on a guess.
+            if case .kept = try kept.keyring.state() { return true } else { return false }
+        }
         guard case .issued = try credentialState(account, kept, enrolment) else { return false }
         switch try kept.keyring.state() {
         case .kept(let password):

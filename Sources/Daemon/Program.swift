@@ -83,6 +83,7 @@ package final class Program {
             let listener = Listener(socket, configuration: settings, clock: clock, service: service)
             { [weak self] in self?.idleChanged($0) }
             service.mayRequest = { [weak listener] in listener?.mayRequest(uid: $0) ?? false }
+            await service.finishChanges()
             self.service = service
             self.listener = listener
         } catch {

@@ -21,13 +21,23 @@ extension Service {
                 program: Bytes(Version.text.utf8), vault: [],
                 device: state.device)
             guard let kept = try kept(account) else { return .allow(status) }
-            let enrolment = try kept.prints.enrolment()
+            describe(kept.lockout.load(), in: &status)
+            let enrolment: Enrolment
+            do throws(StoreFault) {
+                enrolment = try kept.prints.enrolment()
+            } catch {
+                guard case .closed(let why) = error else { throw error }
+                status.closed = Bytes(why.description.utf8.prefix(Limit.text))
+                status.prints = UInt8(clamping: try kept.prints.count())
+                status.generation = try kept.generation()
+                describe(try kept.credential.recorded(), in: &status)
+                return .allow(status)
+            }
             status.prints = UInt8(clamping: enrolment.prints.count)
             status.damaged = UInt8(clamping: enrolment.damaged.count)
             status.generation = enrolment.state.generation
             status.secrets = secrets(kept, fitting: enrolment.state)
             describe(try credentialState(account, kept, enrolment), in: &status)
-            describe(kept.lockout.load(), in: &status)
             status.keyring = try keyringState(account, kept, enrolment).onTheWire
             return .allow(status)
         }

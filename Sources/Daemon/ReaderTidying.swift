@@ -11,6 +11,7 @@ extension Service {
         do throws(StoreFault) {
             guard try !state.readerWork().isEmpty else { return }
             let present = await readers.listing
+            await openAllTemplates()
             for reader in present {
                 // Which of two that cannot be told apart is meant, nobody knows.
                 guard present.count(where: { $0.identity == reader.identity }) == 1 else {

@@ -230,17 +230,25 @@ extension Service {
 
     /// Seals the keys of secrets that open to some fingers to others as well: before a template is
     /// exchanged for a better one, or to another vault. What fails is told, and stays as it was.
+    ///
+    /// Gives the ids of those that do not open any more, whatever becomes of the fingers.
+    @discardableResult
     func reseal(
         _ kept: AccountState, from old: EnrolmentState, to new: EnrolmentState,
         by kind: VaultKind? = nil
-    ) async {
+    ) async -> Set<Bytes> {
+        var lost: Set<Bytes> = []
         do throws(StoreFault) {
             for secret in try kept.secrets.list().intact {
                 do throws(StoreFault) {
                     try await reseal(secret, in: kept.secrets, from: old, to: new, by: kind)
-                } catch { journal.fault("a secret was not sealed anew: \(error)") }
+                } catch {
+                    journal.fault("a secret was not sealed anew: \(error)")
+                    if error == .vault(.doesNotOpen) { lost.insert(secret.identifier) }
+                }
             }
         } catch { journal.fault(error.description) }
+        return lost
     }
 
     private func reseal(

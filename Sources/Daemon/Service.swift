@@ -65,6 +65,7 @@ final class Service: Answering {
             switch await proof(rule, request, account, client) {
             case .deny(let denial): return .denial(denial)
             case .allow(let password):
+                if request.readsPrints { await openTemplates(of: account) }
                 return await answer(request, about: account, password, client)
             }
         }

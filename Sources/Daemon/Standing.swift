@@ -106,6 +106,9 @@ extension Service {
         journal.fault(fault.description, account: account.name)
         switch fault {
         case .vault(let error): return Denial(of: error)
+        case .closed(let error):
+            return Denial(
+                .fingersClosed, subject: Bytes(error.description.utf8.prefix(Limit.text)))
         case .changedMeanwhile: return Denial(.badRequest)
         default: break
         }

@@ -46,6 +46,7 @@ extension Service {
         _ wish: TouchWish, _ matter: SignedMatter, until end: Duration, _ client: any Client,
         releasing item: (Standing) throws(StoreFault) -> Ruling<SealedItem?> = { _ in .allow(nil) }
     ) async -> Ruling<TouchProof> {
+        await openTemplatesForListing()
         await tidyReaders()
         // Once more: while this request waited, the fingers may have changed.
         let standing: Standing
@@ -187,15 +188,16 @@ extension Service {
             let change = try kept.prints.draft(
                 updating: finger.print.identifier, template: &bytes)
             // Before the change: whichever prints a crash leaves, secrets open for them.
-            await reseal(kept, from: enrolment.state, to: change.enrolment.state)
+            let lost = await reseal(kept, from: enrolment.state, to: change.enrolment.state)
             switch try credentialState(account, kept, enrolment) {
             case .issued(let credential):
                 let keyring = try keyringState(account, kept, enrolment)
-                try await keep(change, credential, kept, from: enrolment)
+                try await keep(change, credential, kept, from: enrolment, lost)
                 if case .kept(let password) = keyring {
                     try await reseal(password, kept, from: enrolment)
                 }
             case .none, .disabled, .destroyed, .damaged:
+                try checkSecrets(kept, enrolment, change, lost)
                 try kept.prints.commit(change)
             }
         } catch { journal.fault(error.description, account: account.name) }
@@ -203,7 +205,7 @@ extension Service {
 
     private func keep(
         _ change: PrintChange, _ credential: FoundCredential, _ kept: AccountState,
-        from enrolment: Enrolment
+        from enrolment: Enrolment, _ lost: Set<Bytes>
     ) async throws(StoreFault) {
         let old = try kept.credential.context(of: credential, enrolment)
         let new = try kept.credential.context(of: credential, change.enrolment)
@@ -217,7 +219,18 @@ extension Service {
         guard try kept.credential.state() == .issued(credential) else {
             throw .changedMeanwhile
         }
+        try checkSecrets(kept, enrolment, change, lost)
         try kept.credential.keep(credential, resealed: resealed, with: change)
+    }
+
+    /// Throws where a better template would end a secret: one that could not be sealed anew, or was
+    /// kept while others were. The old template is good enough.
+    private func checkSecrets(
+        _ kept: AccountState, _ before: Enrolment, _ change: PrintChange, _ lost: Set<Bytes>
+    ) throws(StoreFault) {
+        let isSafe = try kept.secrets.fitAlso(
+            change.enrolment.state, wherever: before.state, but: lost)
+        guard isSafe else { throw .changedMeanwhile }
     }
 }
 

@@ -30,6 +30,8 @@ extension Service {
     func trustVault(_ client: any Client) async -> Answer {
         do throws(VaultError) {
             try await vaults.trust()
+            // What another TPM kept shall not be used as if this one had opened it.
+            state.templateKeys.close()
         } catch {
             journal.fault(error.description)
             return .denial(Denial(of: error))

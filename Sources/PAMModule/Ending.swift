@@ -81,7 +81,7 @@ extension Denial {
             .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerTaken,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
-            .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
+            .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -98,7 +98,8 @@ extension DenialReason {
             .readerBusy, .readerFailed, .noMatch, .timedOut, .queueFull, .wrongPassword,
             .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
             .storage, .tooManyRequests, .badRequest, .stopping, .suspending, .vaultUnavailable,
-            .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
+            .platformChanged, .fingersClosed, .secretExists, .unknownSecret, .secretStale,
+            .tooManySecrets:
             false
         }
     }

@@ -16,7 +16,7 @@ package struct AccountState: Sendable {
     let printsDirectory: Directory
     let keys: Directory
     let host: HostSecret
-    let seal: TemplateSeal
+    let templates: TemplateKeys
     let rootPin: RootPinFile
 
     /// The enrolled prints.

@@ -84,6 +84,18 @@ package struct CredentialStore: Sendable {
         }
     }
 
+    /// How it stands by its record alone: for people, where the prints cannot be opened now.
+    package func recorded() throws(StoreFault) -> CredentialState {
+        let record: CredentialRecord? = try account.directory.record(Self.name)
+        switch record {
+        case nil, .changing(nil, _): return .none
+        case .disabled(let since): return .disabled(since: since)
+        case .destroyed(let cause, let since): return .destroyed(cause, since: since)
+        case .changing(let former?, _): return try state(of: former)
+        case .sealed(let credential): return try state(of: credential)
+        }
+    }
+
     /// Says why a credential does not fit the prints as they are now.
     ///
     /// Only for people: the records that it compares are not what decides.
@@ -92,11 +104,13 @@ package struct CredentialStore: Sendable {
     ) throws(StoreFault) -> InvalidationCause {
         let host = try sealed { () throws(VaultError) in try account.host.identifier() }
         guard credential.record.host == host else { return .hostSecretChanged }
+        // Fingerprints do not open either then.
+        if isOfAnotherTPM(credential) { return .tpmExchanged }
         guard enrolment.damaged.isEmpty else { return .printDamaged }
         let before = credential.record.manifest
         if let change = before.difference(to: PrintManifest(enrolment)) { return change }
         guard fits(credential, enrolment) else { return .fingerReplaced }
-        return isOfAnotherTPM(credential) ? .tpmExchanged : .credentialDamaged
+        return .credentialDamaged
     }
 
     /// Whether the key was made under another storage root key than the one that is trusted now.

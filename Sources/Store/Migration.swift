@@ -52,7 +52,7 @@ extension StateDirectory {
         }
         let account = AccountState(
             name: record.name, uid: record.uid, directory: directory, printsDirectory: prints,
-            keys: keys, host: host, seal: seal, rootPin: rootPin)
+            keys: keys, host: host, templates: templateKeys, rootPin: rootPin)
         var intact: [ListedPrint] = []
         var damaged: [ListedPrint] = []
         for name in try files({ () throws(FileFault) in try prints.list() }) {

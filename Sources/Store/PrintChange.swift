@@ -25,26 +25,30 @@ private struct SealedPrint {
 
 extension PrintStore {
     /// Drafts a new print, in the place of any older one of the same finger, damaged ones included;
-    /// the template is wiped.
+    /// sealed with a key that is open; the template is wiped.
     ///
     /// Throws `.tooManyPrints` where it does not fit beside those that stay.
     package func draft(
-        adding template: inout [UInt8], finger: Finger, reader: [UInt8], now: Instant
+        adding template: inout [UInt8], finger: Finger, reader: [UInt8],
+        sealedWith key: TemplateKeyID = .host, now: Instant
     ) throws(StoreFault) -> PrintChange {
         defer { wipe(&template) }
         return try draft(
-            adding: &template, as: try random(16), finger: finger, reader: reader, now: now)
+            adding: &template, as: try random(16), finger: finger, reader: reader,
+            sealedWith: key, now: now)
     }
 
     func draft(
         adding template: inout [UInt8], as identifier: [UInt8], finger: Finger, reader: [UInt8],
-        now: Instant
+        sealedWith key: TemplateKeyID, now: Instant
     ) throws(StoreFault) -> PrintChange {
-        let new = try seal(&template, identifier, finger: finger, reader: reader, added: now)
+        let new = try seal(
+            &template, identifier, finger: finger, reader: reader, added: now, with: key)
         return try draft(from: account.record(), adding: new) { $0.finger == finger }
     }
 
-    /// Drafts a better template of the same finger, under a new id: no id ever means two templates.
+    /// Drafts a better template of the same finger, sealed with the same key, under a new id: no id
+    /// ever means two templates.
     ///
     /// Throws `.unknownPrint` unless the print is there and intact; the template is wiped.
     package func draft(
@@ -53,10 +57,11 @@ extension PrintStore {
         defer { wipe(&template) }
         let record = try account.record()
         guard record.prints.contains(where: { $0.identifier == identifier }),
-            case .intact(let old) = try load(identifier)
+            let file = try file(identifier), case .intact(let old) = try open(file, identifier)
         else { throw .unknownPrint }
         let new = try seal(
-            &template, try random(16), finger: old.finger, reader: old.reader, added: old.added)
+            &template, try random(16), finger: old.finger, reader: old.reader, added: old.added,
+            with: file.key)
         return try draft(from: record, adding: new) { $0.identifier == identifier }
     }
 
@@ -68,6 +73,20 @@ extension PrintStore {
         let listed = record.prints.map(\.identifier)
         guard identifiers.allSatisfy(listed.contains) else { throw .unknownPrint }
         return try draft(from: record, adding: nil) { identifiers.contains($0.identifier) }
+    }
+
+    /// Drafts the removal of all prints, those that cannot be opened now among them; of these it is
+    /// not told what is removed.
+    package func draftRemovingAll() throws(StoreFault) -> PrintChange {
+        let record = try account.record()
+        let next = try account.changed(record, to: [])
+        var removed: [StoredPrint] = []
+        for listed in record.prints {
+            if case .intact(let print) = try? load(listed.identifier) { removed.append(print) }
+        }
+        return PrintChange(
+            enrolment: try Enrolment(generation: next.generation, prints: [], damaged: []),
+            removed: removed, added: nil, before: record, after: next)
     }
 
     /// Makes a change: after a return it is on disk; after a throw, or a crash at any point, either
@@ -91,7 +110,7 @@ extension PrintStore {
 
     private func seal(
         _ template: inout [UInt8], _ identifier: [UInt8], finger: Finger, reader: [UInt8],
-        added: Instant
+        added: Instant, with key: TemplateKeyID
     ) throws(StoreFault) -> SealedPrint {
         defer { wipe(&template) }
         guard reader.count <= PrintRecord.readerLimit else { throw .readerNameTooLong }
@@ -102,8 +121,8 @@ extension PrintStore {
         let context = context(identifier, finger: finger, reader: reader)
         return try sealed { () throws(VaultError) in
             let file = PrintRecord(
-                finger: finger, reader: reader, added: added,
-                sealed: try account.seal.seal(secret, context))
+                finger: finger, reader: reader, added: added, key: key,
+                sealed: try account.templates.seal(key).seal(secret, context))
             return SealedPrint(print: try StoredPrint(identifier, file, secret), file: file)
         }
     }

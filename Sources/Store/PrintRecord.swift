@@ -50,32 +50,42 @@ extension StoredPrint {
     }
 }
 
-/// The record of a print: five lines that describe it, then the sealed template as it is.
+/// The record of a print: lines that describe it, then the sealed template as it is.
 ///
+/// Version 1 has five lines, and is sealed with the host's key; version 2 names the key in one more.
 /// Not in base64 as other records have their bytes: templates are long, and are read at each login.
 struct PrintRecord: Record {
-    static let cap = sealedLimit + 2_048
+    static let cap = sealedLimit + linesLimit
     /// The most bytes that a reader's name can have.
     static let readerLimit = 256
 
     let finger: Finger
     let reader: [UInt8]
     let added: Instant
+    let key: TemplateKeyID
     let sealed: [UInt8]
 
     private static let sealedLimit = TemplateSeal.templateLimit + AESGCM.overhead
-    private static let lineCount = 5
+    private static let linesLimit = 2_048
 
-    init(finger: Finger, reader: [UInt8], added: Instant, sealed: [UInt8]) {
+    init(
+        finger: Finger, reader: [UInt8], added: Instant, key: TemplateKeyID, sealed: [UInt8]
+    ) {
         self.finger = finger
         self.reader = reader
         self.added = added
+        self.key = key
         self.sealed = sealed
     }
 
     func encoded() -> [UInt8] {
         var lines = LineWriter()
-        lines.put("signet-print", number: 1)
+        switch key {
+        case .host: lines.put("signet-print", number: 1)
+        case .kept(let identifier):
+            lines.put("signet-print", number: 2)
+            lines.put("key", Hexadecimal.encode(identifier))
+        }
         lines.put("finger", finger.name.bytes)
         lines.put("reader", reader)
         lines.put("added", added.text)
@@ -84,23 +94,21 @@ struct PrintRecord: Record {
     }
 
     init(contents: [UInt8]) throws(LineFault) {
-        var start = 0
-        for _ in 0..<PrintRecord.lineCount {
-            let newline = UInt8(ascii: "\n")
-            guard let end = contents[start...].firstIndex(of: newline) else { throw .truncated }
-            start = end + 1
+        var lines = LineReader(contents)
+        switch try lines.number("signet-print") {
+        case 1: key = .host
+        case 2: key = .kept(try lines.hexadecimal("key", count: 16))
+        default: throw .malformed
         }
-        var lines = LineReader(Array(contents[..<start]))
-        try lines.version("signet-print")
         finger = try lines.finger("finger")
         reader = try lines.value("reader", cap: Self.readerLimit)
         added = try lines.instant("added")
         let count = try lines.number("template")
-        try lines.end()
         guard count <= PrintRecord.sealedLimit else { throw .tooLong }
-        guard contents.count - start >= count else { throw .truncated }
-        guard contents.count - start == count else { throw .trailing }
-        sealed = Array(contents[start...])
+        let rest = lines.rest
+        guard rest.count >= count else { throw .truncated }
+        guard rest.count == count else { throw .trailing }
+        sealed = Array(rest)
     }
 }
 

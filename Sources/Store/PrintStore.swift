@@ -31,6 +31,8 @@ package struct PrintStore: Sendable {
 
     /// Reads all prints. One that is gone or fails its seal is told as damaged and left out; a file
     /// that is not listed is nothing.
+    ///
+    /// Throws `.closed` where the key of one is not open now: nothing is said about any then.
     package func enrolment() throws(StoreFault) -> Enrolment {
         try enrolment(account.record())
     }
@@ -54,13 +56,15 @@ package struct PrintStore: Sendable {
     /// finger; the template is wiped.
     @discardableResult
     package func add(
-        _ template: inout [UInt8], finger: Finger, reader: [UInt8], now: Instant
+        _ template: inout [UInt8], finger: Finger, reader: [UInt8],
+        sealedWith key: TemplateKeyID = .host, now: Instant
     ) throws(StoreFault) -> [UInt8] {
         defer { wipe(&template) }
         let identifier = try random(16)
         try commit(
             try draft(
-                adding: &template, as: identifier, finger: finger, reader: reader, now: now))
+                adding: &template, as: identifier, finger: finger, reader: reader,
+                sealedWith: key, now: now))
         return identifier
     }
 
@@ -75,6 +79,43 @@ package struct PrintStore: Sendable {
     package func remove(_ identifier: [UInt8]) throws(StoreFault) {
         try commit(try draft(removing: [identifier]))
     }
+
+    /// Seals the templates of all intact prints with another key, which is open: the same prints, the
+    /// same state. After a throw, or a crash at any point, each has the old key or the new one.
+    package func seal(with key: TemplateKeyID) throws(StoreFault) {
+        for listed in try account.record().prints {
+            guard let file = try file(listed.identifier), file.key != key,
+                case .intact(let print) = try open(file, listed.identifier)
+            else { continue }
+            var template = print.template
+            let secret: SecretBytes
+            do throws(SystemFault) {
+                secret = try SecretBytes(moving: &template)
+            } catch { throw .file(.system(error)) }
+            let context = context(listed.identifier, finger: file.finger, reader: file.reader)
+            let anew = try sealed { () throws(VaultError) in
+                PrintRecord(
+                    finger: file.finger, reader: file.reader, added: file.added, key: key,
+                    sealed: try account.templates.seal(key).seal(secret, context))
+            }
+            try account.printsDirectory.keep(anew, as: listed.fileName)
+        }
+    }
+
+    /// The ids of the keys that the account's templates are sealed with, the host's aside. What
+    /// cannot be read names none.
+    package func keys() throws(StoreFault) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        for listed in try account.record().prints {
+            guard case .kept(let key) = try file(listed.identifier)?.key, !found.contains(key)
+            else { continue }
+            found.append(key)
+        }
+        return found
+    }
+
+    /// How many prints count, whether they open or not.
+    package func count() throws(StoreFault) -> Int { try account.record().prints.count }
 
     /// Removes files that do not count. Those that cannot be removed now still do not count.
     func sweep(_ record: AccountRecord) {
@@ -95,22 +136,37 @@ package struct PrintStore: Sendable {
 
     /// Reads and opens a print's file.
     func load(_ identifier: [UInt8]) throws(StoreFault) -> Loaded {
-        let record: PrintRecord?
+        guard let file = try file(identifier) else { return .damaged(nil) }
+        return try open(file, identifier)
+    }
+
+    /// A print's file as it is; nil where it is gone, or not in its one form.
+    func file(_ identifier: [UInt8]) throws(StoreFault) -> PrintRecord? {
         do throws(StoreFault) {
-            record = try account.printsDirectory.record(ListedPrint.fileName(identifier))
+            return try account.printsDirectory.record(ListedPrint.fileName(identifier))
         } catch {
             guard error.isAboutContent else { throw error }
-            return .damaged(nil)
+            return nil
         }
-        guard let record else { return .damaged(nil) }
-        let context = context(identifier, finger: record.finger, reader: record.reader)
+    }
+
+    func open(_ file: PrintRecord, _ identifier: [UInt8]) throws(StoreFault) -> Loaded {
+        let context = context(identifier, finger: file.finger, reader: file.reader)
+        let seal: TemplateSeal
         do throws(VaultError) {
-            return .intact(
-                try StoredPrint(
-                    identifier, record, try account.seal.open(record.sealed, context)))
+            seal = try account.templates.seal(file.key)
         } catch {
             switch error {
-            case .doesNotOpen, .malformed: return .damaged(record.finger)
+            case .doesNotOpen, .malformed: return .damaged(file.finger)
+            case .crypto, .trouble: throw .closed(error)
+            }
+        }
+        do throws(VaultError) {
+            return .intact(
+                try StoredPrint(identifier, file, try seal.open(file.sealed, context)))
+        } catch {
+            switch error {
+            case .doesNotOpen, .malformed: return .damaged(file.finger)
             case .crypto, .trouble: throw .vault(error)
             }
         }

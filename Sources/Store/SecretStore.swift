@@ -158,6 +158,15 @@ package struct SecretStore: Sendable {
         try write(record, secret.identifier)
     }
 
+    /// Whether all that open to some fingers open to others as well, those with these ids left out.
+    package func fitAlso(
+        _ new: EnrolmentState, wherever old: EnrolmentState, but lost: Set<[UInt8]>
+    ) throws(StoreFault) -> Bool {
+        try list().intact.allSatisfy {
+            !$0.fits(old) || $0.fits(new) || lost.contains($0.identifier)
+        }
+    }
+
     /// Deletes what has this name; where nothing whole has it, what is damaged. False if nothing did.
     package func delete(_ name: [UInt8]) throws(StoreFault) -> Bool {
         guard let directory = try directory() else { return false }

@@ -5,7 +5,7 @@ import Vault
 /// The root of all that is kept on disk; one daemon owns it.
 ///
 /// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`,
-/// `private/reader-work`, `private/stored/` for what readers keep;
+/// `private/template-keys/`, `private/reader-work`, `private/stored/` for what readers keep;
 /// `private/accounts/<uid>/` with account, prints/, secrets/, credential, signers, lockout,
 /// counter, receipts.
 package struct StateDirectory: Sendable {
@@ -25,10 +25,12 @@ package struct StateDirectory: Sendable {
     /// Whose the prints are that readers keep.
     package let owners: PrintOwners
 
+    /// The keys that templates are sealed with.
+    package let templateKeys: TemplateKeys
+
     let keys: Directory
     let secrets: Directory
     let accountsRoot: Directory
-    let seal: TemplateSeal
 
     /// Opens the state, made where it is new, brought forward where an older version wrote it, and
     /// sweeps what a crash left half-written.
@@ -50,38 +52,52 @@ package struct StateDirectory: Sendable {
             return Places(
                 keys: try root.makeDirectory("keys", mode: 0o755), secrets: secrets,
                 accounts: try secrets.makeDirectory("accounts", mode: 0o700),
-                stored: try secrets.makeDirectory("stored", mode: 0o700))
+                stored: try secrets.makeDirectory("stored", mode: 0o700),
+                templateKeys: try secrets.makeDirectory("template-keys", mode: 0o700))
         }
         try files { () throws(FileFault) in
             try places.keys.sweep()
             try places.stored.sweep()
+            try places.templateKeys.sweep()
         }
         let host: HostSecret
         do throws(HostSecretFault) {
             host = try HostSecret.load(credentials: credentials, state: places.secrets)
         } catch { throw .hostSecret(error) }
-        let seal = try sealed { () throws(VaultError) in try TemplateSeal(host: host) }
         let state = StateDirectory(
             device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
-            owners: PrintOwners(directory: places.stored), keys: places.keys,
-            secrets: places.secrets, accountsRoot: places.accounts, seal: seal)
+            owners: PrintOwners(directory: places.stored),
+            templateKeys: try TemplateKeys(directory: places.templateKeys, host: host),
+            keys: places.keys, secrets: places.secrets, accountsRoot: places.accounts)
         if version != Self.version {
             try state.migrate()
             try markAsPresent(root)
         }
-        state.finishChanges()
         return state
     }
 
-    /// Finishes what a crash left of changed credentials, before anybody asks for a login: who asks
-    /// has read the public key already.
+    /// The accounts whose change of a credential a crash left half-made.
     ///
-    /// Where that cannot be now, the account's next look does it.
-    private func finishChanges() {
-        for uid in ((try? keys.list()) ?? []).compactMap(AccountState.uid(ofNext:)) {
+    /// Before anybody asks for a login it is to be finished: who asks has read the public key already.
+    package func unfinished() -> [AccountState] {
+        ((try? keys.list()) ?? []).compactMap(AccountState.uid(ofNext:)).compactMap { uid in
             do throws(StoreFault) {
-                _ = try account(uid: uid)?.credential.state()
-                try files { () throws(FileFault) in try keys.remove(AccountState.nextName(uid)) }
+                if let account = try account(uid: uid) { return account }
+                try? keys.remove(AccountState.nextName(uid))
+            } catch {}
+            return nil
+        }
+    }
+
+    /// Finishes what a crash left of changed credentials. Where that cannot be now, the account's
+    /// next look does it.
+    package func finishChanges() {
+        for account in unfinished() {
+            do throws(StoreFault) {
+                _ = try account.credential.state()
+                try files { () throws(FileFault) in
+                    try keys.remove(AccountState.nextName(account.uid))
+                }
             } catch { continue }
         }
     }
@@ -163,7 +179,7 @@ package struct StateDirectory: Sendable {
         try? directory.sweep()
         let account = AccountState(
             name: record.name, uid: record.uid, directory: directory,
-            printsDirectory: printsDirectory, keys: keys, host: host, seal: seal,
+            printsDirectory: printsDirectory, keys: keys, host: host, templates: templateKeys,
             rootPin: rootPin)
         account.prints.sweep(record)
         account.secrets.sweep()
@@ -176,8 +192,12 @@ package struct StateDirectory: Sendable {
             try root.read("version", cap: 64, isPrivate: false)
         }
         guard let bytes else { return nil }
-        var lines = LineReader(bytes)
-        let path = root.path + "/version"
+        return try version(in: bytes, path: root.path + "/version")
+    }
+
+    /// The version that a file tells, which lies at a path.
+    static func version(in contents: [UInt8], path: String) throws(StoreFault) -> UInt64 {
+        var lines = LineReader(contents)
         guard let found = try? lines.number("signet-state") else { throw .damaged(path: path) }
         guard found <= version else { throw .newerVersion(found) }
         guard found > 0, (try? lines.end()) != nil else { throw .damaged(path: path) }
@@ -193,19 +213,21 @@ package struct StateDirectory: Sendable {
     }
 
     private static func deviceIdentifier(_ root: Directory) throws(StoreFault) -> [UInt8] {
-        let newline = UInt8(ascii: "\n")
         let bytes = try files { () throws(FileFault) in
             try root.read("device-id", cap: 64, isPrivate: false)
         }
-        if let bytes {
-            guard bytes.count == 33, bytes.last == newline,
-                let device = Hexadecimal.decode(Array(bytes.dropLast()))
-            else { throw .damaged(path: root.path + "/device-id") }
-            return device
-        }
+        if let bytes { return try device(in: bytes, path: root.path + "/device-id") }
         let device = try random(16)
-        let text = Hexadecimal.encode(device) + [newline]
+        let text = Hexadecimal.encode(device) + [UInt8(ascii: "\n")]
         try files { () throws(FileFault) in try root.replace("device-id", text, mode: 0o644) }
+        return device
+    }
+
+    /// The machine's id that a file tells, which lies at a path.
+    static func device(in contents: [UInt8], path: String) throws(StoreFault) -> [UInt8] {
+        guard contents.count == 33, contents.last == UInt8(ascii: "\n"),
+            let device = Hexadecimal.decode(Array(contents.dropLast()))
+        else { throw .damaged(path: path) }
         return device
     }
 
@@ -214,6 +236,7 @@ package struct StateDirectory: Sendable {
         let secrets: Directory
         let accounts: Directory
         let stored: Directory
+        let templateKeys: Directory
     }
 }
 

@@ -27,6 +27,8 @@ package enum StoreFault: Error, Equatable, Sendable {
     case changedMeanwhile
     /// The vault failed.
     case vault(VaultError)
+    /// The key that the fingerprints are sealed with is not to be had now.
+    case closed(VaultError)
 }
 
 extension StoreFault {
@@ -36,7 +38,7 @@ extension StoreFault {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .unsupportedName,
             .unknownPrint, .tooManyPrints, .tooManyStoredPrints, .readerNameTooLong, .hostSecret,
-            .changedMeanwhile, .vault:
+            .changedMeanwhile, .vault, .closed:
             false
         }
     }
@@ -60,6 +62,7 @@ extension StoreFault: CustomStringConvertible {
         case .hostSecret(let fault): fault.description
         case .changedMeanwhile: "it was changed by somebody else meanwhile"
         case .vault(let error): error.description
+        case .closed(let error): "the fingerprints cannot be opened: \(error)"
         }
     }
 }

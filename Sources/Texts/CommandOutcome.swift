@@ -42,8 +42,8 @@ package enum CommandOutcome {
     /// The TPM's root key is known now.
     package static func trusted(_ root: Bytes) -> Text {
         """
-        the TPM is trusted as it is now, with the root key \(root). Accounts whose keys were \
-        made in another TPM run 'signet enable'
+        the TPM is trusted as it is now, with the root key \(root). Accounts whose keys \
+        another TPM kept start anew with 'signet delete --all' and 'signet enroll'
         """
     }
     /// The lockout was lifted.

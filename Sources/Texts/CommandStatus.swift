@@ -44,6 +44,9 @@ package enum CommandStatus {
 
     /// The way on from a login that is off.
     package static func wayOn(_ status: StatusAnswer) -> Text? {
+        if status.cause == .tpmExchanged {
+            return "run 'signet delete --all', then 'signet enroll', to start anew"
+        }
         if status.prints == 0 { return "run 'signet enroll' to add a finger" }
         switch status.state {
         case .valid: return nil
@@ -55,6 +58,7 @@ package enum CommandStatus {
     /// How many fingers.
     package static func fingers(_ status: StatusAnswer) -> Text {
         let enrolled: Text = status.prints == 0 ? "none" : "\(number: status.prints) enrolled"
+        if let why = status.closed { return "\(enrolled), which cannot be opened now: \(why)" }
         guard status.damaged > 0 else { return enrolled }
         return "\(enrolled), \(number: status.damaged) damaged: delete and enroll them again"
     }

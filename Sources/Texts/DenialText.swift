@@ -39,6 +39,11 @@ extension Denial {
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
         case .vaultUnavailable: vaultText
+        case .fingersClosed:
+            """
+            the stored fingerprints cannot be opened\(subjectText(": ")). Use the password. \
+            If it stays so: 'signet delete --all', then 'signet enroll'
+            """
         case .platformChanged:
             """
             the system was started in another state than fingerprint login was enabled in. \
@@ -54,8 +59,13 @@ extension Denial {
     private func invalidatedText(_ account: Bytes) -> Text {
         """
         fingerprint login is off for \(account): \(causeText)\(sinceText). \
-        Run 'signet enable' to turn it on again
+        \(cause == .tpmExchanged ? Denial.startAnew : "Run 'signet enable' to turn it on again")
         """
+    }
+
+    /// The way on where the fingerprints do not open any more, with the key.
+    private static var startAnew: Text {
+        "Start anew with 'signet delete --all' and 'signet enroll'"
     }
 
     private var causeText: Text {

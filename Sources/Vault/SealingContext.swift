@@ -1,3 +1,5 @@
+import Crypto
+
 /// What is sealed; nothing opens in the place of something else.
 package enum SealingUse: Equatable, Sendable {
     /// The private key of a credential.
@@ -6,6 +8,8 @@ package enum SealingUse: Equatable, Sendable {
     case secret(name: [UInt8])
     /// The login password, for the keyring.
     case keyring
+    /// The key that templates are sealed with; no fingers open it, they lie behind it.
+    case templates
 }
 
 /// Everything that must be the same for a sealed key to open again.
@@ -37,6 +41,17 @@ package struct SealingContext: Equatable, Sendable {
         self.relyingParty = relyingParty
         self.use = use
         self.enrolment = enrolment
+    }
+
+    /// What a key of templates is sealed to: this machine's daemon, and which key it is (16 bytes).
+    ///
+    /// Nil for an id of another length.
+    package static func templates(_ identifier: [UInt8]) -> SealingContext? {
+        let none = [UInt8](repeating: 0, count: SHA256.digestCount)
+        guard let enrolment = EnrolmentState(generation: 0, digest: none) else { return nil }
+        return SealingContext(
+            account: Array("root".utf8), uid: 0, credential: identifier, relyingParty: "local",
+            use: .templates, enrolment: enrolment)
     }
 
     /// All fields under a label, without ambiguity.
@@ -72,6 +87,7 @@ package struct SealingContext: Equatable, Sendable {
             fields.append(Array("secret".utf8))
             fields.append(name)
         case .keyring: fields.append(Array("keyring".utf8))
+        case .templates: fields.append(Array("templates".utf8))
         }
     }
 }

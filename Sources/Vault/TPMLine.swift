@@ -127,6 +127,12 @@ struct TPMLine {
         abandon()
     }
 
+    /// Gives back all that is ready, and closes the connection.
+    mutating func close() {
+        ready = [:]
+        abandon()
+    }
+
     /// Pins the root key that there is now, whichever that is.
     mutating func trust() throws(VaultError) -> RootChange {
         let old = (try? pin.load()) ?? nil

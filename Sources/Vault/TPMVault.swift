@@ -106,6 +106,10 @@ package final class TPMVault: RootedVault {
         line.withLock { $0.rest() }
     }
 
+    package func close() {
+        line.withLock { $0.close() }
+    }
+
     /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced.
     ///
     /// Keys under the old one stay closed for ever.

@@ -43,13 +43,19 @@ package struct TemplateSeal: Sendable {
 
     private let key: SecretBytes
 
-    /// Derives the key that all templates of this machine are sealed with.
+    /// Seals with the key that the host secret alone gives.
     package init(host: HostSecret) throws(VaultError) {
         key = try crypto { () throws(CryptoFault) in
             try HKDF.derive(
                 from: host.secret, salt: [], info: Array("signet templates 1".utf8),
                 count: AESGCM.keyCount)
         }
+    }
+
+    /// Seals with a key of 32 bytes that a vault has opened; throws `.malformed` for any other.
+    package init(key: SecretBytes) throws(VaultError) {
+        guard key.count == AESGCM.keyCount else { throw .malformed }
+        self.key = key
     }
 
     /// Seals a template of 1 byte up to the limit.

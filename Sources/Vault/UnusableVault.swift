@@ -34,5 +34,7 @@ package struct UnusableVault: RootedVault {
 
     package func rest() {}
 
+    package func close() {}
+
     package func trust() throws(VaultError) -> RootChange { throw error }
 }

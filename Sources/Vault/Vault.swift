@@ -41,6 +41,8 @@ package protocol Vault: Sendable {
 package protocol RootedVault: Vault {
     /// Takes the present root key for the one that keys are made under, whatever was known before.
     func trust() throws(VaultError) -> RootChange
+    /// Gives back all that is held, what is ready among it, which opens no more: for the end.
+    func close()
 }
 
 /// A sealed key that waits for the match.

@@ -40,6 +40,8 @@ package struct StatusAnswer: Equatable, Sendable {
     package var since: UInt64?
     /// Why a configuration was refused, with file and line; the defaults are in force.
     package var configurationFault: Bytes?
+    /// Why the fingers cannot be opened now; nil where they can.
+    package var closed: Bytes?
     /// Fingers enrolled.
     package var prints: UInt8
     /// Prints that could not be read and are left out.
@@ -64,8 +66,8 @@ package struct StatusAnswer: Equatable, Sendable {
     /// All of it.
     package init(
         account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
-        since: UInt64? = nil, configurationFault: Bytes? = nil, prints: UInt8, damaged: UInt8,
-        state: CredentialState, generation: UInt64, lock: LockState, program: Bytes,
+        since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
+        prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64, lock: LockState, program: Bytes,
         vault: Bytes, device: Bytes, secrets: UInt32? = nil, keyring: KeyringState = .off
     ) {
         self.account = account
@@ -73,6 +75,7 @@ package struct StatusAnswer: Equatable, Sendable {
         self.cause = cause
         self.since = since
         self.configurationFault = configurationFault
+        self.closed = closed
         self.prints = prints
         self.damaged = damaged
         self.state = state

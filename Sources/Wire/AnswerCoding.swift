@@ -167,6 +167,7 @@ extension StatusAnswer {
         try frame.put(.subject, ifPresent: configurationFault)
         try frame.put(.done, number: damaged)
         try frame.put(.total, number: prints)
+        try frame.put(.value, ifPresent: closed)
         try frame.put(.state, number: state.rawValue)
         try frame.put(.generation, number: generation)
         try frame.put(.lock, number: lock.rawValue)
@@ -184,10 +185,11 @@ extension StatusAnswer {
         let since: UInt64? = try frame.numberIfPresent(.since)
         let configurationFault = try frame.bytesIfPresent(.subject)
         let damaged: UInt8 = try frame.number(.done)
+        let prints: UInt8 = try frame.number(.total)
         self.init(
             account: account, seconds: seconds, cause: cause, since: since,
-            configurationFault: configurationFault,
-            prints: try frame.number(.total), damaged: damaged,
+            configurationFault: configurationFault, closed: try frame.bytesIfPresent(.value),
+            prints: prints, damaged: damaged,
             state: try frame.choice(.state), generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
             vault: try frame.bytes(.vault), device: try frame.bytes(.device),

@@ -68,6 +68,8 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case secretStale = 33
     /// No more secrets fit.
     case tooManySecrets = 34
+    /// The key that the account's fingerprints are sealed with is not to be had. `subject`: why.
+    case fingersClosed = 35
 }
 
 /// What made a credential unusable; the raw value is on the wire.

@@ -26,7 +26,9 @@ struct DaemonFaultTests {
     private func expectedCode(_ reason: DenialReason) -> ExitCode {
         switch reason {
         case .wrongPassword: .wrongPassword
-        case .vaultUnavailable, .passwordCheckFailed, .storage, .readerFailed, .badRequest: .fault
+        case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
+            .badRequest:
+            .fault
         case .tooManyRequests, .stopping, .suspending: .noService
         default: .denied
         }

@@ -8,8 +8,19 @@ import Wire
 struct KillTests {
     @Test("a change leaves the old state or the new one, and goes on", arguments: Step.all)
     func killed(_ step: Step) throws {
+        try kill(try Rig(step))
+    }
+
+    @Test("a move between the vaults leaves the old state or the new one", arguments: Step.moves)
+    func killedMoving(_ step: Step) throws {
+        let bus = try TPMInterposer(try SoftwareTPM())
+        defer { bus.stop() }
+        try kill(try Rig(step, tpm: bus))
+    }
+
+    private func kill(_ rig: Rig) throws {
         let start = ContinuousClock.now
-        let rig = try Rig(step)
+        let step = rig.step
         for point in 1...rig.points {
             let answer = try rig.snapshot.kill(
                 at: point, rig.failpoint, step.run, to: step.person)
@@ -109,7 +120,7 @@ struct KillTests {
         for command in 1...rig.commands {
             try rig.snapshot.restore()
             let pid = rig.bench.program.pid
-            bus.cut(at: command, .answer) { kill(pid, SIGKILL) }
+            bus.cut(at: command, .answer) { Glibc.kill(pid, SIGKILL) }
             let answer = try? step.run(rig.bench)
             // What is given back behind the answer may take no command.
             let ending = try? rig.bench.program.expectEnd(within: .seconds(2)).ending

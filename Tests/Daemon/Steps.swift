@@ -103,10 +103,22 @@ struct Step: Sendable, CustomStringConvertible {
                 try $0.touchEach(
                     .login(.daemon, tries: 1), with: "one", within: .seconds(1))
             }),
+    ] + moves
+
+    /// From one vault to the other.
+    static let moves: [Step] = [
         Step(
             description: "a move to the TPM",
-            prepare: { _ = try $0.ask(.migrate(account: name, vault: Bytes("file".utf8))) },
+            prepare: { bench in
+                _ = try bench.ask(.migrate(account: name, vault: Bytes("file".utf8)))
+                // The fingerprints' key is made again as well.
+                let keys = bench.state + "/private/template-keys"
+                for key in Layout.entries(of: keys) { _ = unsafe unlink("\(keys)/\(key)") }
+            },
             run: { try $0.ask(.migrate(account: name, vault: Bytes("tpm".utf8))) }),
+        Step(
+            description: "a move to files",
+            run: { try $0.ask(.migrate(account: name, vault: Bytes("file".utf8))) }),
     ]
 }
 
@@ -150,7 +162,7 @@ struct Standing: Equatable {
 struct Snapshot {
     private let bench: DaemonBench
     private let files: [(path: String, bytes: Bytes)]
-    private static let places = ["private/accounts", "keys"]
+    private static let places = ["private/accounts", "private/template-keys", "keys"]
 
     init(_ bench: DaemonBench) throws {
         self.bench = bench

@@ -91,7 +91,7 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("after a TPM was cleared, root trusts it, and the account enables login anew")
+        @Test("after a TPM was cleared, root trusts it, and the account enrols its fingers anew")
         func cleared() throws {
             let bench = try bench()
             try tpm.clear()
@@ -103,11 +103,15 @@ extension DaemonTests {
             try trusted.send(.trustVault)
             #expect(try trusted.last().done != nil)
             #expect(trusted.heard.contains { if case .vault = $0 { true } else { false } })
-            let lost = try #require(try bench.login(.daemon, with: "one").denial)
+            let lost = try #require(
+                try bench.ask(.login(.daemon, challenge: 9, tries: 1)).denial)
             #expect(lost.reason == .invalidated && lost.cause == .tpmExchanged)
             #expect(try bench.status(of: .daemon).cause == .tpmExchanged)
-            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try bench.ask(.enable(account: Self.name)).reason == .notEnrolled)
+            #expect(try bench.status(of: .daemon).damaged == 1)
+            #expect(try bench.ask(.delete(account: Self.name, finger: nil)).done != nil)
+            #expect(try bench.enrol(.daemon, as: "two").done?.state == .valid)
+            #expect(try bench.login(.daemon, with: "two").assertion != nil)
         }
 
         @Test("a TPM with a faked root key gets no key and no secret")

@@ -25,13 +25,16 @@ let package = Package(
         .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
+        .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
         .target(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
         .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
-        .target(name: "Reader", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
+        .target(
+            name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "Wire"],
+            swiftSettings: common),
         .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
         .target(
             name: "Vault", dependencies: ["Crypto", "Posix", "Statement", "TPM"],
@@ -40,11 +43,19 @@ let package = Package(
             name: "Store",
             dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
             swiftSettings: common),
+        .target(
+            name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
+        .target(
+            name: "Control",
+            dependencies: [
+                "ConfigurationFiles", "Crypto", "Policy", "Posix", "Statement", "Texts", "Wire",
+            ],
+            swiftSettings: common),
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Crypto", "Loop", "ModuleOptions", "Policy", "Reader", "Statement", "Store", "TPM",
-                "Vault", "Wire",
+                "Control", "Crypto", "Loop", "ModuleOptions", "Policy", "Reader", "Statement",
+                "Store", "TPM", "Texts", "Vault", "Wire",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

@@ -97,6 +97,7 @@ struct CredentialChangeTests {
             plan.disarm()
             // As after a crash: what is there is opened anew, and no account is asked about yet.
             let state = try StateDirectory.open(bench.scratch.path)
+            state.finishChanges()
             let keys = Layout.entries(of: bench.scratch.at("keys"))
             #expect(keys.allSatisfy { ["1000.pub", "1000.off"].contains($0) }, "step \(step)")
             let after = try Look(bench, try state.account(Bench.alice, uid: 1000))
@@ -133,6 +134,7 @@ struct CredentialChangeTests {
                 let again = FaultPlan()
                 again.arm(after: second)
                 let opened = try? StateDirectory.open(bench.scratch.path, faults: again.faults)
+                opened?.finishChanges()
                 _ = try? opened?.account(Bench.alice, uid: Bench.uid)?.credential.state()
                 let isThrough = again.reached.count <= second
                 again.disarm()

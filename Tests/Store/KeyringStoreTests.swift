@@ -23,30 +23,15 @@ struct KeyringStoreTests {
 
     private func entry(_ hash: String = "$6$salt$hash", changed: Int = 20_000) throws -> ShadowEntry
     {
-        var bytes = Array(hash.utf8)
-        return ShadowEntry(hash: try SecretBytes(moving: &bytes), changed: changed)
+        try Bench.entry(hash, changed: changed)
     }
 
-    /// Keeps the password, as the daemon does.
     @discardableResult
     private func keep(_ entry: ShadowEntry?) throws -> KeptPassword {
-        let draft = try store.draft(try bench.account.prints.enrolment(), entry)
-        let sealed = try SealedContent.seal(secret, draft.context, by: bench.vault)
-        try store.keep(draft, sealed, by: .file, now: Bench.now)
-        guard case .kept(let password) = try store.state() else { throw NotKept() }
-        return password
+        try bench.keep(secret, entry)
     }
 
-    private struct NotKept: Error {}
-
-    /// Opens what is kept with the prints as they are.
-    private func open(_ password: KeptPassword) throws -> SecretBytes {
-        let context = try store.context(of: password, try bench.account.prints.enrolment())
-        let ready = try bench.vault.ready(data: password.sealed.key, context)
-        defer { ready.release() }
-        return try SealedContent.open(
-            password.sealed.content, key: try ready.open(context), context)
-    }
+    private func open(_ password: KeptPassword) throws -> SecretBytes { try bench.open(password) }
 
     @Test("what was kept opens for the same prints, and nothing of it is in the record")
     func kept() throws {
@@ -99,7 +84,7 @@ struct KeyringStoreTests {
         #expect(throws: VaultError.doesNotOpen) { try ready.open(new) }
         let key = try bench.vault.seal(try ready.open(old), new)
         try store.keep(password, resealed: key, by: .file, after)
-        guard case .kept(let again) = try store.state() else { throw NotKept() }
+        guard case .kept(let again) = try store.state() else { throw Bench.NotKept() }
         #expect(try open(again).equals(secret))
         #expect(try store.loss(of: again, after, try entry()) == nil)
     }
@@ -143,7 +128,7 @@ struct KeyringStoreTests {
         let record = try bench.contents(bench.file("keyring"))
         let bob = try bench.state.makeAccount(Array("bob".utf8), uid: 1001, now: Bench.now)
         try bench.overwrite(bench.scratch.at("private/accounts/1001/keyring"), record)
-        guard case .kept(let password) = try bob.keyring.state() else { throw NotKept() }
+        guard case .kept(let password) = try bob.keyring.state() else { throw Bench.NotKept() }
         let enrolment = try bench.account.prints.enrolment()
         let context = try bob.keyring.context(of: password, enrolment)
         #expect(throws: VaultError.doesNotOpen) {
@@ -165,7 +150,7 @@ struct KeyringStoreTests {
                 draft, sealed, by: .file, now: Bench.now)
             let failed = done == nil
             plan.disarm()
-            guard case .kept(let found) = try store.state() else { throw NotKept() }
+            guard case .kept(let found) = try store.state() else { throw Bench.NotKept() }
             #expect(try open(found).equals(secret))
             #expect(failed || found != first)
         }

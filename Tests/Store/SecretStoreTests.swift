@@ -308,6 +308,25 @@ extension SecretStoreTests {
         #expect(try secrets.list().damaged.isEmpty)
     }
 
+    @Test("one that was not sealed anew is noticed, unless it opens to nobody or fits no more")
+    func leftBehind() throws {
+        let secrets = bench.account.secrets
+        let stale = try bench.keep([1], as: "stale")
+        try bench.add(2, .leftThumb)
+        let before = try bench.present
+        let kept = try bench.keep([2], as: "mail")
+        let other = try bench.keep([3], as: "more")
+        try bench.add(3, .leftIndex)
+        let now = try bench.present
+        #expect(!stale.fits(before))
+        try bench.reseal(kept, from: before, to: now)
+        #expect(try !secrets.fitAlso(now, wherever: before, but: []))
+        #expect(try !secrets.fitAlso(now, wherever: before, but: [kept.identifier]))
+        #expect(try secrets.fitAlso(now, wherever: before, but: [other.identifier]))
+        try bench.reseal(other, from: before, to: now)
+        #expect(try secrets.fitAlso(now, wherever: before, but: []))
+    }
+
     @Test("sealing anew that fails at any step leaves what opened for the old fingers")
     func resealingInterrupted() throws {
         let kept = try bench.keep([4, 5], as: "mail")
@@ -330,64 +349,5 @@ extension SecretStoreTests {
             }
         }
         Issue.record("it never came to an end")
-    }
-}
-
-extension Bench {
-    /// The fingers as they are.
-    fileprivate var present: EnrolmentState {
-        get throws { try account.prints.enrolment().state }
-    }
-
-    fileprivate func path(of secret: StoredSecret) -> String {
-        file("secrets/\(hexadecimal(secret.identifier))")
-    }
-
-    /// Keeps a secret for the fingers as they are, as the daemon does.
-    @discardableResult
-    fileprivate func keep(
-        _ content: [UInt8], as name: String, replacing: Bool = false,
-        in account: AccountState? = nil
-    ) throws -> StoredSecret {
-        let secrets = (account ?? self.account).secrets
-        let name = Array(name.utf8)
-        let identifier: [UInt8]
-        switch try secrets.place(for: name, replacing: replacing) {
-        case .new(let id), .over(let id): identifier = id
-        case .taken, .full: throw StoreFault.changedMeanwhile
-        }
-        let context = try secrets.context(identifier, name: name, try present)
-        let sealed = try SealedContent.seal(
-            unsafe try SecretBytes(copying: content.span.bytes), context, by: vault)
-        try secrets.keep(sealed, name: name, by: vault.kind, context, now: Self.now)
-        return try #require(try secrets.secret(identifier))
-    }
-
-    /// What a secret is, under the fingers as they are.
-    fileprivate func open(_ secret: StoredSecret) throws -> [UInt8] {
-        let state = try present
-        return try open(secret, try #require(secret.sealing(for: state)).key, under: state)
-    }
-
-    fileprivate func open(
-        _ secret: StoredSecret, _ sealed: [UInt8], under state: EnrolmentState
-    ) throws -> [UInt8] {
-        let context = try account.secrets.context(secret.identifier, name: secret.name, state)
-        let key = try vault.ready(data: sealed, context).open(context)
-        let content = try SealedContent.open(secret.content, key: key, context)
-        return content.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
-    }
-
-    fileprivate func reseal(
-        _ secret: StoredSecret, from old: EnrolmentState, to new: EnrolmentState,
-        in account: AccountState? = nil
-    ) throws {
-        let secrets = (account ?? self.account).secrets
-        let before = try secrets.context(secret.identifier, name: secret.name, old)
-        let after = try secrets.context(secret.identifier, name: secret.name, new)
-        let sealed = try #require(secret.sealing(for: old)).key
-        let key = try vault.ready(data: sealed, before).open(before)
-        try secrets.add(
-            try vault.seal(key, after), by: vault.kind, for: new, to: secret, fitting: old)
     }
 }

@@ -9,19 +9,19 @@ extension DemoSet {
                 title: "The key lives in the TPM",
                 about: "On another machine, with a TPM (swtpm, one in software). Until now keys "
                     + "were in sealed files; here the key is made in the TPM, never leaves it, "
-                    + "and signs only for these fingers.",
+                    + "and signs only for these fingers. Fingerprints are sealed by the TPM too.",
                 play: keepInTPM),
             DemoScene(
                 title: "A stolen disk",
                 about: "All that Signet keeps is copied to a thief's machine, which has a TPM "
                     + "too. The thief is root there, and has a reader that calls anything a "
-                    + "match: the key opens for none of it.",
+                    + "match: neither the key nor alice's fingerprints open for any of it.",
                 play: { try steal($0, elsewhere) }),
             DemoScene(
                 title: "The TPM was cleared",
-                about: "As the firmware's setup can do it: the key is gone for good. alice is "
+                about: "As the firmware's setup can do it: what it kept is gone for good. alice is "
                     + "told, and her password works. root says that the TPM is to be trusted "
-                    + "as it is now, and alice makes a new key.",
+                    + "as it is now, and alice starts anew.",
                 play: clear),
             DemoScene(
                 title: "The key moves to a file, and back",
@@ -123,11 +123,11 @@ extension DemoSet {
         try elsewhere.giveUp(try elsewhere.seeAnotherTPM(), who: "the thief")
         try elsewhere.trustTPM()
         let terminal = try elsewhere.alice("sudo", "whoami")
-        try elsewhere.seeSwipeInvitation(terminal)
-        try elsewhere.swipe(
-            .aliceRight, "the thief swipes a finger, and the reader says that it is alice's")
         try elsewhere.see("fingerprint login is off for alice", on: terminal)
         try elsewhere.see(sudoPrompt, on: terminal)
+        let list = try elsewhere.alice("signet", "list")
+        try elsewhere.see("damaged", on: list)
+        try elsewhere.end(list, "alice's fingerprint is there, and nothing opens it")
         try elsewhere.giveUp(terminal, who: "the thief")
         try set.checkVault("tpm")
     }
@@ -139,7 +139,16 @@ extension DemoSet {
         try set.typePassword(terminal)
         try set.seeRoot(terminal)
         try set.trustTPM()
-        try set.turnOn()
+        let delete = try set.alice("signet", "delete", "--all")
+        try set.see("Password of alice: ", on: delete)
+        try set.typePassword(delete)
+        try set.end(delete, "what nothing opens any more is deleted")
+        set.screen.act("alice enrols her finger again")
+        let answer = try set.signet.enroll(
+            Stage.alice, .rightIndex, as: Finger.aliceRight.rawValue, on: .text)
+        guard case .done(_) = answer else {
+            throw DemoFault(expected: "a finger of alice's", came: "\(answer)")
+        }
         try set.swipeAtSudo()
     }
 

@@ -58,6 +58,7 @@ enum Samples {
         full.cause = .fingerAdded
         full.since = .max
         full.configurationFault = Bytes("/etc/signet/signet.conf:3: unknown key".utf8)
+        full.closed = Bytes("there is no usable TPM".utf8)
         full.prints = 10
         full.damaged = 2
         full.state = .invalidated

@@ -3,8 +3,9 @@ import Glibc
 private let harnesses: [any Harness.Type] = [
     Requests.self, Answers.self, Passwords.self, SecretParts.self, SecretSequences.self,
     Statements.self, StatementValues.self, Signatures.self, Armours.self, PublicKeys.self,
-    Receipts.self, Signers.self, Options.self, SudoCommands.self, Configurations.self,
-    Templates.self, Records.self, ReceiptTexts.self, SealedObjects.self, Transports.self,
+    Receipts.self, Signers.self, Options.self, SudoCommands.self, CommandLines.self,
+    Configurations.self, Templates.self, Records.self, ReceiptTexts.self, SealedObjects.self,
+    PublicAreas.self, Transports.self,
 ]
 
 /// Set once by the first call, before any input comes.

@@ -1,104 +1,93 @@
-import Policy
 import Statement
 import Vault
-import Wire
 
 @testable import Store
 
-/// What is kept on disk: the kind in the first byte, then the record.
+/// What is kept on disk: which file in the first byte, then what is in it.
 enum Records: Harness {
     static let name = "records"
 
-    private static let kinds: [any Record.Type] = [
-        AccountRecord.self, CounterRecord.self, CredentialRecord.self, LockoutRecord.self,
-        PrintRecord.self, SecretRecord.self, ReaderWorkRecord.self, OwnerRecord.self,
+    /// A line for each file. Further ones go to the end, for the inputs that were found before.
+    private static let files: [KeptFile] = [
+        .record(RecordSamples.accounts),
+        .record(RecordSamples.counters),
+        .record(RecordSamples.credentials),
+        .record(RecordSamples.lockouts),
+        .record(RecordSamples.prints),
+        .record(RecordSamples.secrets),
+        .record(RecordSamples.readerWork),
+        .record(RecordSamples.owners),
+        .record(RecordSamples.keyrings),
+        .former(RecordSamples.accountsOfVersionOne, AccountRecord.init(versionOne:)),
+        .former(RecordSamples.credentialsOfVersionOne, CredentialRecord.init(versionOne:)),
+        .version, .device, .names,
     ]
 
     static var seeds: [[UInt8]] {
-        let now = Instant(seconds: 1_795_195_440)
-        let moment = Lockout.Moment(boot: bytes("boot"), sinceBoot: .seconds(90))
-        var account = AccountRecord(
-            name: bytes("alice"), uid: 1_000, generation: 7, created: now)
-        account.list([
-            ListedPrint(identifier: [UInt8](0..<16), finger: .leftThumb),
-            ListedPrint(identifier: [UInt8](1..<17), finger: nil),
-        ])
-        var records: [(UInt8, any Record)] = [
-            (0, account),
-            (1, CounterRecord(counter: 42)),
-            (2, CredentialRecord.disabled(since: now)),
-            (2, CredentialRecord.destroyed(.fingerAdded, since: now)),
-            (3, LockoutRecord(lockout: Lockout(failures: 5, pausedAt: moment))),
-            (3, LockoutRecord(lockout: Lockout(failures: 20, pausedAt: nil))),
-            (4, PrintRecord(finger: .leftThumb, reader: bytes("r"), added: now, sealed: [1, 2])),
-        ]
-        let kept = [storage(serial: nil), storage(serial: "1")]
-        records.append((6, ReaderWorkRecord(enrolling: kept, deleting: [])))
-        records.append((6, ReaderWorkRecord(enrolling: [], deleting: kept)))
-        records.append((7, OwnerRecord(uid: 1_000)))
-        if let credential = sealed(now) {
-            records.append((2, CredentialRecord.sealed(credential)))
-            records.append((2, CredentialRecord.changing(from: nil, to: credential)))
-            records.append((2, CredentialRecord.changing(from: credential, to: credential)))
+        files.enumerated().flatMap { number, file in
+            file.seeds.map { seed in
+                require(file.reads(seed), "a seed is not read")
+                return [UInt8(number)] + seed
+            }
         }
-        for count in [1, 2] {
-            if let secret = secret(now, sealings: count) { records.append((5, secret)) }
-        }
-        return records.map { [$0.0] + $0.1.encoded() }
     }
 
     static func feed(_ bytes: [UInt8]) {
-        guard let kind = bytes.first, Int(kind) < kinds.count else { return }
-        check(kinds[Int(kind)], [UInt8](bytes.dropFirst()))
-    }
-
-    private static func check(_ kind: any Record.Type, _ contents: [UInt8]) {
-        guard let record: any Record = try? kind.init(contents: contents) else { return }
-        require(record.encoded() == contents, "a record has a second form")
-    }
-
-    private static func secret(_ now: Instant, sealings: Int) -> SecretRecord? {
-        let digest = [UInt8](repeating: 3, count: 32)
-        guard let state = EnrolmentState(generation: 7, digest: digest) else { return nil }
-        let sealing = SecretSealing(vault: .file, enrolment: state, key: [1, 2, 3])
-        var record = SecretRecord(
-            name: bytes("my mail%"), created: now,
-            sealings: [SecretSealing](repeating: sealing, count: sealings),
-            content: [UInt8](repeating: 9, count: SealedContent.overhead + 5))
-        record.mark = [UInt8](repeating: 4, count: RecordMark.count)
-        return record
-    }
-
-    private static func sealed(_ now: Instant) -> SealedCredential? {
-        let digest = [UInt8](repeating: 3, count: 32)
-        guard let key = Signatures.key, let state = EnrolmentState(generation: 7, digest: digest)
-        else { return nil }
-        let entry = PrintManifest.Entry(identifier: [UInt8](0..<16), digest: digest)
-        return SealedCredential(
-            identifier: [UInt8](0..<16), created: now, publicKey: key, vault: .tpm,
-            sealed: [1, 2, 3], enrolment: state, host: [UInt8](0..<16),
-            manifest: PrintManifest(entries: [entry, entry]), storage: [storage(serial: "%")])
-    }
-
-    private static func storage(serial: String?) -> ReaderStorage {
-        ReaderStorage(
-            driver: "driver", device: "0", serial: serial,
-            prints: [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)])
+        guard let number = bytes.first, Int(number) < files.count else { return }
+        _ = files[Int(number)].reads([UInt8](bytes.dropFirst()))
     }
 }
 
-/// The end of a receipt log, as a crash or somebody left it.
-enum ReceiptTexts: Harness {
-    static let name = "receipt-texts"
-    static var seeds: [[UInt8]] {
-        let receipts = Receipts.seeds
-        return receipts + [receipts.flatMap { $0 }, receipts.flatMap { $0.dropLast(3) }]
+/// A kind of file: good ones, and what holds of all that are read.
+private struct KeptFile: Sendable {
+    let seeds: [[UInt8]]
+    /// Whether it is read.
+    let reads: @Sendable ([UInt8]) -> Bool
+
+    /// A record: what is read is just what would be written.
+    static func record<Kept: Record>(_ samples: [Kept]) -> KeptFile {
+        KeptFile(seeds: samples.map { $0.encoded() }) { contents in
+            guard let record = try? Kept(contents: contents) else { return false }
+            require(record.encoded() == contents, "a record has a second form")
+            return true
+        }
     }
 
-    static func feed(_ bytes: [UInt8]) {
-        for isWholeFile in [true, false] {
-            let (start, end) = ReceiptText.last(in: bytes, isWholeFile: isWholeFile)
-            require(start ?? 0 <= end && end <= bytes.count, "a receipt out of bounds")
+    /// An earlier form of a record: what is read of it can be written in today's.
+    static func former<Kept: Record & Equatable>(
+        _ seeds: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Kept
+    ) -> KeptFile {
+        KeptFile(seeds: seeds) { contents in
+            guard let record = try? read(contents) else { return false }
+            let again = try? Kept(contents: record.encoded())
+            require(again == record, "a record is another one after the upgrade")
+            return true
         }
+    }
+
+    /// `version`.
+    static let version = KeptFile(seeds: ["1", "2"].map { bytes("signet-state: \($0)\n") }) {
+        guard let version = try? StateDirectory.version(in: $0, path: "") else { return false }
+        require((1...StateDirectory.version).contains(version), "a version that nobody knows")
+        require(bytes("signet-state: \(version)\n") == $0, "a version has a second form")
+        return true
+    }
+
+    /// `device-id`.
+    static let device = KeptFile(seeds: [Hexadecimal.encode([UInt8](0..<16)) + [10]]) {
+        guard let device = try? StateDirectory.device(in: $0, path: "") else { return false }
+        require(device.count == 16, "an id of another length")
+        require(Hexadecimal.encode(device) + [10] == $0, "an id has a second form")
+        return true
+    }
+
+    /// The names of files that stand for a uid or an id.
+    static let names = KeptFile(seeds: [bytes("1000.next"), Hexadecimal.encode([UInt8](0..<16))]) {
+        let name = String(decoding: $0, as: UTF8.self)
+        let uid = AccountState.uid(ofNext: name)
+        let identifier = ListedPrint.identifier(ofFile: name)
+        let names = [uid.map(AccountState.nextName), identifier.map(ListedPrint.fileName)]
+        require(names.allSatisfy { $0 ?? name == name }, "a file has a second name")
+        return uid != nil || identifier != nil
     }
 }

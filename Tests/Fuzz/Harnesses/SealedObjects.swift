@@ -40,6 +40,26 @@ enum SealedObjects: Harness {
     }
 }
 
+/// What a TPM, or somebody on the way to it, says of its storage root key and its registers.
+enum PublicAreas: Harness {
+    static let name = "public-areas"
+
+    static var seeds: [[UInt8]] {
+        let point = sized([UInt8](repeating: 9, count: 32)) ?? []
+        let areas = [Array(PublicArea.root.bytes.dropLast(4)) + point + point]
+        let selections = [[], [0, 7, 23]].compactMap { RegisterSelection($0)?.wire }
+        return areas + selections
+    }
+
+    static func feed(_ bytes: [UInt8]) {
+        if PublicArea(bytes: bytes).unfitness == nil {
+            require(bytes.count <= PublicArea.limit, "a root key of any length")
+        }
+        guard let selection = RegisterSelection(wire: bytes) else { return }
+        require(RegisterSelection(wire: selection.wire) == selection, "registers were lost")
+    }
+}
+
 /// The name of a TPM's transport, as an administrator may write it.
 enum Transports: Harness {
     static let name = "transports"

@@ -1,6 +1,9 @@
 import ModuleOptions
 import Policy
 import Statement
+import Texts
+
+@testable import Control
 
 /// The module's options, one a line.
 enum Options: Harness {
@@ -20,6 +23,35 @@ enum Options: Harness {
         require(
             options.socket.first == UInt8(ascii: "/")
                 && options.socket.count <= ModuleOptions.longestSocketPath, "a bad socket path")
+    }
+}
+
+/// The words behind `signet`, one a line.
+enum CommandLines: Harness {
+    static let name = "command-lines"
+    static var seeds: [[UInt8]] {
+        let all = Action.allCases.flatMap { action in
+            let words = action.rawValue.replacing(" ", with: "\n")
+            return action.options.map { "\(words)\n\($0.name)\($0.value.map { "=\($0)" } ?? "")" }
+        }
+        return (all + ["enroll\n--\n--json", "secret\nget\n-n\nmail", "-h"]).map(bytes)
+    }
+
+    static func feed(_ bytes: [UInt8]) {
+        let words = bytes.split(separator: 10, omittingEmptySubsequences: false)
+        do throws(CommandFault) {
+            let arguments = try Arguments(words.map { String(decoding: $0, as: UTF8.self) })
+            let most = arguments.action.operands.most
+            require(arguments.operands.count <= most || arguments.has(.help), "too many words")
+            for option in Option.allCases where arguments.has(option) {
+                require(arguments.action.options.contains(option), "an option of another command")
+                let isEmpty = arguments.value(option)?.isEmpty ?? true
+                require(isEmpty == (option.value == nil), "a value too many or too few")
+            }
+        } catch {
+            guard case .usage(let text) = error else { return require(false, "another fault") }
+            require(!text.bytes.contains { $0 < 0x20 || $0 == 0x7F }, "a fault with controls")
+        }
     }
 }
 

@@ -68,10 +68,15 @@ enum Signers: Harness {
         let comment = bytes("signet:al ice%25:000102030405060708090a0b0c0d0e0f")
         guard let line = Signatures.key?.line(comment: comment) else { return [] }
         let signer = account + bytes(" namespaces=\"login@signet,secret@signet\" ") + line
-        return [signer, signer + signer]
+        let former = account + bytes(" namespaces=\"login@signet\" ") + line
+        return [signer, signer + signer, former, former + signer]
     }
 
     static func feed(_ bytes: [UInt8]) {
+        let upgraded = RegisteredSigner.upgraded(file: bytes, account: account)
+        require(
+            RegisteredSigner.upgraded(file: upgraded, account: account) == upgraded,
+            "an upgraded list is upgraded again")
         guard let signers = RegisteredSigner.parse(file: bytes, account: account) else { return }
         for signer in signers { require(signer.credential.count == 16, "a short credential") }
     }

@@ -11,14 +11,32 @@ enum Requests: Harness {
     }
 }
 
-/// What the module and the command read from the daemon.
+/// What the command reads from the daemon, and what the module reads with a decoder of its own.
 enum Answers: Harness {
     static let name = "answers"
     static var seeds: [[UInt8]] { Samples.answers.compactMap { try? $0.encoded() } }
 
     static func feed(_ bytes: [UInt8]) {
-        guard let answer = try? Answer(decoding: bytes) else { return }
+        let answer = try? Answer(decoding: bytes)
+        let toLogin = try? LoginAnswer(decoding: bytes)
+        require(toLogin.map(widened) == answer.flatMap(answerToLogin), "the module reads another")
+        guard let answer else { return }
         require((try? answer.encoded()) == bytes, "an answer has a second form")
+    }
+
+    private static func widened(_ answer: LoginAnswer) -> Answer {
+        switch answer {
+        case .notice(let notice): .notice(notice)
+        case .assertion(let assertion): .assertion(assertion)
+        case .denial(let denial): .denial(denial)
+        }
+    }
+
+    private static func answerToLogin(_ answer: Answer) -> Answer? {
+        switch answer {
+        case .notice, .assertion, .denial: answer
+        default: nil
+        }
     }
 }
 

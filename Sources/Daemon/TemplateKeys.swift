@@ -1,0 +1,135 @@
+import Crypto
+import Loop
+import Posix
+import Store
+import Vault
+import Wire
+
+/// The keys that fingerprints are sealed with: opened before prints are read, made before one is
+/// added, followed where the credential goes.
+///
+/// A key opens to no finger, since the fingers lie behind it: to this machine, its TPM, and where
+/// PCRs are listed the state in which the system was started.
+extension Service {
+    /// Opens what an account's prints are sealed with, as far as it can be; what cannot, reading the
+    /// prints tells.
+    func openTemplates(of account: Account) async {
+        guard let kept = try? kept(account) else { return }
+        await openTemplates(of: kept)
+    }
+
+    /// The same for an account whose files are open already.
+    func openTemplates(of kept: AccountState) async {
+        for key in (try? kept.prints.keys()) ?? [] { await open(key) }
+    }
+
+    /// Opens all there are: for whoever compares the prints of several accounts.
+    func openAllTemplates() async {
+        for key in (try? state.templateKeys.identifiers()) ?? [] { await open(key) }
+    }
+
+    /// Opens all where readers keep prints: whose one is, only the account's own prints tell.
+    func openTemplatesForListing() async {
+        if await !readers.listing.isEmpty { await openAllTemplates() }
+    }
+
+    /// Finishes what a crash left of changed credentials, before anybody is served.
+    func finishChanges() async {
+        for kept in state.unfinished() { await openTemplates(of: kept) }
+        state.finishChanges()
+    }
+
+    /// The key that new prints are sealed with, where their credential is kept in this vault; it is
+    /// made where there is none that opens.
+    func templateKey(in vault: VaultKind) async throws(StoreFault) -> TemplateKeyID {
+        guard vault != .file else { return .host }
+        await openAllTemplates()
+        let known = try state.templateKeys.identifiers()
+        if let open = known.first(where: state.templateKeys.isOpen) { return .kept(open) }
+        return .kept(try await makeTemplateKey(in: vault))
+    }
+
+    /// Brings an account's prints to where its credential is: the other vault may be given up. What
+    /// fails is told, and stays as it was.
+    func moveTemplates(of account: Account, _ kept: AccountState, to vault: VaultKind) async {
+        do throws(StoreFault) {
+            try kept.prints.seal(with: try await templateKey(in: vault))
+        } catch {
+            journal.fault("the fingerprints were not sealed anew: \(error)", account: account.name)
+        }
+    }
+
+    private func open(_ identifier: Bytes) async {
+        let keys = state.templateKeys
+        guard !keys.isOpen(identifier) else { return }
+        do throws(VaultError) {
+            keys.settle(identifier, .success(try await opened(identifier)))
+        } catch { keys.settle(identifier, .failure(error)) }
+    }
+
+    private func opened(_ identifier: Bytes) async throws(VaultError) -> TemplateSeal {
+        let key: SealedTemplateKey?
+        do throws(StoreFault) {
+            key = try state.templateKeys.key(identifier)
+        } catch {
+            if case .damaged = error { throw .doesNotOpen }
+            throw .trouble(.failed(error.description))
+        }
+        guard let key, let context = SealingContext.templates(identifier) else {
+            throw .doesNotOpen
+        }
+        return try await vaults.call(key.vault) { vault throws(VaultError) in
+            let data = try vault.ready(data: key.sealed, context)
+            defer { data.release() }
+            return try TemplateSeal(key: try data.open(context))
+        }
+    }
+
+    private func makeTemplateKey(in vault: VaultKind) async throws(StoreFault) -> Bytes {
+        let made: (SealedTemplateKey, TemplateSeal)
+        do {
+            let identifier = try randomBytes(16)
+            let key = try SecretBytes.random(AESGCM.keyCount)
+            guard let context = SealingContext.templates(identifier) else {
+                throw VaultError.malformed
+            }
+            let sealed = try await vaults.call(vault) { vault throws(VaultError) in
+                try vault.seal(key, context)
+            }
+            made = (
+                SealedTemplateKey(identifier: identifier, vault: vault, sealed: sealed),
+                try TemplateSeal(key: key)
+            )
+        } catch let error as VaultError {
+            throw .vault(error)
+        } catch { throw .vault(.trouble(.failed("\(error)"))) }
+        // Another request may have made one meanwhile.
+        let known = try state.templateKeys.identifiers()
+        if let open = known.first(where: state.templateKeys.isOpen) { return open }
+        try removeUnused(known)
+        try state.templateKeys.keep(made.0, opened: made.1)
+        return made.0.identifier
+    }
+
+    /// Removes keys that no print names. None of these is open, so nobody is about to use one.
+    private func removeUnused(_ known: [Bytes]) throws(StoreFault) {
+        guard !known.isEmpty else { return }
+        var used: [Bytes] = []
+        for kept in try state.accounts() { used += try kept.prints.keys() }
+        for key in known where !used.contains(key) { try state.templateKeys.remove(key) }
+    }
+}
+
+extension Request {
+    /// Whether an account's prints are read for the answer.
+    var readsPrints: Bool {
+        switch self {
+        case .authenticate, .verify, .enroll, .delete, .enable, .status, .list, .migrate,
+            .secretSet, .secretGet, .secretList, .passwordChanged:
+            true
+        case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
+            .vault, .trustVault, .password, .cancel, .secretPart:
+            false
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("fingerprints under a key of the TPM") struct TemplateKeyTests {
+        private static let name = Person.daemon.bytes
+        private let tpm: SoftwareTPM
+
+        init() throws { tpm = try SoftwareTPM() }
+
+        /// A daemon on the TPM, with one finger enrolled.
+        private func bench(
+            _ more: String = "", on reader: DaemonBench.Kind = .text
+        ) throws -> DaemonBench {
+            let bench = try DaemonBench(
+                [reader],
+                configuration: """
+                    [vault]
+                    kind = auto
+                    tpm = \(tpm.tcti)
+                    timeout = 1s
+                    \(more)
+                    """)
+            #expect(try bench.enrol(.daemon, as: "one").done?.state == .valid)
+            return bench
+        }
+
+        private func keys(_ bench: DaemonBench) -> [String] {
+            let directory = bench.state + "/private/template-keys"
+            return Layout.entries(of: directory).map { "\(directory)/\($0)" }
+        }
+
+        private func isUnderTPM(_ bench: DaemonBench, _ person: Person = .daemon) throws -> Bool {
+            let print = try #require(bench.prints(of: person).first)
+            return try Layout.read(print).starts(with: Array("signet-print: 2\nkey: ".utf8))
+        }
+
+        private func migrate(_ bench: DaemonBench, to vault: String) throws {
+            let request = Request.migrate(account: Self.name, vault: Bytes(vault.utf8))
+            #expect(try bench.ask(request).done?.state == .valid)
+        }
+
+        @Test("they open after a restart, all with one key, and nothing stays in the TPM")
+        func opens() throws {
+            let bench = try bench()
+            #expect(try bench.enrol(.bin, as: "two").done?.state == .valid)
+            #expect(try isUnderTPM(bench) && isUnderTPM(bench, .bin))
+            #expect(keys(bench).count == 1)
+            try bench.restart()
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try bench.login(.bin, with: "two").assertion != nil)
+            #expect(try bench.login(.bin, with: "one").reason == .noMatch)
+            try bench.restart()
+            #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty)
+        }
+
+        @Test("without the TPM they are closed: it is told, nothing is lost, and it comes back")
+        func closed() throws {
+            let bench = try bench()
+            try bench.restart { try tpm.stop() }
+            let denied = try bench.ask(.login(.daemon, challenge: 9, tries: 1))
+            #expect(denied.reason == .fingersClosed)
+            #expect(denied.denial?.subject?.isEmpty == false)
+            let status = try bench.status(of: .daemon)
+            #expect(status.state == .valid && status.prints == 1 && status.damaged == 0)
+            #expect(status.closed?.isEmpty == false && status.vault == Bytes("tpm".utf8))
+            for request in [
+                Request.list(account: Self.name), .verify(account: Self.name, timeoutMilliseconds: 0),
+                .enable(account: Self.name), .delete(account: Self.name, finger: .rightIndex),
+                .migrate(account: Self.name, vault: Bytes("file".utf8)), .get("mail"),
+                .secretList(account: Self.name),
+            ] {
+                #expect(try bench.ask(request).reason == .fingersClosed, "\(request)")
+            }
+            #expect(try bench.enrol(.daemon, .leftIndex, as: "two").reason == .fingersClosed)
+            #expect(try bench.ask(.unlock(account: Self.name)).done != nil)
+            try tpm.start()
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try bench.status(of: .daemon).closed == nil)
+        }
+
+        @Test("a TPM that hangs costs its time, no more, and no other account")
+        func hangs() throws {
+            let bench = try bench()
+            try migrate(bench, to: "file")
+            #expect(try bench.enrol(.bin, as: "two").done?.state == .valid)
+            #expect(try !isUnderTPM(bench) && isUnderTPM(bench, .bin))
+            try bench.restart { tpm.suspend() }
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try bench.ask(.login(.bin, tries: 1)).reason == .fingersClosed)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            tpm.resume()
+            try bench.restart()
+            #expect(try bench.login(.bin, with: "two").assertion != nil)
+        }
+
+        @Test("without the TPM an account starts anew: all fingers deleted, others enrolled")
+        func startsAnew() throws {
+            let bench = try bench()
+            try bench.restart { try tpm.stop() }
+            #expect(try bench.ask(.delete(account: Self.name, finger: nil)).done?.prints == 0)
+            #expect(try bench.status(of: .daemon).closed == nil)
+            #expect(try bench.enrol(.daemon, as: "three").done?.state == .valid)
+            #expect(try bench.status(of: .daemon).vault == Bytes("file".utf8))
+            #expect(try !isUnderTPM(bench))
+            #expect(try bench.login(.daemon, with: "three").assertion != nil)
+            #expect(try bench.login(.daemon, with: "one").reason == .noMatch)
+        }
+
+        @Test("a finger is not enrolled that cannot be compared with another account's")
+        func compared() throws {
+            let bench = try bench(on: .storage)
+            try bench.restart { try tpm.stop() }
+            #expect(try bench.enrol(.bin, as: "one").reason == .storage)
+            try tpm.start()
+            #expect(try bench.enrol(.bin, as: "one", checking: true).reason == .fingerTaken)
+        }
+
+        @Test("after the TPM was cleared and trusted they are damaged, and enrolled anew")
+        func cleared() throws {
+            let bench = try bench()
+            try bench.restart { try tpm.clear() }
+            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
+            #expect(try bench.status(of: .daemon).state == .valid, "nothing is lost yet")
+            let trusted = try bench.client()
+            try trusted.send(.trustVault)
+            #expect(try trusted.last().done != nil)
+            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .invalidated)
+            #expect(try bench.status(of: .daemon).damaged == 1)
+            #expect(try bench.ask(.delete(account: Self.name, finger: nil)).done?.prints == 0)
+            #expect(try bench.enrol(.daemon, as: "three").done?.state == .valid)
+            #expect(try isUnderTPM(bench))
+            #expect(keys(bench).count == 1, "the old one, which nothing names, is gone")
+            try bench.restart()
+            #expect(try bench.login(.daemon, with: "three").assertion != nil)
+            #expect(try bench.login(.daemon, with: "one").reason == .noMatch)
+        }
+
+        @Test("where PCRs are listed they open in the state that they were enrolled in, each")
+        func registers() throws {
+            let bench = try bench("pcrs = 16")
+            try bench.restart { try tpm.extend(pcr: 16) }
+            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
+            #expect(try bench.ask(.enable(account: Self.name)).reason == .fingersClosed)
+            // The other state has a key of its own.
+            #expect(try bench.ask(.delete(account: Person.bin.bytes, finger: nil)).reason != nil)
+            #expect(try bench.ask(.delete(account: Self.name, finger: nil)).done != nil)
+            #expect(try bench.enrol(.daemon, as: "three").done?.state == .valid)
+            #expect(try bench.login(.daemon, with: "three").assertion != nil)
+            try bench.restart()
+            #expect(try bench.login(.daemon, with: "three").assertion != nil)
+            try bench.restart { try tpm.restart() }
+            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
+        }
+
+        @Test("they move with the credential, and stay the same fingers")
+        func moves() throws {
+            let bench = try bench()
+            let generation = try bench.status(of: .daemon).generation
+            for vault in ["file", "tpm", "tpm", "file"] {
+                try migrate(bench, to: vault)
+                #expect(try isUnderTPM(bench) == (vault == "tpm"))
+                #expect(try bench.login(.daemon, with: "one").assertion != nil)
+                try bench.restart()
+                #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            }
+            #expect(try bench.status(of: .daemon).generation == generation)
+            try bench.restart { try tpm.stop() }
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
+        @Test("a key that is gone, cut, altered or another machine's opens none of them")
+        func altered() throws {
+            let bench = try bench()
+            let key = try #require(keys(bench).first)
+            let whole = try Layout.read(key)
+            let stranger = try TemplateKeyTests()
+            let other = try stranger.bench()
+            let theirs = try Layout.read(try #require(stranger.keys(other).first))
+            var altered = whole
+            altered[altered.count - 30] ^= 1
+            let credential = try Layout.read(bench.file("credential", of: .daemon))
+            let publicKey = try Layout.read(bench.publicKey(of: .daemon))
+            for bad in [nil, Array(whole.dropLast(20)), altered, theirs] {
+                try bench.restart {
+                    if let bad {
+                        try DaemonBench.write(bad, to: key)
+                    } else {
+                        #expect(unsafe unlink(key) == 0)
+                    }
+                }
+                let status = try bench.status(of: .daemon)
+                #expect(status.damaged == 1 && status.prints == 0 && status.closed == nil)
+                let answer = try bench.ask(.login(.daemon, tries: 1))
+                #expect(answer.reason == .invalidated, "\(answer)")
+                try bench.restart {
+                    try DaemonBench.write(whole, to: key)
+                    try DaemonBench.write(credential, to: bench.file("credential", of: .daemon))
+                    try DaemonBench.write(
+                        publicKey, to: bench.publicKey(of: .daemon), mode: 0o644)
+                }
+                #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Policy
+import Posix
+import Store
+import Testing
+import Vault
+import Wire
+
+/// Secrets, as the daemon keeps and opens them.
+extension Bench {
+    /// The fingers as they are.
+    var present: EnrolmentState {
+        get throws { try account.prints.enrolment().state }
+    }
+
+    func path(of secret: StoredSecret) -> String {
+        file("secrets/\(hexadecimal(secret.identifier))")
+    }
+
+    /// Keeps a secret for the fingers as they are, as the daemon does.
+    @discardableResult
+    func keep(
+        _ content: [UInt8], as name: String, replacing: Bool = false,
+        in account: AccountState? = nil
+    ) throws -> StoredSecret {
+        let secrets = (account ?? self.account).secrets
+        let name = Array(name.utf8)
+        let identifier: [UInt8]
+        switch try secrets.place(for: name, replacing: replacing) {
+        case .new(let id), .over(let id): identifier = id
+        case .taken, .full: throw StoreFault.changedMeanwhile
+        }
+        let context = try secrets.context(identifier, name: name, try present)
+        let sealed = try SealedContent.seal(
+            unsafe try SecretBytes(copying: content.span.bytes), context, by: vault)
+        try secrets.keep(sealed, name: name, by: vault.kind, context, now: Self.now)
+        return try #require(try secrets.secret(identifier))
+    }
+
+    /// What a secret is, under the fingers as they are.
+    func open(_ secret: StoredSecret) throws -> [UInt8] {
+        let state = try present
+        return try open(secret, try #require(secret.sealing(for: state)).key, under: state)
+    }
+
+    func open(
+        _ secret: StoredSecret, _ sealed: [UInt8], under state: EnrolmentState
+    ) throws -> [UInt8] {
+        let context = try account.secrets.context(secret.identifier, name: secret.name, state)
+        let key = try vault.ready(data: sealed, context).open(context)
+        let content = try SealedContent.open(secret.content, key: key, context)
+        return content.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
+    }
+
+    func reseal(
+        _ secret: StoredSecret, from old: EnrolmentState, to new: EnrolmentState,
+        in account: AccountState? = nil
+    ) throws {
+        let secrets = (account ?? self.account).secrets
+        let before = try secrets.context(secret.identifier, name: secret.name, old)
+        let after = try secrets.context(secret.identifier, name: secret.name, new)
+        let sealed = try #require(secret.sealing(for: old)).key
+        let key = try vault.ready(data: sealed, before).open(before)
+        try secrets.add(
+            try vault.seal(key, after), by: vault.kind, for: new, to: secret, fitting: old)
+    }
+}
