@@ -105,11 +105,15 @@ let package = Package(
         .executableTarget(
             name: "verify-password", dependencies: ["Password"], swiftSettings: common),
 
-        // Tests mirror sources; Support, Fingerprints and testbench are shared by tests, demo, bench.
+        // Tests mirror sources; Support, StoreSupport, Fingerprints and testbench are shared by
+        // tests, demo, bench.
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport", dependencies: ["CLinux", "CTestSupport", "Posix", "Wire"],
             path: "Tests/Support", swiftSettings: common),
+        .target(
+            name: "StoreSupport", dependencies: ["Crypto", "Statement", "Store", "Vault"],
+            path: "Tests/StoreSupport", swiftSettings: common),
         .target(
             name: "Fingerprints", path: "Tests/Fingerprints",
             swiftSettings: common + [.unsafeFlags(["-O"])]),
@@ -124,7 +128,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "Crypto", "Posix", "Statement", "Store", "TestSupport", "Vault", "Wire",
+                "Crypto", "Posix", "Statement", "Store", "StoreSupport", "TestSupport", "Vault",
+                "Wire",
             ],
             path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(
@@ -177,7 +182,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "Statement", "Store",
-                "TestSupport", "Vault", "Wire", "testbench",
+                "StoreSupport", "TestSupport", "Vault", "Wire", "testbench",
             ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
             name: "ControlTests",

@@ -1,7 +1,7 @@
 // What nobody can be faster than: libfprint's own latency from a touch to the match, and one
 // P-256 signature and verification. Asks for touches by lines on standard output:
-// "enrolling", "stage NUMBER" after each touch, "enrolled", then RUNS times "waiting" and "matched NANOSECONDS" (CLOCK_MONOTONIC),
-// then "crypto NANOSECONDS" (median of a signature with its verification).
+// "enrolling", then RUNS times "waiting RUN", when the reader needs the finger, and
+// "matched NANOSECONDS" (CLOCK_MONOTONIC), then "crypto NANOSECONDS" (median of a signature with its verification).
 //
 //   floor RUNS      with the reader that FP_VIRTUAL_DEVICE_STORAGE names
 #include <libfprint-2/fprint.h>
@@ -57,24 +57,28 @@ static int measure_crypto(void) {
     return 0;
 }
 
-static void progressed(FpDevice *device, gint stage, FpPrint *print, gpointer data, GError *error) {
-    (void)device, (void)print, (void)data, (void)error;
-    tell("stage", stage);
+// The match that is under way, from 1, until it was told that it waits.
+static int beginning;
+
+static void status_changed(FpDevice *device, GParamSpec *property, gpointer data) {
+    (void)property, (void)data;
+    if (beginning == 0 || !(fp_device_get_finger_status(device) & FP_FINGER_STATUS_NEEDED)) return;
+    tell("waiting", beginning);
+    beginning = 0;
 }
 
 static int measure_matches(FpDevice *device, int runs) {
     GError *error = NULL;
     tell("enrolling", 0);
-    FpPrint *print = fp_device_enroll_sync(device, fp_print_new(device), NULL, progressed, NULL,
-                                           &error);
+    FpPrint *print = fp_device_enroll_sync(device, fp_print_new(device), NULL, NULL, NULL, &error);
     if (print == NULL) {
         fprintf(stderr, "floor: %s\n", error->message);
         return 1;
     }
-    tell("enrolled", 0);
-    for (int run = 0; run < runs; run++) {
+    g_signal_connect(device, "notify::finger-status", G_CALLBACK(status_changed), NULL);
+    for (int run = 1; run <= runs; run++) {
         gboolean matches = FALSE;
-        tell("waiting", 0);
+        beginning = run;
         if (!fp_device_verify_sync(device, print, NULL, NULL, NULL, &matches, NULL, &error)) {
             fprintf(stderr, "floor: %s\n", error->message);
             return 1;

@@ -131,6 +131,7 @@ struct Measures {
         try probe.waitForPrompt(of: peer)
         let pids = try peer.daemons() + [probe.program.pid]
         let before = try pids.map(Accounting.switches)
+        // For so long it is measured.
         usleep(2_000_000)
         let after = try pids.map(Accounting.switches)
         _ = try peer.touch()

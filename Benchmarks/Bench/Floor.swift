@@ -20,18 +20,12 @@ struct Floor {
                 "FP_DRIVERS_WHITELIST": "virtual_device_storage",
             ])
         try program.expect("enrolling")
-        while !program.output.contains("enrolled") {
-            let stages = Self.values(of: "stage", in: program.output).count
-            try deliver("SCAN floor", to: reader)
-            try Self.wait(for: program) {
-                Self.values(of: "stage", in: $0).count > stages || $0.contains("enrolled")
-            }
-            usleep(20_000)
-        }
+        let person = VirtualReader(path: reader)
+        for _ in 0..<enrolStages { try person.send(.scan("floor")) }
         var touched: [Int64] = []
         for run in 1...runs {
-            try Self.wait(for: program) { Self.values(of: "waiting", in: $0).count >= run }
-            usleep(50_000)
+            try program.expect("waiting \(run)\n")
+            usleep(Probe.reactionMicroseconds)
             touched.append(monotonicNow())
             try deliver("SCAN floor", to: reader)
         }
@@ -42,13 +36,6 @@ struct Floor {
         }
         for time in Self.values(of: "crypto", in: outcome.output) {
             crypto.take { Double(time) / 1e6 }
-        }
-    }
-
-    private static func wait(for program: Program, _ isDone: (String) -> Bool) throws {
-        while !isDone(program.output) {
-            guard program.ended == nil else { throw BenchFault.unexpected(program.errors) }
-            usleep(1000)
         }
     }
 

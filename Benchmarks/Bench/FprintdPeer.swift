@@ -10,12 +10,16 @@ final class FprintdPeer: Peer {
     let module: String
 
     private static let finger = "alice-right-index"
+    private static let program = "fprintd"
+    private static let busName = "net.reactivated.Fprint"
     private static let emptyBus = "unix:path=/run/dbus/empty"
     private let stage: Stage
     private let reader: String
     private let directory: String
     private let mocksPolkit: Bool
     private var daemonsBeside: [Program] = []
+    /// Tells who has fprintd's name on the bus, each time that changes.
+    private var owners: Program?
     private var isStorageLost = false
 
     /// Sets it up and enrols alice; `directory` is the one that prepare.sh filled.
@@ -52,7 +56,7 @@ final class FprintdPeer: Peer {
         }
     }
 
-    func daemons() throws -> [Int32] { stage.processes(named: "fprintd") }
+    func daemons() throws -> [Int32] { stage.processes(named: Self.program) }
 
     func prompted() throws {
         if isStorageLost { try deliver("INSERT \(Self.finger)", to: reader) }
@@ -66,25 +70,35 @@ final class FprintdPeer: Peer {
     }
 
     func kill() throws {
-        for daemon in try daemons() { _ = Glibc.kill(daemon, SIGKILL) }
-        while try !daemons().isEmpty { usleep(1000) }
+        guard try !daemons().isEmpty else { return }
+        let owner = try owner()
+        try stage.kill(named: Self.program)
         isStorageLost = true
-        // Time for the bus to see it.
-        usleep(20_000)
+        // Until the bus knows it, it starts no other.
+        try owners?.expect("string \"\(Self.busName)\"\n   string \"\(owner)\"\n   string \"\"")
+    }
+
+    /// The connection that has fprintd's name now.
+    private func owner() throws -> String {
+        let words = try bus("GetNameOwner", Self.busName).split(separator: "\"")
+        guard words.count > 1 else { throw BenchFault.unexpected("fprintd is not on the bus") }
+        return String(words[1])
     }
 
     private func activate() throws {
         if try !daemons().isEmpty { return }
-        try bus("StartServiceByName", "net.reactivated.Fprint", "uint32:0")
+        try bus("StartServiceByName", Self.busName, "uint32:0")
     }
 
-    private func bus(_ method: String, _ arguments: String...) throws {
+    @discardableResult
+    private func bus(_ method: String, _ arguments: String...) throws -> String {
         let outcome = try stage.run(
             [
                 "dbus-send", "--system", "--print-reply", "--dest=org.freedesktop.DBus", "/",
                 "org.freedesktop.DBus.\(method)",
             ] + arguments.map { $0.contains(":") ? $0 : "string:\($0)" })
         guard outcome.succeeded else { throw BenchFault.unexpected(outcome.errors) }
+        return outcome.output
     }
 
     private func startBuses() throws {
@@ -115,6 +129,13 @@ final class FprintdPeer: Peer {
         let address = "unix:path=/run/dbus/system_bus_socket"
         try startBus(address, services: "/run/bench/services", environment: environment)
         try startBus(Self.emptyBus, services: "/run/bench/none", environment: [:])
+        let owners = try stage.start([
+            "dbus-monitor", "--system",
+            "type='signal',member='NameOwnerChanged',arg0='\(Self.busName)'",
+        ])
+        // Its own name goes when it begins to hear others' signals.
+        try owners.expect("member=NameLost")
+        self.owners = owners
         let services = try stage.start(["bus-services"] + (mocksPolkit ? ["polkit"] : []))
         try services.expect("ready")
         daemonsBeside.append(services)
@@ -177,13 +198,11 @@ final class FprintdPeer: Peer {
                 "LD_LIBRARY_PATH": "\(directory)/peer/usr/lib", "G_MESSAGES_DEBUG": "",
             ])
         try program.expect("Enrolling right-index-finger finger")
-        var stages = 0
-        while program.ended == nil {
-            usleep(20_000)
-            // Refused at the end, when the reader has been closed.
-            try? deliver("SCAN \(Self.finger)", to: reader)
-            stages += 1
-            guard stages < 100 else { throw BenchFault.unexpected("enrolment has no end") }
+        let person = VirtualReader(path: reader)
+        // One more than the reader wants: fprintd looks first whether it knows the finger.
+        for touch in 1...enrolStages + 1 {
+            try person.send(.scan(Self.finger))
+            try program.expect("Enroll result:", times: touch)
         }
         let outcome = try program.expectEnd()
         guard outcome.output.contains("enroll-completed") else {

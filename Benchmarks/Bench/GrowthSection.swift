@@ -49,7 +49,8 @@ struct GrowthSection {
         mutating func take(from site: LoginSite) throws {
             let before = try site.work()
             let login = try site.login()
-            // What is written after the answer is counted in too, but for its end now and then.
+            // A fixed time, in which what is written after the answer is done but now and then: who
+            // asked the daemon for its end would give it more to do.
             usleep(20_000)
             let after = try site.work()
             whole.take { login.toPrompt + login.fromTouch }

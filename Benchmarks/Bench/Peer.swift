@@ -33,6 +33,9 @@ protocol Peer: AnyObject {
     func kill() throws
 }
 
+/// The touches of an enrolment on libfprint's virtual readers.
+let enrolStages = 5
+
 /// Why a figure has no value.
 enum BenchFault: Error, CustomStringConvertible {
     case unexpected(String)

@@ -1,6 +1,6 @@
-import Crypto
 import Statement
 import Store
+import StoreSupport
 import TestSupport
 import Vault
 
@@ -30,7 +30,7 @@ enum Population {
             throw BenchFault.unexpected("alice is not enrolled")
         }
         switch kind {
-        case .receipts: try addReceipts(Int(count), to: alice, state)
+        case .receipts: try alice.addReceipts(Int(count), in: state, now: now)
         case .accounts:
             for number in 0..<count { try addAccount(number, like: alice, state) }
         }
@@ -49,41 +49,6 @@ enum Population {
             &template, finger: print.finger, reader: print.reader, now: now)
         _ = try account.credential.issue(
             try account.prints.enrolment(), vault: FileVault(host: state.host), now: now)
-        try addReceipts(1, to: account, state)
-    }
-
-    private static func addReceipts(
-        _ count: Int, to account: AccountState, _ state: StateDirectory
-    ) throws {
-        let enrolment = try account.prints.enrolment()
-        guard case .issued(let credential) = try account.credential.state() else {
-            throw BenchFault.unexpected("login is off")
-        }
-        let context = try account.credential.context(of: credential, enrolment)
-        let key = try FileVault(host: state.host).ready(key: credential.sealed, context)
-        let log = try account.receipts()
-        let place = try log.prepare()
-        var (counter, previous) = (place.counter, place.previous)
-        for _ in 0..<count {
-            let statement = Statement(
-                audience: Audience.local, account: account.name, uid: account.uid,
-                device: state.device, credential: credential.identifier,
-                challenge: [UInt8](repeating: 3, count: 32), service: Array("sudo".utf8),
-                terminal: Array("/dev/pts/3".utf8), purpose: Array("sudo id".utf8),
-                factor: Factor.fingerprint, enrolment: enrolment.state.generation,
-                counter: counter, previous: previous, issued: now
-            ).encoded()
-            let numbers = try key.sign(
-                SSHSignature.signedData(
-                    namespace: SignatureNamespace.login.bytes,
-                    messageDigest: try SHA256.digest(statement)), context)
-            let signature = SSHSignature(
-                publicKey: credential.publicKey, namespace: .login, r: numbers.r, s: numbers.s)
-            let text = Receipt.text(statement: statement, signature: signature.blob)
-            try log.append(text)
-            previous = try SHA256.digest(text)
-            counter += 1
-        }
-        try log.flush()
+        try account.addReceipts(1, in: state, now: now)
     }
 }

@@ -26,7 +26,7 @@ final class SignetPeer: Peer {
             "sh", "-c",
             // logind's sessions are told by control groups.
             """
-            mkdir -p /run/bench && chmod 755 /var/lib/signet
+            mkdir -p /run/bench /run/signet && chmod 755 /var/lib/signet
             mount -t cgroup2 cgroup2 /sys/fs/cgroup
             """,
         ])
@@ -84,27 +84,21 @@ final class SignetPeer: Peer {
 
     private func start() throws {
         daemon = try stage.start(command)
-        while unsafe access(stage.path(Self.socket), F_OK) != 0 { usleep(1_000) }
+        try awaitFile(stage.path(Self.socket))
     }
 
     /// Has the daemon started by the first who connects, as systemd does it.
     private func listen() throws {
         let shim = ["systemd-socket-activate", "--seqpacket", "--listen=\(Self.socket)"]
-        try stage.run(["mkdir", "-p", "/run/signet"])
         daemon = try stage.start(shim + command)
         try daemon?.expectError("Listening on")
     }
 
     private func enrol() throws {
         let program = try stage.start(["\(built)/signet", "enroll", "--account", "alice"])
-        var stages = 0
-        while program.ended == nil {
-            usleep(20_000)
-            // Refused at the end, when the reader has been closed.
-            try? deliver("SCAN \(Self.finger)", to: reader)
-            stages += 1
-            guard stages < 100 else { throw BenchFault.unexpected("enrolment has no end") }
-        }
+        try program.expect("the reader")
+        let person = VirtualReader(path: reader)
+        for _ in 0..<enrolStages { try person.send(.scan(Self.finger)) }
         let outcome = try program.expectEnd()
         guard outcome.succeeded else {
             throw BenchFault.unexpected("enrolment: \(outcome.output) \(outcome.errors)")

@@ -117,8 +117,7 @@ extension SealedCredential {
         lines.put("public", Base64.encode(publicKey.point, .url))
         lines.put("vault", Array(vault.rawValue.utf8))
         lines.put("host", Hexadecimal.encode(host))
-        lines.put("generation", number: enrolment.generation)
-        lines.put("enrolment", Hexadecimal.encode(enrolment.digest))
+        lines.put(enrolment: enrolment)
         lines.put("prints", number: UInt64(manifest.entries.count))
         for entry in manifest.entries {
             lines.put("print", Hexadecimal.encode(entry.identifier))
@@ -139,12 +138,7 @@ extension SealedCredential {
         publicKey = key
         vault = version == 1 ? .file : try lines.vault("vault")
         host = try lines.hexadecimal("host", count: 16)
-        let generation = try lines.number("generation")
-        let digest = try lines.hexadecimal("enrolment", count: 32)
-        guard let state = EnrolmentState(generation: generation, digest: digest) else {
-            throw .malformed
-        }
-        enrolment = state
+        enrolment = try lines.enrolment()
         let count = try lines.number("prints")
         guard count <= PrintStore.limit else { throw .tooLong }
         var entries: [PrintManifest.Entry] = []

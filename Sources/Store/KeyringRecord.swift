@@ -68,8 +68,7 @@ extension SealedPassword {
         lines.put("item", Hexadecimal.encode(identifier))
         lines.put("created", created.text)
         lines.put("vault", Array(vault.rawValue.utf8))
-        lines.put("generation", number: enrolment.generation)
-        lines.put("enrolment", Hexadecimal.encode(enrolment.digest))
+        lines.put(enrolment: enrolment)
         // Empty where the password is not kept in shadow(5).
         lines.put("password", Hexadecimal.encode(password.digest ?? []))
         lines.put("key", Base64.encode(sealed.key, .url))
@@ -80,12 +79,7 @@ extension SealedPassword {
         identifier = try lines.hexadecimal("item", count: 16)
         created = try lines.instant("created")
         vault = try lines.vault("vault")
-        let generation = try lines.number("generation")
-        let digest = try lines.hexadecimal("enrolment", count: 32)
-        guard let state = EnrolmentState(generation: generation, digest: digest) else {
-            throw .malformed
-        }
-        enrolment = state
+        enrolment = try lines.enrolment()
         let text = try lines.value("password", cap: 2 * PasswordState.count)
         guard let bytes = Hexadecimal.decode(text),
             let password = PasswordState(digest: bytes.isEmpty ? nil : bytes)

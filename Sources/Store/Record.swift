@@ -50,7 +50,25 @@ extension Directory {
     }
 }
 
+extension LineWriter {
+    /// Appends the state that something is sealed to.
+    mutating func put(enrolment: EnrolmentState) {
+        put("generation", number: enrolment.generation)
+        put("enrolment", Hexadecimal.encode(enrolment.digest))
+    }
+}
+
 extension LineReader {
+    /// The state that something is sealed to.
+    mutating func enrolment() throws(LineFault) -> EnrolmentState {
+        let generation = try number("generation")
+        let digest = try hexadecimal("enrolment", count: 32)
+        guard let state = EnrolmentState(generation: generation, digest: digest) else {
+            throw .malformed
+        }
+        return state
+    }
+
     /// A line that tells a record's kind and version; only version 1 is known.
     mutating func version(_ name: StaticString) throws(LineFault) {
         guard try number(name) == 1 else { throw .malformed }

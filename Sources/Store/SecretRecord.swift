@@ -50,8 +50,7 @@ struct SecretRecord: Record, Equatable {
         lines.put("sealings", number: UInt64(sealings.count))
         for sealing in sealings {
             lines.put("vault", Array(sealing.vault.rawValue.utf8))
-            lines.put("generation", number: sealing.enrolment.generation)
-            lines.put("enrolment", Hexadecimal.encode(sealing.enrolment.digest))
+            lines.put(enrolment: sealing.enrolment)
             lines.put("key", Base64.encode(sealing.key, .url))
         }
         return lines.text + content
@@ -84,12 +83,7 @@ struct SecretRecord: Record, Equatable {
 extension SecretSealing {
     fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
         vault = try lines.vault("vault")
-        let generation = try lines.number("generation")
-        let digest = try lines.hexadecimal("enrolment", count: 32)
-        guard let state = EnrolmentState(generation: generation, digest: digest) else {
-            throw .malformed
-        }
-        enrolment = state
+        enrolment = try lines.enrolment()
         key = try lines.bytes("key", cap: VaultLimit.sealed)
         guard !key.isEmpty else { throw .malformed }
     }

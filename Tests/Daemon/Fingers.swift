@@ -20,6 +20,26 @@ extension DaemonBench {
         return try scanEnrolment(client, as: id, on: reader, checking: checking)
     }
 
+    /// A bench with two readers, and a finger of the account `daemon`'s on each: `one` on the reader
+    /// that keeps prints, `two` on the other.
+    static func withTwoReaders() throws -> DaemonBench {
+        let bench = try DaemonBench([.storage, .text])
+        try bench.enrol(.daemon, .rightIndex, as: "one", on: storageID)
+        try bench.enrol(.daemon, .leftIndex, as: "two", on: textID)
+        return bench
+    }
+
+    /// A login at both readers, of which the first is unplugged before a finger touches the other.
+    func loginUnplugging() throws -> Answer {
+        let client = try client()
+        try client.send(.login(.daemon, tries: 1))
+        try client.wait(for: .touch)
+        try client.wait(for: .touch)
+        try storage.send(.unplug)
+        try text.send(.scan("two"))
+        return try client.last()
+    }
+
     /// The person's part of an enrolment that was asked for.
     func scanEnrolment(
         _ client: TestClient, as id: String, on reader: String? = nil, checking: Bool = false

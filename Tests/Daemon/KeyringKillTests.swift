@@ -73,14 +73,7 @@ struct KeyringKillTests {
         #expect(points >= 3 && after != .allowed("right old"))
         #expect((after == .denied) == change.endsLogin)
         for point in 1...points {
-            try snapshot.restore()
-            failpoint.arm(at: point)
-            let answer = try? change.run(bench)
-            if answer != nil { _ = try? bench.ask(.status(account: Self.name)) }
-            let ended = try bench.program.expectEnd(within: .seconds(10)).ending
-            #expect(ended == .killed(SIGKILL), "\(point)")
-            failpoint.arm()
-            try bench.restart(by: SIGKILL)
+            let answer = try snapshot.kill(at: point, failpoint, change.run)
             let now = try found(bench)
             let possible: [Found] = [after, .allowed("right old"), .allowed(nil), .denied]
             #expect(possible.contains(now), "\(change.testDescription), \(point): \(now)")

@@ -22,15 +22,8 @@ struct KillTests {
         let start = ContinuousClock.now
         let step = rig.step
         for point in 1...rig.points {
-            try rig.snapshot.restore()
-            rig.failpoint.arm(at: point)
-            let answer = try? step.run(rig.bench)
-            // What is done behind the answer.
-            if answer != nil { _ = try? rig.bench.ask(.status(account: step.person.bytes)) }
-            let ended = try rig.bench.program.expectEnd(within: .seconds(10)).ending
-            #expect(ended == .killed(SIGKILL), "\(point)")
-            rig.failpoint.arm()
-            try rig.bench.restart(by: SIGKILL)
+            let answer = try rig.snapshot.kill(
+                at: point, rig.failpoint, step.run, to: step.person)
             try rig.check("killed at \(point)", hasAnswered: answer != nil, hasRestarted: true)
         }
         let time = ContinuousClock.now - start
@@ -105,13 +98,7 @@ struct KillTests {
         #expect(try bench.ask(.login(.daemon)).denial?.cause == .fingerAddedOnReader)
         let points = failpoint.reached
         for point in 1...points {
-            try snapshot.restore()
-            failpoint.arm(at: point)
-            _ = try? bench.ask(.login(.daemon))
-            let ended = try bench.program.expectEnd(within: .seconds(10)).ending
-            #expect(ended == .killed(SIGKILL), "\(point)")
-            failpoint.arm()
-            try bench.restart(by: SIGKILL)
+            _ = try snapshot.kill(at: point, failpoint, { try $0.ask(.login(.daemon)) })
             #expect(try bench.ask(.login(.daemon)).reason == .invalidated, "\(point)")
             let enabled = try bench.ask(.enable(account: Person.daemon.bytes))
             #expect(enabled.done?.state == .valid, "\(point)")

@@ -3,6 +3,7 @@ import Glibc
 import Posix
 import Statement
 import Store
+import StoreSupport
 import TestSupport
 import Testing
 import Vault
@@ -104,35 +105,6 @@ extension DaemonBench {
     func addReceipts(_ count: Int, of person: Person) throws {
         let directory = try StateDirectory.open(state)
         let kept = try #require(try directory.account(person.bytes, uid: person.uid))
-        let enrolment = try kept.prints.enrolment()
-        guard case .issued(let credential) = try kept.credential.state() else {
-            throw ClientFault.ended([])
-        }
-        let context = try kept.credential.context(of: credential, enrolment)
-        let key = try FileVault(host: directory.host).ready(key: credential.sealed, context)
-        let log = try kept.receipts()
-        let place = try log.prepare()
-        var (counter, previous) = (place.counter, place.previous)
-        for _ in 0..<count {
-            let statement = Statement(
-                audience: Audience.local, account: person.bytes, uid: person.uid,
-                device: directory.device, credential: credential.identifier,
-                challenge: Bytes(repeating: 3, count: 32), service: Bytes("sudo".utf8),
-                terminal: [], purpose: [], factor: Factor.fingerprint,
-                enrolment: enrolment.state.generation, counter: counter, previous: previous,
-                issued: Instant(seconds: 1_795_195_440)
-            ).encoded()
-            let numbers = try key.sign(
-                SSHSignature.signedData(
-                    namespace: SignatureNamespace.login.bytes,
-                    messageDigest: try SHA256.digest(statement)), context)
-            let signature = SSHSignature(
-                publicKey: credential.publicKey, namespace: .login, r: numbers.r, s: numbers.s)
-            let text = Receipt.text(statement: statement, signature: signature.blob)
-            try log.append(text)
-            previous = try SHA256.digest(text)
-            counter += 1
-        }
-        try log.flush()
+        try kept.addReceipts(count, in: directory, now: Instant(seconds: 1_795_195_440))
     }
 }

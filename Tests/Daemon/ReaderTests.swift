@@ -28,9 +28,7 @@ extension DaemonTests {
 
         @Test("fingers on two readers: either lets in, and one failed touch counts once")
         func several() throws {
-            let bench = try DaemonBench([.storage, .text])
-            try bench.enrol(.daemon, .rightIndex, as: "one", on: DaemonBench.storageID)
-            try bench.enrol(.daemon, .leftIndex, as: "two", on: DaemonBench.textID)
+            let bench = try DaemonBench.withTwoReaders()
             for (reader, finger) in [(bench.storage, "one"), (bench.text, "two")] {
                 let client = try bench.client()
                 try client.send(.login(.daemon, tries: 1))
@@ -53,16 +51,8 @@ extension DaemonTests {
 
         @Test("one of two readers that is unplugged leaves the other")
         func unplugOne() throws {
-            let bench = try DaemonBench([.storage, .text])
-            try bench.enrol(.daemon, .rightIndex, as: "one", on: DaemonBench.storageID)
-            try bench.enrol(.daemon, .leftIndex, as: "two", on: DaemonBench.textID)
-            let client = try bench.client()
-            try client.send(.login(.daemon, tries: 1))
-            try client.wait(for: .touch)
-            try client.wait(for: .touch)
-            try bench.storage.send(.unplug)
-            try bench.text.send(.scan("two"))
-            #expect(try client.last().assertion != nil)
+            let bench = try DaemonBench.withTwoReaders()
+            #expect(try bench.loginUnplugging().assertion != nil)
         }
 
         @Test("a reader that the administrator excludes is not used")

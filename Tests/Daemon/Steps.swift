@@ -191,6 +191,24 @@ struct Snapshot {
         }
     }
 
+    /// Puts everything back, has the daemon die at a step of a change, from 1, and starts it anew.
+    /// Gives the answer, if that came before.
+    func kill(
+        at point: Int, _ failpoint: Failpoint, _ change: (DaemonBench) throws -> Answer,
+        to person: Person = .daemon
+    ) throws -> Answer? {
+        try restore()
+        failpoint.arm(at: point)
+        let answer = try? change(bench)
+        // What is done behind the answer.
+        if answer != nil { _ = try? bench.ask(.status(account: person.bytes)) }
+        let ended = try bench.program.expectEnd(within: .seconds(10)).ending
+        #expect(ended == .killed(SIGKILL), "\(point)")
+        failpoint.arm()
+        try bench.restart(by: SIGKILL)
+        return answer
+    }
+
     /// All files below a directory, also those that a shell does not show.
     static func files(in directory: String) throws -> [String] {
         var found: [String] = []

@@ -21,6 +21,18 @@ extension DaemonTests {
             return try client.last()
         }
 
+        /// An enrolment of somebody else's that waits for its first finger.
+        private func beginEnrolment(_ bench: DaemonBench) throws -> TestClient {
+            let client = try bench.client()
+            try client.send(
+                .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
+            try client.wait(for: .touch)
+            // This touch only asks whose finger it is.
+            try bench.storage.send(.scan("two"))
+            try client.wait(for: .touch)
+            return client
+        }
+
         /// Requires that the next login is refused at once, for a reason that is remembered, and
         /// that `signet enable` mends it.
         private func expectDestroyed(
@@ -153,13 +165,7 @@ extension DaemonTests {
             let bench = try DaemonBench()
             try bench.enrol(.daemon, as: "one")
             // As after a crash: the reader kept what it was enrolling, and nobody else knows of it.
-            let client = try bench.client()
-            try client.send(
-                .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
-            try client.wait(for: .touch)
-            // The first touch only asks whose finger it is.
-            try bench.storage.send(.scan("two"))
-            try client.wait(for: .touch)
+            let client = try beginEnrolment(bench)
             let work = bench.state + "/private/reader-work"
             let noted = try Layout.read(work)
             try bench.storage.send(.insert("orphan"))
@@ -177,16 +183,8 @@ extension DaemonTests {
 
         @Test("a reader that is unplugged and plugged in again is the same, with what it keeps")
         func replugged() throws {
-            let bench = try DaemonBench([.storage, .text])
-            try bench.enrol(.daemon, .rightIndex, as: "one", on: DaemonBench.storageID)
-            try bench.enrol(.daemon, .leftIndex, as: "two", on: DaemonBench.textID)
-            let client = try bench.client()
-            try client.send(.login(.daemon, tries: 1))
-            try client.wait(for: .touch)
-            try client.wait(for: .touch)
-            try bench.storage.send(.unplug)
-            try bench.text.send(.scan("two"))
-            #expect(try client.last().assertion != nil)
+            let bench = try DaemonBench.withTwoReaders()
+            #expect(try bench.loginUnplugging().assertion != nil)
             // Without it the other goes on, and so does what was recorded of it.
             let absent = try bench.client()
             try absent.send(.login(.daemon, tries: 1))
@@ -223,12 +221,7 @@ extension DaemonTests {
         func crash() throws {
             let bench = try DaemonBench()
             try bench.enrol(.daemon, as: "one")
-            let client = try bench.client()
-            try client.send(
-                .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
-            try client.wait(for: .touch)
-            try bench.storage.send(.scan("two"))
-            try client.wait(for: .touch)
+            _ = try beginEnrolment(bench)
             try bench.change { $0 + ["two"] }
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
             #expect(try bench.stored() == ["one"], "the reader is rid of it")

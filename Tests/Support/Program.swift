@@ -50,16 +50,18 @@ package final class Program: Sendable {
     /// Sends SIGSTOP and returns when it stands still.
     package func suspend() { child.suspend() }
 
-    /// Waits until standard output holds `text`, from its beginning.
-    package func expect(_ text: String, within limit: Duration = .seconds(10)) throws(TestFault) {
-        try expect(text, in: standardOutput, within: limit)
+    /// Waits until standard output holds `text` so many times, from its beginning.
+    package func expect(
+        _ text: String, times: Int = 1, within limit: Duration = .seconds(10)
+    ) throws(TestFault) {
+        try expect(text, times, in: standardOutput, within: limit)
     }
 
     /// Waits until standard error holds `text`, from its beginning.
     package func expectError(
         _ text: String, within limit: Duration = .seconds(10)
     ) throws(TestFault) {
-        try expect(text, in: standardError, within: limit)
+        try expect(text, 1, in: standardError, within: limit)
     }
 
     /// Waits until it ended and its outputs are closed.
@@ -81,14 +83,14 @@ package final class Program: Sendable {
     private var transcript: String { "output:\n\(output)\nerrors:\n\(errors)" }
 
     private func expect(
-        _ text: String, in collector: Collector, within limit: Duration
+        _ text: String, _ times: Int, in collector: Collector, within limit: Duration
     ) throws(TestFault) {
         let wanted = Array(text.utf8)
         let isThere = collector.first(within: limit) { chunks, _ in
-            chunks.flatMap(\.bytes).firstRange(of: wanted) != nil ? true : nil
+            chunks.flatMap(\.bytes).ranges(of: wanted).count >= times ? true : nil
         }
         if isThere == true { return }
-        let awaited = "'\(text)' from \(title)"
+        let awaited = "'\(text)' from \(title)" + (times > 1 ? ", \(times) times" : "")
         throw collector.isClosed
             ? .closed(awaited: awaited, transcript: transcript)
             : .deadline(awaited: awaited, transcript: transcript)

@@ -161,6 +161,20 @@ package final class Stage: Sendable {
         }
     }
 
+    /// Kills the processes on the stage of that name, and returns when they have ended.
+    package func kill(named name: String) throws(TestFault) {
+        for pid in processes(named: name) {
+            let opened = open_process(pid)
+            // It may have ended by itself meanwhile.
+            if opened == -ESRCH { continue }
+            let process = try Descriptor(opened, "pidfd_open", "\(pid)")
+            _ = Glibc.kill(pid, SIGKILL)
+            guard process.isReady(within: .seconds(10)) else {
+                throw .deadline(awaited: "the end of \(name)", transcript: "")
+            }
+        }
+    }
+
     var handle: Int32 { namespaces.number }
 
     func owns(_ child: ChildProcess) {

@@ -134,12 +134,7 @@ private func sendWhenOpen(
     _ bytes: [UInt8], to path: String, within limit: Duration
 ) throws(TestFault) {
     let deadline = ContinuousClock.now + limit
-    let directory = Layout.directory(of: path)
-    let watch = Descriptor(owning: inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK)))
-    let created = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)
-    guard unsafe inotify_add_watch(watch.number, directory, created) >= 0 else {
-        throw .system(call: "inotify_add_watch", subject: directory, code: errno)
-    }
+    let arrivals = try Arrivals(in: Layout.directory(of: path))
     while true {
         let result = unsafe connect_stream(path)
         if result >= 0, try exchange(bytes, over: Descriptor(owning: result), deadline) { return }
@@ -150,9 +145,7 @@ private func sendWhenOpen(
         let left = deadline - ContinuousClock.now
         guard left > .zero else { throw .deadline(awaited: "a reader at \(path)", transcript: "") }
         // A socket is created before it listens, and nothing tells of the latter.
-        _ = watch.isReady(within: result == -ENOENT ? left : .milliseconds(1))
-        var events = [UInt8](repeating: 0, count: 4096)
-        _ = unsafe read(watch.number, &events, events.count)
+        arrivals.wait(within: result == -ENOENT ? left : .milliseconds(1))
     }
 }
 
