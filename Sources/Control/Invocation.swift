@@ -27,10 +27,8 @@ package struct Invocation {
 
     /// The same for the installed program, signals included; gives the status for exit(3).
     package static func runOnThisMachine(_ words: [String]) -> Int32 {
-        // Before a secret is in its memory.
-        if words.first == Action.secret, (try? hardenProcess()) == nil {
-            return ExitCode.fault.rawValue
-        }
+        // Before a password or a secret is in its memory.
+        guard (try? hardenMemory()) != nil else { return ExitCode.fault.rawValue }
         var surroundings = Surroundings()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
         surroundings.interrupts = interrupts.descriptor.number

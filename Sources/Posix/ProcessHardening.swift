@@ -3,14 +3,21 @@ import Glibc
 
 /// Keeps this process's memory from debuggers and core dumps, and its files from others.
 ///
-/// prctl(2) PR_SET_DUMPABLE, setrlimit(2) RLIMIT_CORE, umask(2) 077.
+/// As `hardenMemory`, and umask(2) 077.
 package func hardenProcess() throws(SystemFault) {
+    try hardenMemory()
+    _ = umask(0o077)
+}
+
+/// Keeps this process's memory from debuggers and core dumps.
+///
+/// prctl(2) PR_SET_DUMPABLE, setrlimit(2) RLIMIT_CORE.
+package func hardenMemory() throws(SystemFault) {
     guard set_dumpable(0) == 0 else { throw SystemFault.current("prctl") }
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else {
         throw SystemFault.current("setrlimit")
     }
-    _ = umask(0o077)
 }
 
 /// Removes every environment variable but those named, whose values stay; environ(7).

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import Wire
@@ -41,6 +42,22 @@ struct CommandTests {
         }
         #expect(try program.expectEnd().succeeded)
         #expect(!program.output.contains(Stage.alice.password))
+    }
+
+    @Test("while it has a password to ask for, nobody but root reads its memory")
+    func memory() throws {
+        let terminal = try signet("enable")
+        try terminal.expect("Password of alice: ")
+        let running = stage.processes(named: "signet")
+        #expect(!running.isEmpty)
+        for process in running {
+            // What root owns below /proc belongs to a process that leaves no core; proc(5).
+            var status = stat()
+            #expect(unsafe lstat("/proc/\(process)/environ", &status) == 0)
+            #expect(status.st_uid == 0)
+        }
+        try terminal.sendLine(Stage.alice.password)
+        _ = try terminal.expectEnd()
     }
 
     private func touchesSudo() throws {
