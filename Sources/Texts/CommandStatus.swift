@@ -44,7 +44,7 @@ package enum CommandStatus {
 
     /// The way on from a login that is off.
     package static func wayOn(_ status: StatusAnswer) -> Text? {
-        if status.cause == .tpmExchanged {
+        if status.state == .invalidated, status.cause == .tpmExchanged {
             return "run 'signet delete --all', then 'signet enroll', to start anew"
         }
         if status.prints == 0 { return "run 'signet enroll' to add a finger" }

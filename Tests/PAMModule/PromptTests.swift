@@ -91,9 +91,10 @@ struct PromptTests {
     @Test("a wrong password is not let in, and another try begins")
     func wrongPassword() throws {
         let bench = try bench()
-        let (terminal, _, _) = try sudo(bench, "sudo echo in-side")
+        let (terminal, first, _) = try sudo(bench, "sudo echo in-side")
         try terminal.sendLine("wrong")
         try terminal.expect("try again")
+        #expect(try first.hasEnded())
         let (visit, request) = try begin(bench)
         try terminal.expect(Self.or)
         try visit.send(.assertion(bench.proof(for: request)))
@@ -107,9 +108,11 @@ struct PromptTests {
         ])
     func noPassword(_ typed: String) throws {
         let bench = try bench()
-        let (terminal, _, _) = try sudo(bench, "sudo echo in-side")
+        let (terminal, visit, _) = try sudo(bench, "sudo echo in-side")
         try terminal.sendLine(typed)
-        try terminal.expect("assword")
+        try terminal.expect("[sudo] password for alice: ")
+        // Until here the daemon was there: it is the typing that led on.
+        #expect(try visit.hasEnded())
         try terminal.sendLine(Stage.alice.password)
         try terminal.expect("in-side")
     }

@@ -49,7 +49,14 @@ enum RecordSamples {
     }
 
     static var prints: [PrintRecord] {
-        [PrintRecord(finger: .leftThumb, reader: bytes("r"), added: now, sealed: [1, 2])]
+        [TemplateKeyID.host, .kept([UInt8](0..<16))].map { key in
+            PrintRecord(
+                finger: .leftThumb, reader: bytes("r"), added: now, key: key, sealed: [1, 2])
+        }
+    }
+
+    static var templateKeys: [TemplateKeyRecord] {
+        VaultKind.allCases.map { TemplateKeyRecord(vault: $0, sealed: [1, 2, 3]) }
     }
 
     static var secrets: [SecretRecord] {

@@ -21,6 +21,7 @@ enum Records: Harness {
         .former(RecordSamples.accountsOfVersionOne, AccountRecord.init(versionOne:)),
         .former(RecordSamples.credentialsOfVersionOne, CredentialRecord.init(versionOne:)),
         .version, .device, .names,
+        .record(RecordSamples.templateKeys),
     ]
 
     static var seeds: [[UInt8]] {
