@@ -121,8 +121,8 @@ extension Service {
     }
 
     /// Issues a credential for these fingers in the place of any older one: in the vault that is
-    /// wanted, else where the older one was. It covers `storage` of what readers keep. Where `change` leads to these fingers, both happen at
-    /// once or not at all.
+    /// wanted, else where the older one was. It covers `storage` of what readers keep. Where `change`
+    /// leads to these fingers, both happen at once or not at all.
     func issue(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
         with change: PrintChange? = nil, covering storage: [ReaderStorage],

@@ -41,8 +41,8 @@ package struct GioFault: Error, Sendable {
 }
 
 /// Makes one asynchronous GIO call and waits for its end on the calling actor, which must be one of
-/// the two: else it throws, and calls nothing. Cancelling the task cancels the call on the loop's own thread; it is then still waited
-/// for, so nothing of it outlives this function.
+/// the two: else it throws, and calls nothing. Cancelling the task cancels the call on the loop's own
+/// thread; it is then still waited for, so nothing of it outlives this function.
 ///
 /// `start` gets what every `…_async` function wants; `finish` calls the matching `…_finish` with the
 /// result and a place for the error, and an error there is thrown whatever `finish` returned.

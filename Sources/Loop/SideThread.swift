@@ -29,8 +29,12 @@ package final class SideThread {
         return await withCheckedContinuation { continuation in
             outcome.continuation = continuation
             calls.add { [self] in
-                let value = body()
-                onService { if !outcome.settle(value) { self.overdue -= 1 } }
+                let value = Handed(body())
+                onService {
+                    if outcome.settle(value.content) { return }
+                    self.overdue -= 1
+                    self.calls.add { value.drop() }
+                }
             }
         }
     }
@@ -39,6 +43,19 @@ package final class SideThread {
     package func later(_ body: @escaping @Sendable () -> Void) {
         calls.add(body)
     }
+}
+
+/// What a call gave, until it is taken or dropped: dropping it may take as long as the call.
+private final class Handed<Value: Sendable>: Sendable {
+    private let value: Mutex<Value?>
+
+    init(_ value: Value) {
+        self.value = Mutex(value)
+    }
+
+    var content: Value? { value.withLock { $0 } }
+
+    func drop() { value.withLock { $0 = nil } }
 }
 
 /// The calls that wait, and the thread that makes them while there are any.

@@ -47,6 +47,39 @@ struct SideThreadTests {
         }
         #expect(results == [nil, nil, 3])
     }
+
+    @Test("what comes too late is dropped on the thread: that may take as long as the call")
+    func dropped() async {
+        let gate = Gate()
+        let dropped = Mutex<[Bool]>([])
+        await onServiceThread { () async in
+            let thread = SideThread()
+            let late = await thread.run(limit: .milliseconds(20)) {
+                gate.wait()
+                return Witness { dropped.withLock { $0.append(ContextExecutor.current == nil) } }
+            }
+            #expect(late == nil)
+            gate.open()
+            // Behind the call, its way to the service, and the way back.
+            for _ in 0..<2 {
+                await withCheckedContinuation { continuation in
+                    thread.later { onService { continuation.resume() } }
+                }
+            }
+        }
+        #expect(dropped.withLock { $0 } == [true])
+    }
+}
+
+/// Tells when it is released.
+private final class Witness: Sendable {
+    private let released: @Sendable () -> Void
+
+    init(_ released: @escaping @Sendable () -> Void) {
+        self.released = released
+    }
+
+    deinit { released() }
 }
 
 /// Holds a thread up until it is opened; pipe(2).
