@@ -67,8 +67,9 @@ package struct StatusAnswer: Equatable, Sendable {
     package init(
         account: Bytes, seconds: UInt32? = nil, cause: InvalidationCause? = nil,
         since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
-        prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64, lock: LockState, program: Bytes,
-        vault: Bytes, device: Bytes, secrets: UInt32? = nil, keyring: KeyringState = .off
+        prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64,
+        lock: LockState, program: Bytes, vault: Bytes, device: Bytes, secrets: UInt32? = nil,
+        keyring: KeyringState = .off
     ) {
         self.account = account
         self.seconds = seconds

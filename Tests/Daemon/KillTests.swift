@@ -109,7 +109,7 @@ struct KillTests {
 
     @Test(
         "a change leaves old or new when the daemon dies behind a TPM command",
-        arguments: Step.withTPM)
+        arguments: Step.withTPM + Step.moves)
     func killedAtCommand(_ step: Step) throws {
         let start = ContinuousClock.now
         let tpm = try SoftwareTPM()

@@ -92,7 +92,7 @@ struct Step: Sendable, CustomStringConvertible {
             run: { try $0.touchEach(.get("mail"), with: "one") }),
     ]
 
-    /// What uses the TPM, where keys are made in it.
+    /// What uses the TPM beside the moves, where keys are made in it.
     static let withTPM: [Step] = [
         all[0], all[1],
         Step(description: "enable in the TPM", run: { try $0.ask(.enable(account: name)) }),
@@ -103,7 +103,7 @@ struct Step: Sendable, CustomStringConvertible {
                 try $0.touchEach(
                     .login(.daemon, tries: 1), with: "one", within: .seconds(1))
             }),
-    ] + moves
+    ]
 
     /// From one vault to the other.
     static let moves: [Step] = [

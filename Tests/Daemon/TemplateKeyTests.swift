@@ -67,7 +67,8 @@ extension DaemonTests {
             #expect(status.state == .valid && status.prints == 1 && status.damaged == 0)
             #expect(status.closed?.isEmpty == false && status.vault == Bytes("tpm".utf8))
             for request in [
-                Request.list(account: Self.name), .verify(account: Self.name, timeoutMilliseconds: 0),
+                Request.list(account: Self.name),
+                .verify(account: Self.name, timeoutMilliseconds: 0),
                 .enable(account: Self.name), .delete(account: Self.name, finger: .rightIndex),
                 .migrate(account: Self.name, vault: Bytes("file".utf8)), .get("mail"),
                 .secretList(account: Self.name),

@@ -168,7 +168,8 @@ struct TemplateKeysTests {
             whole.replacing(line, with: Array("key: \(hexadecimal(other))\n".utf8)),
             whole.replacing(line, with: Array("key: 05\n".utf8)),
             whole.replacing(line, with: []), whole.replacing(line, with: line + line),
-            whole.replacing(Array("signet-print: 2\n".utf8) + line, with: Array("signet-print: 1\n".utf8)),
+            whole.replacing(
+                Array("signet-print: 2\n".utf8) + line, with: Array("signet-print: 1\n".utf8)),
             whole.replacing(Array("signet-print: 2".utf8), with: Array("signet-print: 3".utf8)),
         ] {
             #expect(bad != whole)
