@@ -44,8 +44,9 @@ extension Service {
     func templateKey(in vault: VaultKind) async throws(StoreFault) -> TemplateKeyID {
         guard vault != .file else { return .host }
         await openAllTemplates()
-        let known = try state.templateKeys.identifiers()
-        if let open = known.first(where: state.templateKeys.isOpen) { return .kept(open) }
+        if let open = try openTemplateKey(among: state.templateKeys.identifiers()) {
+            return .kept(open)
+        }
         return .kept(try await makeTemplateKey(in: vault))
     }
 
@@ -53,7 +54,10 @@ extension Service {
     /// fails is told, and stays as it was.
     func moveTemplates(of account: Account, _ kept: AccountState, to vault: VaultKind) async {
         do throws(StoreFault) {
-            try kept.prints.seal(with: try await templateKey(in: vault))
+            let key = try await templateKey(in: vault)
+            let former = try kept.prints.keys()
+            try kept.prints.seal(with: key)
+            tidyTemplateKeys(former.filter { .kept($0) != key })
         } catch {
             journal.fault("the fingerprints were not sealed anew: \(error)", account: account.name)
         }
@@ -105,18 +109,39 @@ extension Service {
         } catch { throw .vault(.trouble(.failed("\(error)"))) }
         // Another request may have made one meanwhile.
         let known = try state.templateKeys.identifiers()
-        if let open = known.first(where: state.templateKeys.isOpen) { return open }
-        try removeUnused(known)
+        if let open = try openTemplateKey(among: known) { return open }
+        tidyTemplateKeys(known)
         try state.templateKeys.keep(made.0, opened: made.1)
         return made.0.identifier
     }
 
-    /// Removes keys that no print names. None of these is open, so nobody is about to use one.
+    private func openTemplateKey(among known: [Bytes]) throws(StoreFault) -> Bytes? {
+        for identifier in known where try isForNewPrints(identifier) { return identifier }
+        return nil
+    }
+
+    /// Whether a key is open, and bound as a new one would be: which PCRs are listed may have changed.
+    private func isForNewPrints(_ identifier: Bytes) throws(StoreFault) -> Bool {
+        guard state.templateKeys.isOpen(identifier),
+            let key = try state.templateKeys.key(identifier)
+        else { return false }
+        return vaults.isUnderPresentPolicy(data: key.sealed, in: key.vault)
+    }
+
+    /// Removes keys that no print names, and that nobody is about to name. Where that cannot be told
+    /// of one, all stay.
+    private func tidyTemplateKeys(_ known: [Bytes]) {
+        do throws(StoreFault) {
+            try removeUnused(known)
+        } catch { journal.fault("keys of fingerprints were not tidied: \(error)") }
+    }
+
     private func removeUnused(_ known: [Bytes]) throws(StoreFault) {
-        guard !known.isEmpty else { return }
-        var used: [Bytes] = []
-        for kept in try state.accounts() { used += try kept.prints.keys() }
-        for key in known where !used.contains(key) { try state.templateKeys.remove(key) }
+        var left: [Bytes] = []
+        for key in known where try !isForNewPrints(key) { left.append(key) }
+        guard !left.isEmpty else { return }
+        let used = try state.templateKeysInUse()
+        for key in left where !used.contains(key) { try state.templateKeys.remove(key) }
     }
 }
 

@@ -77,6 +77,14 @@ final class Vaults {
         journal.service("the TPM's root key is \(hexadecimal(change.new)) now; it was \(old)")
     }
 
+    /// Whether data were sealed under the policy that a vault seals under now; asks no TPM.
+    func isUnderPresentPolicy(data sealed: [UInt8], in kind: VaultKind) -> Bool {
+        switch kind {
+        case .file: file.isUnderPresentPolicy(data: sealed)
+        case .tpm: tpm.isUnderPresentPolicy(data: sealed)
+        }
+    }
+
     /// Calls a vault: the file vault at once, the TPM on the thread beside.
     ///
     /// Throws `.trouble(.noAnswer)` where the TPM takes too long.

@@ -123,6 +123,23 @@ package final class TemplateKeys: Sendable {
     }
 }
 
+extension StateDirectory {
+    /// The ids of all keys that a print of any account names; throws where one cannot be read, since
+    /// nobody knows what it names.
+    package func templateKeysInUse() throws(StoreFault) -> Set<[UInt8]> {
+        var found: Set<[UInt8]> = []
+        let names = try files { () throws(FileFault) in try accountsRoot.list() }
+        for uid in names.compactMap({ UInt32($0) }) {
+            guard let account = try account(uid: uid) else { continue }
+            for listed in try account.record().prints {
+                let file: PrintRecord? = try account.printsDirectory.record(listed.fileName)
+                if case .kept(let key) = file?.key { found.insert(key) }
+            }
+        }
+        return found
+    }
+}
+
 /// The record of a key of templates.
 struct TemplateKeyRecord: LineRecord, Equatable {
     static let cap = 2_048

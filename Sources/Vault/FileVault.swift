@@ -47,6 +47,10 @@ package struct FileVault: Vault {
         return FileData(vault: self, sealed: sealed)
     }
 
+    package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool {
+        (try? check(sealed, .data)) != nil
+    }
+
     package func reseal(
         key sealed: [UInt8], from old: SealingContext, to new: SealingContext
     ) throws(VaultError) -> [UInt8] {

@@ -73,6 +73,10 @@ package final class TPMVault: RootedVault {
         TPMReadyData(try TPMReady(self, try TPMSealed(sealed, as: .data)))
     }
 
+    package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool {
+        (try? TPMSealed(sealed, as: .data))?.policy.registers == registers
+    }
+
     package func reseal(
         key sealed: [UInt8], from old: SealingContext, to new: SealingContext
     ) throws(VaultError) -> [UInt8] {

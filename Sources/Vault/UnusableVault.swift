@@ -26,6 +26,8 @@ package struct UnusableVault: RootedVault {
         data sealed: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> any ReadyData { throw error }
 
+    package func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool { false }
+
     package func reseal(
         key sealed: [UInt8], from old: SealingContext, to new: SealingContext
     ) throws(VaultError) -> [UInt8] { throw error }

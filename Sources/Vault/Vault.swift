@@ -27,6 +27,8 @@ package protocol Vault: Sendable {
     func ready(
         data sealed: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> any ReadyData
+    /// Whether data were sealed under the policy that this vault seals under now.
+    func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool
     /// Seals the same key to another context; `.doesNotOpen` unless it opens with the old one.
     func reseal(
         key sealed: [UInt8], from old: SealingContext, to new: SealingContext

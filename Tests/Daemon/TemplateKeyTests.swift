@@ -156,6 +156,23 @@ extension DaemonTests {
             #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
         }
 
+        @Test("PCRs that are listed later bind them as well, once the credential is made anew")
+        func listedLater() throws {
+            let bench = try bench()
+            let before = keys(bench)
+            try bench.restart {
+                try DaemonBench.write(
+                    "[vault]\nkind = tpm\ntpm = \(tpm.tcti)\npcrs = 16\n",
+                    to: bench.configuration)
+            }
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
+            #expect(keys(bench).count == 1 && keys(bench) != before)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            try bench.restart { try tpm.extend(pcr: 16) }
+            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .fingersClosed)
+        }
+
         @Test("they move with the credential, and stay the same fingers")
         func moves() throws {
             let bench = try bench()

@@ -200,6 +200,31 @@ struct TemplateKeysTests {
         #expect(try keys.key(Self.key) == nil && !keys.isOpen(Self.key))
     }
 
+    @Test("a key is in use as long as a print names it; unless all can be read, nobody can tell")
+    func inUse() throws {
+        try keep()
+        #expect(try bench.state.templateKeysInUse().isEmpty)
+        let print = try add(1)
+        #expect(try bench.state.templateKeysInUse() == [Self.key])
+        let bob = try bench.state.makeAccount(Array("bob".utf8), uid: 1001, now: Bench.now)
+        #expect(try bob.prints.count() == 0)
+        let path = bench.file("prints/" + hexadecimal(print))
+        let whole = try bench.contents(path)
+        try bench.overwrite(path, [])
+        #expect(throws: StoreFault.damaged(path: path)) {
+            try bench.state.templateKeysInUse()
+        }
+        try bench.overwrite(path, whole)
+        let record = bench.scratch.at("private/accounts/1001/account")
+        try bench.overwrite(record, [])
+        #expect(throws: StoreFault.damaged(path: record)) {
+            try bench.state.templateKeysInUse()
+        }
+        try bench.state.removeAccount(uid: 1001)
+        try store.remove(print)
+        #expect(try bench.state.templateKeysInUse().isEmpty)
+    }
+
     @Test("what is open is forgotten when it is closed")
     func forgets() throws {
         try keep()
