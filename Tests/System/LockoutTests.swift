@@ -19,7 +19,7 @@ struct LockoutTests {
     func pause() throws {
         let terminal = try sudo()
         try signet.mismatch(4, on: terminal)
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expectInvitation()
         try signet.touch(Touch.nobody)
         try terminal.expect("too many fingers did not match: wait 30 s, or use the password")
         #expect(try signet.status(Stage.alice).lock == .forNow)
@@ -122,7 +122,7 @@ struct LockoutTests {
     func match() throws {
         let terminal = try sudo()
         try signet.mismatch(4, on: terminal)
-        try terminal.expect(SignetStage.orPassword)
+        try terminal.expectInvitation()
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))

@@ -45,7 +45,8 @@ extension SignetStage {
     /// Puts a finger that nobody has on the reader, each time it is asked for.
     func mismatch(_ times: Int, on terminal: Terminal) throws {
         for _ in 0..<times {
-            try terminal.expect(Self.orPassword)
+            // The line for the password stands again before the reader waits again.
+            try terminal.expectInvitation()
             try touch(Touch.nobody)
             try terminal.expect("did not match")
         }
