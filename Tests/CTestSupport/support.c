@@ -96,7 +96,9 @@ int spawn_child(const struct spawn_plan *plan) {
     int child = plan->stage < 0 ? first : 0;
     int value = 0;
     ssize_t count;
-    while (forked == 0 && (count = read(report[0], &value, sizeof value)) != 0) {
+    // To the end, whatever is reported first: a child whose exec fails may be faster than the one
+    // that tells who it is, and has to be waited for.
+    while (first > 0 && (count = read(report[0], &value, sizeof value)) != 0) {
         if (count < 0 && errno == EINTR) continue;
         if (count != sizeof value) break;
         if (value > 0) child = value;
