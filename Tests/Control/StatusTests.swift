@@ -64,6 +64,10 @@ struct StatusTests {
         paused.seconds = 17
         var locked = sampleStatus
         locked.lock = .untilPassword
+        var closed = sampleStatus
+        closed.closed = Bytes("there is no usable TPM\n".utf8)
+        var exchanged = invalidated
+        exchanged.cause = .tpmExchanged
         let cases: [(StatusAnswer, String, [String])] = [
             (
                 off, "off: it was never turned on\n         run 'signet enable' to turn it on\n",
@@ -84,6 +88,15 @@ struct StatusTests {
             ),
             (paused, "for 17 s more: too many fingers did not match. Wait", ["locked"]),
             (locked, "until the password is given: too many fingers did not", ["locked"]),
+            (
+                closed, "2 enrolled, which cannot be opened now: there is no usable TPM\\x0a\n",
+                ["closed"]
+            ),
+            (
+                exchanged,
+                "the TPM was cleared or replaced\n         run 'signet delete --all', then 'signet",
+                ["invalidated"]
+            ),
         ]
         for (status, text, obstacles) in cases {
             let plain = try run(status)

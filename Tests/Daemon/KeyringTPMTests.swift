@@ -44,5 +44,18 @@ extension DaemonTests {
             try tpm.clear()
             #expect(try bench.opened(by: Self.login) == nil)
         }
+
+        @Test("a password that is changed while the fingers are closed is not kept on a guess")
+        func changedWhileClosed() throws {
+            let bench = try DaemonBench.withShadow(
+                configuration: "[vault]\nkind = auto\ntpm = \(tpm.tcti)\n")
+            try bench.enrol(.daemon, as: "one")
+            try bench.give()
+            try bench.restart { try tpm.stop() }
+            #expect(try bench.report("right").reason == .fingersClosed)
+            try tpm.start()
+            #expect(try bench.keyring() == .passwordChanged)
+            #expect(try bench.opened(by: Self.login) == nil)
+        }
     }
 }
