@@ -98,6 +98,8 @@ extension Service {
         _ client: any Client
     ) async -> Answer {
         var gone: [Store.StoredPrint] = []
+        // Whether there were any that did not open, of which nobody knows what a reader keeps.
+        var isBlind = false
         let answer = await answering(account) { () async throws(StoreFault) in
             guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
             let before: Enrolment
@@ -107,6 +109,7 @@ extension Service {
                 guard case .closed = error, finger == nil else { throw error }
                 let change = try kept.prints.draftRemovingAll()
                 gone = change.removed
+                isBlind = true
                 return try await make(
                     change, account, kept, from: nil, nil, nil, password,
                     because: "all fingers were deleted")
@@ -116,6 +119,8 @@ extension Service {
             guard !gone.isEmpty || !damaged.isEmpty else {
                 return .denial(Denial(.unknownFinger, finger: finger))
             }
+            let all = before.prints.count + before.damaged.count
+            isBlind = !damaged.isEmpty && gone.count + damaged.count == all
             let change = try kept.prints.draft(
                 removing: gone.map(\.identifier) + damaged.map(\.identifier))
             return try await make(
@@ -123,6 +128,7 @@ extension Service {
                 because: "a finger was deleted")
         }
         await forget(gone, of: account, client)
+        if isBlind, case .done = answer { await forgetRemembered(of: account, client) }
         return answer
     }
 
@@ -132,15 +138,44 @@ extension Service {
         _ prints: [Store.StoredPrint], of account: Account, _ client: any Client
     ) async {
         guard prints.contains(where: \.isStoredOnReader) else { return }
+        guard await hasTurnToForget(account, client) else { return }
+        defer { queue.leave() }
+        await forget(prints, of: account)
+    }
+
+    /// Deletes from the readers that list what they keep all that is remembered as an account's that
+    /// has no finger any more, where it could not be told which prints these are.
+    private func forgetRemembered(of account: Account, _ client: any Client) async {
+        guard await !readers.listing.isEmpty else { return }
+        guard await hasTurnToForget(account, client) else { return }
+        defer { queue.leave() }
+        await openAllTemplates()
+        for reader in await readers.listing where reader.features.contains(.delete) {
+            guard case .success(let contents) = await readers.list(reader.id) else { continue }
+            do throws(StoreFault) {
+                let owned = try ownedPrints()
+                for print in contents.prints {
+                    let digest = try print.identity.digest()
+                    guard state.owners.hint(of: digest) == account.uid, !owned.contains(digest),
+                        await readers.delete(print, on: reader.id)
+                    else { continue }
+                    try state.owners.remember(nil, asOwnerOf: digest)
+                }
+            } catch {
+                journal.fault(
+                    "deleted prints stay on \(reader.id): \(error)", account: account.name)
+            }
+        }
+    }
+
+    /// Waits for the turn at the readers, to delete what they keep; the caller ends it.
+    private func hasTurnToForget(_ account: Account, _ client: any Client) async -> Bool {
         let wish = TouchWish(
             account: account, who: Bytes("signet delete (\(account.name))".utf8), tries: 1,
             timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
-        if await turnDenial(wish, client) != nil {
-            return journal.fault(
-                "a deleted print stays on its reader for now", account: account.name)
-        }
-        defer { queue.leave() }
-        await forget(prints, of: account)
+        if await turnDenial(wish, client) == nil { return true }
+        journal.fault("a deleted print stays on its reader for now", account: account.name)
+        return false
     }
 
     /// The same for whoever has the turn.
@@ -203,11 +238,9 @@ extension Service {
         do throws(StoreFault) {
             owned = try ownedTemplates(on: reader)
         } catch {
-            let denial = denial(for: error, account)
-            guard case .closed(let why) = error else { return denial }
+            guard case .closed(let why) = error else { return denial(for: error, account) }
             // Another account's: its own could be opened. Whose, does not concern who enrols.
-            let what = "fingerprints to compare the new one with: \(why)"
-            return Denial(.storage, subject: Bytes(what.utf8.prefix(Limit.text)))
+            return denial(for: .othersClosed(why.description), account)
         }
         guard !owned.isEmpty else { return nil }
         let result = await readers.match(

@@ -81,15 +81,26 @@ extension Service {
         }
         left.subtract(found)
         guard !left.isEmpty else { return found }
+        var hasDamaged = false
         for kept in try state.accounts() where kept.uid != uid {
             let theirs = left.intersection(try storedPrints(of: kept))
             for print in theirs { try? state.owners.remember(kept.uid, asOwnerOf: print) }
             found.formUnion(theirs)
+            if try !kept.prints.enrolment().damaged.isEmpty { hasDamaged = true }
+        }
+        // One that does not open may be what the reader keeps: no reason to end anybody's login.
+        guard !hasDamaged || found.isSuperset(of: prints) else {
+            throw .othersClosed("one is damaged")
         }
         return found
     }
 
     private func storedPrints(of kept: AccountState) throws(StoreFault) -> Set<PrintDigest> {
-        Set(try OwnStorage(kept.prints.enrolment().prints).kinds.flatMap(\.prints))
+        do throws(StoreFault) {
+            return Set(try OwnStorage(kept.prints.enrolment().prints).kinds.flatMap(\.prints))
+        } catch {
+            guard case .closed(let why) = error else { throw error }
+            throw .othersClosed(why.description)
+        }
     }
 }

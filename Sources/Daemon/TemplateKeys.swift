@@ -51,15 +51,22 @@ extension Service {
     }
 
     /// Brings an account's prints to where its credential is: the other vault may be given up. What
-    /// fails is told, and stays as it was.
-    func moveTemplates(of account: Account, _ kept: AccountState, to vault: VaultKind) async {
+    /// fails is told, and stays as it was; false then.
+    @discardableResult
+    func moveTemplates(
+        of account: Account, _ kept: AccountState, to vault: VaultKind
+    ) async -> Bool {
         do throws(StoreFault) {
             let key = try await templateKey(in: vault)
+            // While the key was made, the credential may have moved on.
+            guard try kept.credential.state().vault == vault else { throw .changedMeanwhile }
             let former = try kept.prints.keys()
             try kept.prints.seal(with: key)
             tidyTemplateKeys(former.filter { .kept($0) != key })
+            return true
         } catch {
             journal.fault("the fingerprints were not sealed anew: \(error)", account: account.name)
+            return false
         }
     }
 
@@ -68,7 +75,10 @@ extension Service {
         guard !keys.isOpen(identifier) else { return }
         do throws(VaultError) {
             keys.settle(identifier, .success(try await opened(identifier)))
-        } catch { keys.settle(identifier, .failure(error)) }
+        } catch {
+            // Another request may have had it opened meanwhile.
+            if !keys.isOpen(identifier) { keys.settle(identifier, .failure(error)) }
+        }
     }
 
     private func opened(_ identifier: Bytes) async throws(VaultError) -> TemplateSeal {

@@ -22,8 +22,17 @@ extension Service {
         else { return .denial(Denial(.badRequest)) }
         let answer = await vouch(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
-        if case .done = answer { await moveKeyring(account, to: kind) }
-        return answer
+        guard case .done = answer else { return answer }
+        await moveKeyring(account, to: kind)
+        return await answering(account) { () async throws(StoreFault) in
+            // They went along, unless something failed: nobody shall give up a vault that has them.
+            guard let kept = try kept(account), await moveTemplates(of: account, kept, to: kind)
+            else {
+                let what = "the fingerprints did not move, run it again"
+                return .denial(Denial(.storage, subject: Bytes(what.utf8)))
+            }
+            return answer
+        }
     }
 
     /// Takes the TPM as it is now for the one that keys are made in.

@@ -29,6 +29,8 @@ package enum StoreFault: Error, Equatable, Sendable {
     case vault(VaultError)
     /// The key that the fingerprints are sealed with is not to be had now.
     case closed(VaultError)
+    /// Fingerprints of other accounts would tell whose one is, and cannot be opened; why.
+    case othersClosed(String)
 }
 
 extension StoreFault {
@@ -38,7 +40,7 @@ extension StoreFault {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
         case .file(.system), .file(.badName), .newerVersion, .anotherAccount, .unsupportedName,
             .unknownPrint, .tooManyPrints, .tooManyStoredPrints, .readerNameTooLong, .hostSecret,
-            .changedMeanwhile, .vault, .closed:
+            .changedMeanwhile, .vault, .closed, .othersClosed:
             false
         }
     }
@@ -63,6 +65,7 @@ extension StoreFault: CustomStringConvertible {
         case .changedMeanwhile: "it was changed by somebody else meanwhile"
         case .vault(let error): error.description
         case .closed(let error): "the fingerprints cannot be opened: \(error)"
+        case .othersClosed(let why): "other accounts' fingerprints, to compare with: \(why)"
         }
     }
 }

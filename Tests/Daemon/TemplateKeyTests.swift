@@ -119,6 +119,41 @@ extension DaemonTests {
             #expect(try bench.enrol(.bin, as: "one", checking: true).reason == .fingerTaken)
         }
 
+        @Test("those on a reader that nobody can tell the owner of end no other account's login")
+        func unknownOwner() throws {
+            let bench = try bench(on: .storage)
+            try migrate(bench, to: "file")
+            #expect(try bench.enrol(.bin, as: "two", checking: true).done?.state == .valid)
+            #expect(try !isUnderTPM(bench) && isUnderTPM(bench, .bin))
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            try tpm.clear()
+            let trusted = try bench.client()
+            try trusted.send(.trustVault)
+            #expect(try trusted.last().done != nil)
+            let hints = bench.state + "/private/stored"
+            for hint in Layout.entries(of: hints) { _ = unsafe unlink("\(hints)/\(hint)") }
+            let damaged = try bench.ask(.login(.daemon, challenge: 9, tries: 1))
+            #expect(damaged.reason == .storage, "\(damaged)")
+            #expect(try bench.status(of: .daemon).state == .valid, "nothing is lost")
+        }
+
+        @Test("what a reader keeps of those that do not open any more is deleted there with them")
+        func onReader() throws {
+            let bench = try bench(on: .storage)
+            #expect(try bench.enrol(.bin, as: "two", checking: true).done?.state == .valid)
+            try migrate(bench, to: "file")
+            try tpm.clear()
+            let trusted = try bench.client()
+            try trusted.send(.trustVault)
+            #expect(try trusted.last().done != nil)
+            let bin = Person.bin.bytes
+            #expect(try bench.ask(.delete(account: bin, finger: nil)).done?.prints == 0)
+            // The reader itself refuses a finger that it keeps already.
+            #expect(try bench.enrol(.bin, as: "two", checking: true).done?.state == .valid)
+            #expect(try bench.login(.bin, with: "two").assertion != nil)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil, "others' stay")
+        }
+
         @Test("after the TPM was cleared and trusted they are damaged, and enrolled anew")
         func cleared() throws {
             let bench = try bench()
