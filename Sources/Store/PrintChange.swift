@@ -103,9 +103,13 @@ extension PrintStore {
         sweep(change.after)
     }
 
-    /// Throws `.changedMeanwhile` where another change came between.
+    /// Throws `.changedMeanwhile` where another change came between, or took the new print's key.
     func check(_ change: PrintChange) throws(StoreFault) {
         guard try account.record() == change.before else { throw .changedMeanwhile }
+        // A key that was open when it was drafted may have gone, with the prints that named it.
+        if let key = change.added?.file.key, (try? account.templates.seal(key)) == nil {
+            throw .changedMeanwhile
+        }
     }
 
     private func seal(

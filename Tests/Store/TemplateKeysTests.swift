@@ -156,6 +156,18 @@ struct TemplateKeysTests {
         #expect(try store.enrolment().prints.map(\.template) == [[9]])
     }
 
+    @Test("a print is not added under a key that went while it was drafted")
+    func keyGone() throws {
+        try keep()
+        let old = try add(1)
+        var template: [UInt8] = [9]
+        let change = try store.draft(updating: old, template: &template)
+        try store.seal(with: .host)
+        try keys.remove(Self.key)
+        #expect(throws: StoreFault.changedMeanwhile) { try store.commit(change) }
+        #expect(try store.enrolment().prints.map(\.identifier) == [old])
+    }
+
     @Test("a print that names another key, or none, is damaged")
     func renamed() throws {
         try keep()
