@@ -83,10 +83,11 @@ extension Service {
         guard !left.isEmpty else { return found }
         var hasDamaged = false
         for kept in try state.accounts() where kept.uid != uid {
-            let theirs = left.intersection(try storedPrints(of: kept))
+            let enrolment = try othersEnrolment(kept)
+            let theirs = left.intersection(try storedPrints(in: enrolment))
             for print in theirs { try? state.owners.remember(kept.uid, asOwnerOf: print) }
             found.formUnion(theirs)
-            if try !kept.prints.enrolment().damaged.isEmpty { hasDamaged = true }
+            if !enrolment.damaged.isEmpty { hasDamaged = true }
         }
         // One that does not open may be what the reader keeps: no reason to end anybody's login.
         guard !hasDamaged || found.isSuperset(of: prints) else {
@@ -96,8 +97,17 @@ extension Service {
     }
 
     private func storedPrints(of kept: AccountState) throws(StoreFault) -> Set<PrintDigest> {
+        try storedPrints(in: try othersEnrolment(kept))
+    }
+
+    private func storedPrints(in enrolment: Enrolment) throws(StoreFault) -> Set<PrintDigest> {
+        Set(try OwnStorage(enrolment.prints).kinds.flatMap(\.prints))
+    }
+
+    /// The prints of an account that is not the one asked about: that they are closed is told as such.
+    private func othersEnrolment(_ kept: AccountState) throws(StoreFault) -> Enrolment {
         do throws(StoreFault) {
-            return Set(try OwnStorage(kept.prints.enrolment().prints).kinds.flatMap(\.prints))
+            return try kept.prints.enrolment()
         } catch {
             guard case .closed(let why) = error else { throw error }
             throw .othersClosed(why.description)

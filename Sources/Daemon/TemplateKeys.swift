@@ -14,13 +14,19 @@ extension Service {
     /// Opens what an account's prints are sealed with, as far as it can be; what cannot, reading the
     /// prints tells.
     func openTemplates(of account: Account) async {
-        guard let kept = try? kept(account) else { return }
+        // At nearly every request: all there are is open, and no print has to be read for it.
+        guard hasClosedTemplates, let kept = try? kept(account) else { return }
         await openTemplates(of: kept)
     }
 
     /// The same for an account whose files are open already.
     func openTemplates(of kept: AccountState) async {
         for key in (try? kept.prints.keys()) ?? [] { await open(key) }
+    }
+
+    private var hasClosedTemplates: Bool {
+        let keys = (try? state.templateKeys.identifiers()) ?? []
+        return !keys.allSatisfy(state.templateKeys.isOpen)
     }
 
     /// Opens all there are: for whoever compares the prints of several accounts.

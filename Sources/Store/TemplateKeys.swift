@@ -113,9 +113,17 @@ package final class TemplateKeys: Sendable {
             switch standings.withLock({ $0[identifier] }) {
             case .open(let seal): return seal
             case .closed(let error): throw error
-            case nil: throw .trouble(.failed("the key of the fingerprints was not opened yet"))
+            case nil: throw closure(of: identifier)
             }
         }
+    }
+
+    /// Why a key is closed that nobody has tried to open: it is gone, or its turn will come.
+    private func closure(of identifier: [UInt8]) -> VaultError {
+        do throws(StoreFault) {
+            if try key(identifier) == nil { return .doesNotOpen }
+        } catch { return .trouble(.failed(error.description)) }
+        return .trouble(.failed("the key of the fingerprints was not opened yet"))
     }
 
     private static func fileName(_ identifier: [UInt8]) -> String {
