@@ -84,6 +84,26 @@ final class DaemonBench {
     /// What is left of the daemon's threads now.
     var threads: Int { Layout.entries(of: "/proc/\(program.pid)/task").count }
 
+    /// A daemon whose keys go into a TPM, with one finger of `daemon`'s enrolled.
+    static func onTPM(
+        _ tcti: String, kind: String = "auto", on reader: Kind = .text, _ more: String = "",
+        enrolled: Bool = true
+    ) throws -> DaemonBench {
+        let bench = try DaemonBench(
+            [reader],
+            configuration: """
+                [vault]
+                kind = \(kind)
+                tpm = \(tcti)
+                timeout = 1s
+                \(more)
+                """)
+        if enrolled {
+            #expect(try bench.enrol(.daemon, as: "one").done?.state == .valid)
+        }
+        return bench
+    }
+
     private func awaitListening() throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {

@@ -9,12 +9,18 @@ extension DaemonTests {
 
         init() throws { tpm = try SoftwareTPM() }
 
-        @Test("a touch opens it, it goes where the credential goes, and nothing stays in the TPM")
-        func released() throws {
+        /// A daemon on the TPM, with one finger enrolled and the password given.
+        private func bench() throws -> DaemonBench {
             let bench = try DaemonBench.withShadow(
                 configuration: "[vault]\nkind = auto\ntpm = \(tpm.tcti)\n")
             try bench.enrol(.daemon, as: "one")
             try bench.give()
+            return bench
+        }
+
+        @Test("a touch opens it, it goes where the credential goes, and nothing stays in the TPM")
+        func released() throws {
+            let bench = try bench()
             #expect(try bench.status(of: .daemon).vault == Bytes("tpm".utf8))
             for vault in ["tpm", "file", "tpm"] {
                 let request = Request.migrate(
@@ -31,10 +37,7 @@ extension DaemonTests {
 
         @Test("a TPM that was cleared opens it no more: the password is not released")
         func cleared() throws {
-            let bench = try DaemonBench.withShadow(
-                configuration: "[vault]\nkind = auto\ntpm = \(tpm.tcti)\n")
-            try bench.enrol(.daemon, as: "one")
-            try bench.give()
+            let bench = try bench()
             let file = Request.migrate(account: Person.daemon.bytes, vault: Bytes("file".utf8))
             let sealed = try Layout.read(bench.file("keyring", of: .daemon))
             #expect(try bench.ask(file).done?.state == .valid)
@@ -47,10 +50,7 @@ extension DaemonTests {
 
         @Test("a password that is changed while the fingers are closed is not kept on a guess")
         func changedWhileClosed() throws {
-            let bench = try DaemonBench.withShadow(
-                configuration: "[vault]\nkind = auto\ntpm = \(tpm.tcti)\n")
-            try bench.enrol(.daemon, as: "one")
-            try bench.give()
+            let bench = try bench()
             try bench.restart { try tpm.stop() }
             #expect(try bench.report("right").reason == .fingersClosed)
             try tpm.start()

@@ -11,16 +11,7 @@ extension DaemonTests {
 
         /// A daemon on the TPM, with one finger enrolled.
         private func bench(_ more: String = "") throws -> DaemonBench {
-            let bench = try DaemonBench(
-                [.text],
-                configuration: """
-                    [vault]
-                    kind = auto
-                    tpm = \(tpm.tcti)
-                    timeout = 1s
-                    \(more)
-                    """)
-            #expect(try bench.enrol(.daemon, as: "one").done?.state == .valid)
+            let bench = try DaemonBench.onTPM(tpm.tcti, more)
             #expect(try bench.status(of: .daemon).vault == Bytes("tpm".utf8))
             return bench
         }

@@ -15,19 +15,7 @@ extension DaemonTests {
         private func bench(
             kind: String = "tpm", tcti: String? = nil, _ more: String = "", enrolled: Bool = true
         ) throws -> DaemonBench {
-            let bench = try DaemonBench(
-                [.text],
-                configuration: """
-                    [vault]
-                    kind = \(kind)
-                    tpm = \(tcti ?? tpm.tcti)
-                    timeout = 1s
-                    \(more)
-                    """)
-            if enrolled {
-                #expect(try bench.enrol(.daemon, as: "one").done?.state == .valid)
-            }
-            return bench
+            try .onTPM(tcti ?? tpm.tcti, kind: kind, more, enrolled: enrolled)
         }
 
         @Test("a touch signs with a key of the TPM, and leaves nothing in it")

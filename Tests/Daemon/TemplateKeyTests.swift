@@ -14,17 +14,7 @@ extension DaemonTests {
         private func bench(
             _ more: String = "", on reader: DaemonBench.Kind = .text
         ) throws -> DaemonBench {
-            let bench = try DaemonBench(
-                [reader],
-                configuration: """
-                    [vault]
-                    kind = auto
-                    tpm = \(tpm.tcti)
-                    timeout = 1s
-                    \(more)
-                    """)
-            #expect(try bench.enrol(.daemon, as: "one").done?.state == .valid)
-            return bench
+            try .onTPM(tpm.tcti, on: reader, more)
         }
 
         private func keys(_ bench: DaemonBench) -> [String] {

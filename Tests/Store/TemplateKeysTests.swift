@@ -37,8 +37,11 @@ struct TemplateKeysTests {
     }
 
     /// The account as a later start of the daemon finds it: no key is open.
-    private func later() throws -> (StateDirectory, AccountState) {
+    ///
+    /// `error` is why the key cannot be opened then, nil before anybody has tried.
+    private func later(_ error: VaultError? = nil) throws -> (StateDirectory, AccountState) {
         let state = try StateDirectory.open(bench.scratch.path)
+        if let error { state.templateKeys.settle(Self.key, .failure(error)) }
         return (state, try #require(try state.account(Bench.alice, uid: Bench.uid)))
     }
 
@@ -66,9 +69,8 @@ struct TemplateKeysTests {
         try keep()
         try bench.add(2, .leftIndex)
         try add(1)
-        let (state, account) = try later()
         let trouble = VaultError.trouble(.lockout)
-        state.templateKeys.settle(Self.key, .failure(trouble))
+        let (state, account) = try later(trouble)
         #expect(throws: StoreFault.closed(trouble)) { try account.prints.enrolment() }
         #expect(throws: StoreFault.closed(trouble)) { try account.credential.state() }
         var template: [UInt8] = [1]
@@ -86,13 +88,22 @@ struct TemplateKeysTests {
         try keep()
         try bench.add(2, .leftIndex)
         try add(1)
-        let (state, account) = try later()
         for error in [VaultError.doesNotOpen, .malformed] {
-            state.templateKeys.settle(Self.key, .failure(error))
+            let (_, account) = try later(error)
             let enrolment = try account.prints.enrolment()
             #expect(enrolment.prints.map(\.finger) == [.leftIndex])
             #expect(enrolment.damaged.map(\.finger) == [.rightIndex])
         }
+    }
+
+    @Test("a key that is gone damages its fingers, one that nobody has opened yet does not")
+    func gone() throws {
+        try keep()
+        try add(1)
+        let (state, account) = try later()
+        #expect(throws: StoreFault.self) { try account.prints.enrolment() }
+        try state.templateKeys.remove(Self.key)
+        #expect(try account.prints.enrolment().damaged.map(\.finger) == [.rightIndex])
     }
 
     @Test("all fingers can be taken away with the key closed, and new ones added after that")
@@ -100,8 +111,7 @@ struct TemplateKeysTests {
         try keep()
         try bench.add(2, .leftIndex)
         try add(1)
-        let (state, account) = try later()
-        state.templateKeys.settle(Self.key, .failure(.trouble(.lockout)))
+        let (_, account) = try later(.trouble(.lockout))
         let change = try account.prints.draftRemovingAll()
         #expect(change.removed.map(\.finger) == [.leftIndex] && change.enrolment.isEmpty)
         try account.prints.commit(change)
