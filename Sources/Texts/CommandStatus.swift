@@ -63,7 +63,12 @@ package enum CommandStatus {
 
     /// How many fingers.
     package static func fingers(_ status: StatusAnswer) -> Text {
-        let enrolled: Text = status.prints == 0 ? "none" : "\(number: status.prints) enrolled"
+        let enrolled: Text =
+            switch status.prints {
+            case 0: "none"
+            case 1: "1 enrolled"
+            default: "\(number: status.prints) enrolled"
+            }
         if let why = status.closed { return "\(enrolled), which cannot be opened now: \(why)" }
         guard status.damaged > 0 else { return enrolled }
         return "\(enrolled), \(number: status.damaged) damaged: delete and enroll them again"
