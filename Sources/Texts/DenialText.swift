@@ -36,6 +36,9 @@ extension Denial {
         case .storage: "what was needed could not be read or written\(subjectText(": "))"
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
+        case .notServed: "fingerprint login is not for \(account): \(subject ?? []) in signet.conf"
+        case .inBackground:
+            "the request came from the background, and no touch is asked for there"
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
         case .vaultUnavailable: vaultText

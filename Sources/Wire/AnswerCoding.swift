@@ -167,6 +167,7 @@ extension StatusAnswer {
         try frame.put(.subject, ifPresent: configurationFault)
         try frame.put(.done, number: damaged)
         try frame.put(.total, number: prints)
+        try frame.put(.name, ifPresent: keptOut)
         try frame.put(.value, ifPresent: closed)
         try frame.put(.state, number: state.rawValue)
         try frame.put(.generation, number: generation)
@@ -186,6 +187,7 @@ extension StatusAnswer {
         let configurationFault = try frame.bytesIfPresent(.subject)
         let damaged: UInt8 = try frame.number(.done)
         let prints: UInt8 = try frame.number(.total)
+        let keptOut = try frame.bytesIfPresent(.name)
         self.init(
             account: account, seconds: seconds, cause: cause, since: since,
             configurationFault: configurationFault, closed: try frame.bytesIfPresent(.value),
@@ -193,7 +195,7 @@ extension StatusAnswer {
             state: try frame.choice(.state), generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
             vault: try frame.bytes(.vault), device: try frame.bytes(.device),
-            secrets: secrets, keyring: try frame.choice(.keyringState))
+            secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut)
     }
 }
 
