@@ -5,7 +5,8 @@ import Wire
 
 /// A text for people, as UTF-8 bytes; what is filled in cannot change how the line shows.
 ///
-/// Interpolated bytes come from outside: controls and broken UTF-8 in them become `\xNN`.
+/// Interpolated bytes come from outside: controls, broken UTF-8 and what cannot be seen become
+/// `\xNN`.
 package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
     /// The UTF-8 bytes, without a line end.
     package let bytes: Bytes
@@ -66,7 +67,7 @@ package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
     package typealias StringInterpolation = Interpolation
 
     private static func escaped(_ outside: Bytes) -> Bytes {
-        Printable.escaping(outside) { byte, text in
+        Printable.escaping(outside, invisible: true) { byte, text in
             text += [UInt8(ascii: "\\"), UInt8(ascii: "x")] + Hexadecimal.encode([byte])
         }
     }

@@ -260,17 +260,20 @@ package struct DoneAnswer: Equatable, Sendable {
     package var secrets: UInt32?
     /// Whether a touch opens the keyring now; nil where it was never turned on.
     package var keyring: KeyringState?
+    /// The setting that keeps the account out of fingerprint login; nil where none does.
+    package var keptOut: Bytes?
 
     /// What applies.
     package init(
         finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
-        keyring: KeyringState? = nil, secrets: UInt32? = nil
+        keyring: KeyringState? = nil, secrets: UInt32? = nil, keptOut: Bytes? = nil
     ) {
         self.finger = finger
         self.prints = prints
         self.state = state
         self.keyring = keyring
         self.secrets = secrets
+        self.keptOut = keptOut
     }
 }
 

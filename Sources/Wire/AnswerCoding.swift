@@ -40,6 +40,7 @@ extension Answer {
             try frame.put(.finger, numberIfPresent: done.finger?.rawValue)
             try frame.put(.count, numberIfPresent: done.secrets)
             try frame.put(.total, numberIfPresent: done.prints)
+            try frame.put(.name, ifPresent: done.keptOut)
             try frame.put(.state, numberIfPresent: done.state?.rawValue)
             try frame.put(.keyringState, numberIfPresent: done.keyring?.rawValue)
         case .status(let status): try status.put(into: &frame)
@@ -88,11 +89,13 @@ extension Answer {
         case .done:
             let finger: Finger? = try frame.choiceIfPresent(.finger)
             let secrets: UInt32? = try frame.numberIfPresent(.count)
+            let prints: UInt8? = try frame.numberIfPresent(.total)
+            let keptOut = try frame.bytesIfPresent(.name)
             self = .done(
                 DoneAnswer(
-                    finger: finger, prints: try frame.numberIfPresent(.total),
-                    state: try frame.choiceIfPresent(.state),
-                    keyring: try frame.choiceIfPresent(.keyringState), secrets: secrets))
+                    finger: finger, prints: prints, state: try frame.choiceIfPresent(.state),
+                    keyring: try frame.choiceIfPresent(.keyringState), secrets: secrets,
+                    keptOut: keptOut))
         case .status: self = .status(try StatusAnswer(from: &frame))
         case .print: self = .print(try PrintAnswer(from: &frame))
         case .reader: self = .reader(try ReaderAnswer(from: &frame))

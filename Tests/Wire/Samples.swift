@@ -90,7 +90,10 @@ enum Samples {
             .done(DoneAnswer()),
             .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid)),
             .done(DoneAnswer(state: .valid, keyring: .on)),
-            .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid, secrets: .max)),
+            .done(
+                DoneAnswer(
+                    finger: .leftRing, prints: 3, state: .valid, secrets: .max,
+                    keptOut: Bytes("login.groups".utf8))),
             .status(status), .status(fullStatus),
             .print(
                 PrintAnswer(
