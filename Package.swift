@@ -53,6 +53,7 @@ let package = Package(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
         .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
         .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
+        .target(name: "Bus", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
         .target(
             name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "Wire"],
             swiftSettings: common),
@@ -75,8 +76,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Loop", "Password", "Policy", "Posix", "Reader",
-                "Statement", "Store", "Systemd", "Texts", "Vault", "Wire",
+                "Bus", "ConfigurationFiles", "Crypto", "Loop", "Password", "Policy", "Posix",
+                "Reader", "Statement", "Store", "Systemd", "Texts", "Vault", "Wire",
             ], swiftSettings: common),
         .target(
             name: "Control",
@@ -132,6 +133,9 @@ let package = Package(
                 "Wire",
             ],
             path: "Benchmarks/Bench", swiftSettings: common),
+        // In C: Signet's own half of the bus offers nothing there.
+        .executableTarget(
+            name: "mock-logind", dependencies: ["CFprint"], path: "Tests/MockLogind"),
         .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
             linkerSettings: [.linkedLibrary("pam")]),
@@ -159,6 +163,9 @@ let package = Package(
         .testTarget(
             name: "LoopTests", dependencies: ["Loop", "Posix"],
             path: "Tests/Loop", swiftSettings: common),
+        .testTarget(
+            name: "BusTests", dependencies: ["Bus", "CTestSupport", "Loop", "TestSupport"],
+            path: "Tests/Bus", swiftSettings: common),
         .testTarget(
             name: "ReaderTests",
             dependencies: ["CTestSupport", "Reader", "Loop", "TestSupport", "Wire"],
