@@ -31,7 +31,8 @@ boot() {
 
 end_machine() {
     [ -n "${keeper:-}" ] || return 0
-    kill -KILL "$keeper" 2> /dev/null || true
+    # The first process ends when all others have, and unshare then.
+    kill -KILL "${first:-$keeper}" 2> /dev/null || true
     wait "$keeper" 2> /dev/null || true
     keeper=
     find "$cgroup" -depth -type d -exec rmdir {} + 2> /dev/null || true
@@ -58,6 +59,12 @@ log_in() {
     }
     transcript=
     hear 'alice$ '
+}
+
+log_out() {
+    local pid=$terminal_PID
+    type_line exit
+    wait "$pid" || true
 }
 
 # type_line TEXT: a line that alice types.
