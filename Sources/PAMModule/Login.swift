@@ -18,6 +18,7 @@ struct Login {
         try application.keep([])
         let options = try read(arguments)
         application.debug = options.debug
+        application.trace(Text(escaping: Release.mark.bytes))
         let login = try Login(of: application)
         let registration = try RegisteredKey.look(for: login.account, uid: login.uid)
         // From here on the daemon may hold failures against the account, which a password lifts.
