@@ -72,6 +72,14 @@ let package = Package(
             dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
             swiftSettings: common),
 
+        // What is wrong with a machine: it only looks.
+        .target(
+            name: "Doctor",
+            dependencies: [
+                "ConfigurationFiles", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
+            ], swiftSettings: common),
+
         // The programs, as libraries.
         .target(
             name: "Daemon",
@@ -82,7 +90,8 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Policy", "Posix", "Statement", "Texts", "Wire",
+                "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
             ],
             swiftSettings: common),
         .target(
@@ -191,6 +200,10 @@ let package = Package(
                 "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "Statement", "Store",
                 "StoreSupport", "TestSupport", "Vault", "Wire", "testbench",
             ], path: "Tests/Daemon", swiftSettings: common),
+        .testTarget(
+            name: "DoctorTests",
+            dependencies: ["Doctor", "Policy", "Posix", "TestSupport", "Texts", "Wire"],
+            path: "Tests/Doctor", swiftSettings: common),
         .testTarget(
             name: "ControlTests",
             dependencies: [
