@@ -12,6 +12,8 @@ SWIFT ?= $(shell command -v swift)
 SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
+# What tests noted of the README's table, before all of them are run anew.
+FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
@@ -28,7 +30,7 @@ CHECK_DEBS = strace systemd
 BENCH_DEBS = dbus-bin dbus-daemon valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs demo test check format-check graph-check bench fuzz \
+.PHONY: help deps build module programs demo test programs-table check format-check graph-check bench fuzz \
 	install uninstall clean
 
 help: ## list the targets
@@ -58,7 +60,11 @@ demo: build ## watch real sudo being let in by a touch, and refused
 
 test: deps module ## run all tests (as root: they need mounts of their own)
 	$(SWIFT_BUILD) --build-tests
+	$(FORGET_CELLS)
 	$(RUN_TESTS)
+
+programs-table: ## write the README's table of programs, of what `make test` has shown
+	checks/programs --write
 
 check: build format-check graph-check ## everything that must be clean before a change lands
 	@checks/packages $(CHECK_DEBS)
@@ -69,7 +75,9 @@ check: build format-check graph-check ## everything that must be clean before a 
 	checks/install
 	checks/security
 	$(SWIFT_BUILD) --build-tests
+	$(FORGET_CELLS)
 	$(RUN_TESTS)
+	checks/programs
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
 
