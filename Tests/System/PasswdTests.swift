@@ -30,7 +30,7 @@ struct PasswdTests {
         #expect(!terminal.transcript.contains("reader"))
         // It is the new one that counts.
         let next = try stage.terminal(["su", "alice", "-c", "id -un"], as: Stage.bob)
-        try next.expect(": ")
+        try next.expect("assword: ")
         try next.sendLine(Self.new)
         try next.expect("alice\r\n")
         #expect(try next.expectEnd() == .exited(0))

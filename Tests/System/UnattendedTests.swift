@@ -45,6 +45,18 @@ struct UnattendedTests {
         signet.resume()
     }
 
+    @Test("sudo in a cron job is refused at once, and waits for nobody's touch")
+    func sudoInCron() throws {
+        shows(.sudoInCron, .unattended)
+        let begun = ContinuousClock.now
+        let said = try cron("sudo id -un; echo status $?")
+        #expect(said.contains("a password is required"))
+        #expect(said.hasSuffix("status 1\n"))
+        #expect(!said.contains(SignetStage.invitation))
+        #expect(ContinuousClock.now - begun < .seconds(10))
+        try signet.expectDenial("inBackground")
+    }
+
     @Test(
         "a user's service manager is begun without asking anybody",
         arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent])
