@@ -17,6 +17,8 @@ SWIFT ?= $(shell command -v swift)
 SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
+# What tests noted of the README's table, before all of them are run anew.
+FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
@@ -35,8 +37,8 @@ DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 BENCH_DEBS = dbus-bin dbus-daemon valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs catalogues demo test check format-check graph-check \
-	bench fuzz pot install uninstall deb deb-test clean
+.PHONY: help deps build module programs catalogues demo test programs-table check \
+	format-check graph-check bench fuzz pot install uninstall deb deb-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
@@ -72,7 +74,11 @@ demo: build ## watch real sudo being let in by a touch, and refused
 
 test: deps module ## run all tests (as root: they need mounts of their own)
 	$(SWIFT_BUILD) --build-tests
+	$(FORGET_CELLS)
 	$(RUN_TESTS)
+
+programs-table: ## write the README's table of programs, of what `make test` has shown
+	checks/programs --write
 
 check: build format-check graph-check ## everything that must be clean before a change lands
 	@checks/packages $(CHECK_DEBS)
@@ -86,7 +92,9 @@ check: build format-check graph-check ## everything that must be clean before a 
 	checks/security
 	checks/languages
 	$(SWIFT_BUILD) --build-tests
+	$(FORGET_CELLS)
 	$(RUN_TESTS)
+	checks/programs
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
 
