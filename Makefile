@@ -6,6 +6,9 @@ TRIPLET := $(shell cc -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HO
 PAMDIR ?= /usr/lib/$(TRIPLET)/security
 SYSTEMDDIR ?= /usr/lib/systemd/system
 LIBEXEC = $(PREFIX)/libexec/signet
+BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETION = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
+FISH_COMPLETION = $(PREFIX)/share/fish/vendor_completions.d
 
 SWIFT ?= $(shell command -v swift)
 # The toolchain leaves temporary directories behind: not in /tmp.
@@ -20,10 +23,10 @@ TESTBENCH = build/testbench
 
 BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname libpam-gnome-keyring \
+TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname libpam-gnome-keyring \
 	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
-	openssl pamtester passwd sudo swtpm util-linux
-CHECK_DEBS = strace systemd
+	openssl pamtester passwd sudo swtpm util-linux zsh
+CHECK_DEBS = man-db mandoc strace systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon valgrind
 
@@ -65,6 +68,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
+	checks/manuals
 	checks/install
 	checks/security
 	$(SWIFT_BUILD) --build-tests
@@ -106,6 +110,12 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 		test ! -e $$document \
 			|| install -m 644 $$document $(DESTDIR)$(PREFIX)/share/doc/signet || exit 1; \
 	done
+	for page in docs/man/*; do \
+		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man$${page##*.} $$page || exit 1; \
+	done
+	install -D -m 644 completions/signet.bash $(DESTDIR)$(BASH_COMPLETION)/signet
+	install -D -m 644 -t $(DESTDIR)$(ZSH_COMPLETION) completions/_signet
+	install -D -m 644 -t $(DESTDIR)$(FISH_COMPLETION) completions/signet.fish
 	@if test -e $(DESTDIR)/etc/pam.d/signet; then \
 		cmp -s pam/signet $(DESTDIR)/etc/pam.d/signet \
 			|| echo "kept your own /etc/pam.d/signet; compare it with pam/signet"; \
@@ -129,6 +139,11 @@ uninstall: ## take it all away again, but not state and not files you edited
 	rm -f $(DESTDIR)$(SYSTEMDDIR)/signetd.socket $(DESTDIR)$(SYSTEMDDIR)/signetd.service
 	rm -f $(DESTDIR)/usr/lib/sysusers.d/signet.conf $(DESTDIR)$(PREFIX)/bin/signet
 	rm -rf $(DESTDIR)$(LIBEXEC) $(DESTDIR)$(PREFIX)/share/doc/signet
+	for page in docs/man/*; do \
+		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; \
+	done
+	rm -f $(DESTDIR)$(BASH_COMPLETION)/signet $(DESTDIR)$(ZSH_COMPLETION)/_signet
+	rm -f $(DESTDIR)$(FISH_COMPLETION)/signet.fish
 	@if cmp -s pam/signet $(DESTDIR)/etc/pam.d/signet; then \
 		rm -f $(DESTDIR)/etc/pam.d/signet; \
 	elif test -e $(DESTDIR)/etc/pam.d/signet; then \
