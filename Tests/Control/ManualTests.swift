@@ -58,6 +58,30 @@ struct ManualTests {
         #expect(fingers == Finger.allCases.map { "\($0.name)" })
     }
 
+    @Test("of the command have each kind of document, and each reason of an error")
+    func documents() throws {
+        let section = try ManualPage("signet.1").section("JSON")
+        let kinds = ManualPage.items(section).flatMap { $0.head }
+            .filter { $0 != "Li" && $0 != "," }
+        #expect(Set(kinds) == Set(try writtenKinds()))
+        #expect(kinds.count == Set(kinds).count)
+        let words = section.drop { $0 != "A reason is" }.flatMap(ManualPage.words)
+        for reason in DenialReason.allCases {
+            let word = "\(reason)".map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
+            #expect(words.contains(word))
+        }
+    }
+
+    /// The kinds that the sources give to documents.
+    private func writtenKinds() throws -> [String] {
+        let pattern = #/(?:document\(|kind: |saySecret\(|sayChange\()\s*"([a-z-]+)",/#
+        let directory = "\(Layout.package)/Sources/Control"
+        return try Layout.entries(of: directory).flatMap { name in
+            let source = String(decoding: try Layout.read("\(directory)/\(name)"), as: UTF8.self)
+            return source.matches(of: pattern).map { String($0.1) }
+        }
+    }
+
     @Test("of the configuration have each setting, what it takes, and its default")
     func settings() throws {
         var described: [String] = []
