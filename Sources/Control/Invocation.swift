@@ -139,7 +139,7 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
                 throw .fault(CommandText.unexpected)
             }
         }
