@@ -32,6 +32,7 @@ package struct Invocation {
         var surroundings = Surroundings()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
         surroundings.interrupts = interrupts.descriptor.number
+        surroundings.catalogue = Catalogue.ofCaller()
         defer { extendLifetime(interrupts) }
         return run(words, in: surroundings).rawValue
     }

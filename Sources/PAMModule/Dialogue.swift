@@ -75,7 +75,10 @@ struct Dialogue {
         application.show(text)
         // What is told ahead of the touch stands above the line on which a password is typed.
         guard notice.kind != .passwordStale else { return }
-        if line == nil, let terminal { line = PasswordLine.open(on: terminal) }
+        if line == nil, let terminal {
+            let prompt = application.rendering(Prompt.orPassword)
+            line = PasswordLine.open(on: terminal, prompt: prompt)
+        }
     }
 
     private func text(of notice: Notice) -> Text? {
