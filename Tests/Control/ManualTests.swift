@@ -110,7 +110,8 @@ struct ManualTests {
     @Test("of the module have each option, and the bounds that hold")
     func moduleOptions() throws {
         let page = try ManualPage("pam_signet.8")
-        let items = page.items("OPTIONS")
+        // Not the values that one may have.
+        let items = page.items("OPTIONS").filter { $0.head.first == "Cm" }
         #expect(items.map { $0.head[1] } == ModuleOptions.names)
         let synopsis = page.section("SYNOPSIS").map(ManualPage.words)
             .filter { $0.starts(with: ["Op", "Cm"]) }.map { $0[2] }
