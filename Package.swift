@@ -45,7 +45,7 @@ let package = Package(
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
-        .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
+        .target(name: "ModuleOptions", dependencies: ["Statement", "Wire"], swiftSettings: common),
 
         // One wrapper for each C library.
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
