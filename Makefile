@@ -27,10 +27,10 @@ TESTBENCH = build/testbench
 
 BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname libpam-gnome-keyring \
+TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname libpam-gnome-keyring \
 	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
-	openssl pamtester passwd sudo swtpm util-linux
-CHECK_DEBS = apparmor debootstrap perl-base strace systemd
+	openssl pamtester passwd sudo swtpm util-linux zsh
+CHECK_DEBS = apparmor debootstrap man-db mandoc perl-base strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
@@ -86,6 +86,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
+	checks/manuals
 	checks/install
 	checks/packaging
 	$(MAKE) deb-test
