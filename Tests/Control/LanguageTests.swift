@@ -88,7 +88,9 @@ struct CataloguePlaceTests {
     }
 
     private func found(_ locale: String, _ scratch: Scratch) -> String? {
-        let wanted = Languages(isConsole: false) { $0.description == "LANG" ? Bytes(locale.utf8) : nil }
+        let wanted = Languages(isConsole: false) { variable in
+            "\(variable)" == "LANG" ? Bytes(locale.utf8) : nil
+        }
         return Catalogue.first(of: wanted, in: [scratch.at("one"), scratch.at("two")])?
             .translation(of: Bytes("this text".utf8))
             .map { String(decoding: $0, as: UTF8.self) }

@@ -128,7 +128,7 @@ struct LanguageCheckTests {
 
     @Test("refuses a translation with other arguments than the text")
     func arguments() throws {
-        for wrong in ["der Finger: noch 3 Versuche", "%1$s %2$s Versuche", "%1$d Versuche", "%s x"] {
+        for wrong in ["noch 3 Versuche", "%1$s %2$s Versuche", "%1$d Versuche", "%s Versuche"] {
             let workshop = try Workshop()
             try workshop.replace(
                 "der Finger wurde nicht erkannt: noch %1$s Versuche", with: wrong, in: "po/de.po")
@@ -175,11 +175,14 @@ struct LanguageCheckTests {
         #expect(extracted.output.contains("#. For translators: what it is.\n"))
     }
 
-    @Test("refuses sources that it does not understand", arguments: [
-        "let a: Text = \"two\\nlines\"\n", "let a: Text = \"\"\"\n  two\n  lines\n  \"\"\"\n",
-        "let a: Text = #\"raw\"#\n", "let a: Text = \"no end\n", "let a: Text = \"\\(no end\"\n",
-        "/* no end",
-    ])
+    @Test(
+        "refuses sources that it does not understand",
+        arguments: [
+            "let a: Text = \"two\\nlines\"\n", "let a: Text = \"\"\"\n  two\n  lines\n  \"\"\"\n",
+            "let a: Text = #\"raw\"#\n", "let a: Text = \"no end\n",
+            "let a: Text = \"\\(no end\"\n",
+            "/* no end",
+        ])
     func odd(source: String) throws {
         let scratch = try Scratch()
         try scratch.write("Sample.swift", source)
