@@ -39,6 +39,7 @@ help: ## list the targets
 
 deps: ## install what is needed from Debian; does nothing where all is there
 	@checks/packages $(BUILD_DEBS) $(TEST_DEBS)
+	@$(AS_ROOT) Tests/Stage/programs .build/programs
 
 build: deps module programs catalogues ## build what is installed, into build/
 
