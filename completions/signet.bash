@@ -68,8 +68,8 @@ _signet() {
     _signet_words
     cur=${words[-1]}
     previous=${words[-2]-}
-    commands=(status enroll list delete verify enable disable unlock readers vault log config
-        doctor secret help)
+    commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
+        secret help)
     fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
         right-middle right-ring right-little)
 
