@@ -61,7 +61,8 @@ complete -c signet -n '__signet_wants' -a doctor \
 complete -c signet -n '__signet_wants' -a secret -d 'keep and release secrets'
 complete -c signet -n '__signet_wants' -a help -d 'what there is'
 complete -c signet -n '__signet_wants' -l version -d 'the version'
-complete -c signet -n '__signet_wants secret; or __signet_wants help secret' -a 'set get list delete'
+complete -c signet -n '__signet_wants secret; or __signet_wants help secret' \
+    -a 'set get list delete'
 complete -c signet -n '__signet_wants help' -a 'status enroll list delete verify enable disable
     unlock readers vault log config doctor secret help'
 
