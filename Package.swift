@@ -200,7 +200,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "Control", "Crypto", "Posix", "Statement", "Texts", "TestSupport", "Wire", "signet",
+                "Control", "Crypto", "Doctor", "Posix", "Statement", "Texts", "TestSupport", "Wire",
+                "signet",
             ], path: "Tests/Control", swiftSettings: common),
         .testTarget(
             name: "PAMModuleTests",

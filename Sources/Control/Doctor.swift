@@ -7,7 +7,7 @@ extension Invocation {
     /// `signet doctor`
     func doctor() throws(CommandFault) {
         let machine = surroundings.machine
-        let findings = machine.examine(view(of: machine))
+        let findings = machine.examine { view(of: machine) }
         let counts = FindingCounts(findings)
         say(Checkup(findings, counts).document, Checkup(findings, counts).lines)
         guard let worst = counts.worst, worst.exitCode != .done else { return }

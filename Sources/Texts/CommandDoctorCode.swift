@@ -40,6 +40,7 @@ package enum FindingCode: String, CaseIterable, Sendable {
     case keyOfNobody = "key-of-nobody"
     case keyHalfChanged = "key-half-changed"
     case keyAndMark = "key-and-mark"
+    case counterMissing = "counter-missing"
     case fileForeign = "file-foreign"
     case stateVolatile = "state-volatile"
     case stateNone = "state-none"
@@ -104,7 +105,7 @@ extension FindingCode {
             .fault
         case .passwordLostAfterMismatch, .touchNotEnough, .fingersCounted, .moduleTwice,
             .otherFingerprint, .moduleUnused, .keyOfNobody, .keyHalfChanged, .keyAndMark,
-            .fileForeign, .configurationOld, .loginOff, .lockedOut, .printsElsewhere,
+            .counterMissing, .fileForeign, .configurationOld, .loginOff, .lockedOut, .printsElsewhere,
             .keyringStale, .secretsStale, .fprintdRunning, .tpmAccess, .journalAlert:
             .warning
         case .failuresStay, .socketElsewhere, .stackTangled, .stateVolatile, .stateNone,
@@ -127,7 +128,7 @@ extension FindingCode {
             .stacks
         case .fileOwner, .fileWritable, .fileExposed, .stateFileSystem, .fileUnreadable,
             .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .keyOfNobody,
-            .keyHalfChanged, .keyAndMark, .fileForeign, .stateVolatile, .stateNone, .needsRoot:
+            .keyHalfChanged, .keyAndMark, .counterMissing, .fileForeign, .stateVolatile, .stateNone, .needsRoot:
             .files
         case .serviceForeign, .socketMissing, .socketDisabled, .serviceSilent, .versionDaemon,
             .versionModule, .configurationRefused, .configurationOld:

@@ -63,13 +63,25 @@ extension Finding {
                 """)
     }
 
-    /// It is missing.
+    /// The record of failed matches is missing.
     package static func fileMissing(_ path: Bytes, account: Bytes) -> Finding {
         Finding(
             .fileMissing, path,
             "\(path) is missing",
             why: "the finger of \(account) is kept out until the record is made anew",
             mend: "signet unlock --account \(Shell.word(account))")
+    }
+
+    /// The counter of receipts is missing.
+    package static func counterMissing(_ path: Bytes, account: Bytes) -> Finding {
+        Finding(
+            .counterMissing, path,
+            "\(path) is missing",
+            why: """
+                who took it away may have taken receipts too. The next touch goes on with a \
+                number far behind the last receipt of \(account)
+                """,
+            mend: "signet log --verify --account \(Shell.word(account))")
     }
 
     /// Signet did not put it there.

@@ -195,7 +195,9 @@ extension Finding {
     }
 
     /// The command that opens a file of /etc/pam.d.
-    static func edit(_ file: Bytes) -> Text { "sudoedit \(Shell.word(StackPlace.path(file)))" }
+    static func edit(_ file: Bytes) -> Text {
+        "${EDITOR:-vi} \(Shell.word(StackPlace.path(file)))"
+    }
 
     /// The file of `file:line`.
     private static func file(of place: Bytes) -> Bytes {
