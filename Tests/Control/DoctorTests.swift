@@ -102,6 +102,7 @@ struct DoctorTests {
         try check({ $0.closed = Bytes("no TPM".utf8) }, "fingers-closed")
         try check({ $0.lock = .untilPassword }, "locked-out")
         try check({ $0.lock = .forNow }, "locked-for-now")
+        try check({ $0.keptOut = Bytes("login.accounts".utf8) }, "kept-out")
         try check({ $0.keyring = .passwordChanged }, "keyring-stale")
         try check({ $0.configurationFault = Bytes("x:1: y".utf8) }, "configuration-refused")
         #expect(try codes(doctor(["--json"], scripts(readers: []))) == ["no-reader"])
