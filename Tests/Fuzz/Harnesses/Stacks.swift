@@ -1,3 +1,5 @@
+import Texts
+
 @testable import Doctor
 
 /// A file of /etc/pam.d, beside one that it may include and that includes it.
