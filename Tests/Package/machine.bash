@@ -41,7 +41,7 @@ end_machine() {
 
 # in_machine COMMAND…: as root there, outside of any session.
 in_machine() {
-    nsenter --target "$first" --all env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C \
+    nsenter --target "$first" --all env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C \
         DEBIAN_FRONTEND=noninteractive "$@"
 }
 
