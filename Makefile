@@ -7,6 +7,9 @@ PAMDIR ?= /usr/lib/$(TRIPLET)/security
 SYSTEMDDIR ?= /usr/lib/systemd/system
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 LIBEXEC = $(PREFIX)/libexec/signet
+# Module and command look in these two and nowhere else: `Catalogue.directories`.
+LOCALEDIR = $(if $(filter /usr /usr/local,$(PREFIX)),$(PREFIX),/usr)/share/locale
+LANGUAGES = $(basename $(notdir $(wildcard po/*.po)))
 DOCDIR = $(PREFIX)/share/doc/signet
 
 SWIFT ?= $(shell command -v swift)
@@ -14,34 +17,37 @@ SWIFT ?= $(shell command -v swift)
 SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
+# What tests noted of the README's table, before all of them are run anew.
+FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
 PROGRAMS = signetd signet verify-password testbench
 TESTBENCH = build/testbench
 
-BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
+BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname libpam-gnome-keyring \
+TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname libpam-gnome-keyring \
 	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
-	openssl pamtester passwd sudo swtpm util-linux
-CHECK_DEBS = apparmor debootstrap strace systemd
+	openssl pamtester passwd perl-base sudo swtpm util-linux zsh
+CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs demo test check format-check graph-check bench fuzz \
-	install uninstall deb deb-test clean
+.PHONY: help deps build module programs catalogues demo test programs-table check \
+	format-check graph-check bench fuzz pot install uninstall deb deb-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
 
 deps: ## install what is needed from Debian; does nothing where all is there
 	@checks/packages $(BUILD_DEBS) $(TEST_DEBS)
+	@$(AS_ROOT) Tests/Stage/programs .build/programs
 
-build: deps module programs ## build what is installed, into build/
+build: deps module programs catalogues ## build what is installed, into build/
 
 module:
 	$(MODULE)
@@ -55,13 +61,24 @@ programs:
 		strip -o build/$$program .build-release/release/$$program || exit 1; \
 	done
 
+catalogues:
+	for language in $(LANGUAGES); do \
+		install -d build/locale/$$language/LC_MESSAGES \
+			&& msgfmt --check --endianness=little po/$$language.po \
+				-o build/locale/$$language/LC_MESSAGES/signet.mo || exit 1; \
+	done
+
 demo: build ## watch real sudo being let in by a touch, and refused
 	@test -z "$(AS_ROOT)" || echo "root is needed, for mounts of its own: sudo may want your password"
 	$(AS_ROOT) $(TESTBENCH) demo
 
 test: deps module ## run all tests (as root: they need mounts of their own)
 	$(SWIFT_BUILD) --build-tests
+	$(FORGET_CELLS)
 	$(RUN_TESTS)
+
+programs-table: ## write the README's table of programs, of what `make test` has shown
+	checks/programs --write
 
 check: build format-check graph-check ## everything that must be clean before a change lands
 	@checks/packages $(CHECK_DEBS)
@@ -69,12 +86,16 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
+	checks/manuals
 	checks/install
 	checks/packaging
 	$(MAKE) deb-test
 	checks/security
+	checks/languages
 	$(SWIFT_BUILD) --build-tests
+	$(FORGET_CELLS)
 	$(RUN_TESTS)
+	checks/programs
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
 
@@ -92,6 +113,14 @@ bench: build ## measure, side by side with pam_fprintd and fprintd
 
 fuzz: deps ## feed each decoder with garbage for a minute (SECONDS=…)
 	SECONDS_EACH=$(or $(SECONDS),60) Tests/Fuzz/run
+
+# What is new in the sources is then untranslated, what has changed is fuzzy: docs/LANGUAGES.md
+pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for translators
+	po/extract > po/signet.pot
+	for language in $(LANGUAGES); do \
+		msgmerge --quiet --update --backup=none --add-location=file --no-wrap \
+			po/$$language.po po/signet.pot || exit 1; \
+	done
 
 # What is installed where, in one place: mode:file here:file there. `install`, `uninstall` and the
 # Debian packages go by it. Of a file that ends in .in, @LIBEXEC@ is filled in.
@@ -113,8 +142,8 @@ INSTALLED = \
 		$(call under,completions/signet.bash,$(PREFIX)/share/bash-completion/completions)) \
 	$(call under,completions/_signet,$(ZSHDIR)) \
 	$(call under,completions/signet.fish,$(PREFIX)/share/fish/vendor_completions.d) \
-	$(foreach file,$(wildcard build/locale/*.mo),644:$(file):$\
-		$(PREFIX)/share/locale/$(basename $(notdir $(file)))/LC_MESSAGES/signet.mo) \
+	$(foreach language,$(LANGUAGES),644:build/locale/$(language)/LC_MESSAGES/signet.mo:$\
+		$(LOCALEDIR)/$(language)/LC_MESSAGES/signet.mo) \
 	$(patsubst %.in,%,$(call under,systemd/user/*,/usr/lib/systemd/user)) \
 	$(if $(or $(DESTDIR),$(wildcard /usr/share/authselect)),\
 		$(call under,authselect/*,/usr/share/authselect/vendor/signet))

@@ -15,10 +15,18 @@ case "touch" where arguments.count == 3:
         complain("testbench: \(error)")
         exit(1)
     }
+case "programs" where arguments.count == 1:
+    do {
+        print(try Compatibility.table(), terminator: "")
+    } catch {
+        complain("no test has shown anything yet: \(error)")
+        exit(1)
+    }
 default:
     complain(
         """
         usage: testbench demo
+               testbench programs
                testbench daemon [--text PATH] [--storage PATH] [--image PATH] …
                testbench touch PATH FINGER
         """)
