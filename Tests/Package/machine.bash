@@ -15,7 +15,8 @@ boot() {
     cgroup=$hierarchy/signet-package.$$
     mkdir "$cgroup"
     local said= saying
-    exec {saying}< <(exec Tests/Package/boot "$cgroup" "$1" 2>&1)
+    # It dies with this script, whatever ends that.
+    exec {saying}< <(exec setpriv --pdeathsig KILL Tests/Package/boot "$cgroup" "$1" 2>&1)
     keeper=$!
     read -r -t 30 -u "$saying" said || true
     [[ $said == "PID "* ]] || failed "the machine does not start: $said"
