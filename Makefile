@@ -23,11 +23,12 @@ MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 PROGRAMS = signetd signet verify-password testbench
 TESTBENCH = build/testbench
 
+# More programs are unpacked and not installed: see Tests/Stage/programs.
 BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname libpam-gnome-keyring \
-	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
-	openssl pamtester passwd sudo swtpm util-linux
+TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname iproute2 \
+	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
+	mount openssh-client openssl pamtester passwd sudo swtpm util-linux
 CHECK_DEBS = perl-base strace systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon valgrind
