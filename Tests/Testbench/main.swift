@@ -8,6 +8,13 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "daemon": exit(BenchDaemon(Array(arguments.dropFirst())).run())
 case "demo" where arguments.count == 1: exit(Demo.run())
+case "touch" where arguments.count == 3:
+    do throws(TestFault) {
+        try VirtualReader(path: arguments[1]).send(.scan(arguments[2]))
+    } catch {
+        complain("testbench: \(error)")
+        exit(1)
+    }
 case "programs" where arguments.count == 1:
     do {
         print(try Compatibility.table(), terminator: "")
@@ -21,6 +28,7 @@ default:
         usage: testbench demo
                testbench programs
                testbench daemon [--text PATH] [--storage PATH] [--image PATH] …
+               testbench touch PATH FINGER
         """)
     exit(2)
 }
