@@ -38,7 +38,7 @@ struct FingerprintStackTests {
     func finger() throws {
         shows(.gdm, .finger)
         let worker = try worker()
-        try signet.touch(Touch.alice)
+        signet.touchBlindly(Touch.alice) { worker.ended != nil }
         let outcome = try worker.expectEnd()
         #expect(outcome.succeeded, "\(outcome)")
         #expect(outcome.output.contains("\(SignetStage.invitation) (alice, tty1)"))
@@ -51,7 +51,7 @@ struct FingerprintStackTests {
     func wrongFinger(stranger: String) throws {
         shows(.gdm, .wrongFinger)
         let worker = try worker()
-        try signet.touch(stranger)
+        signet.touchBlindly(stranger) { worker.ended != nil }
         try expectRefusal(worker)
         try signet.expectDenial("noMatch")
     }
