@@ -25,11 +25,12 @@ MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 PROGRAMS = signetd signet verify-password testbench
 TESTBENCH = build/testbench
 
+# More programs are unpacked and not installed: see Tests/Stage/programs.
 BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname libpam-gnome-keyring \
-	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
-	openssl pamtester passwd perl-base sudo swtpm util-linux zsh
+TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
+	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
+	mount openssh-client openssl pamtester passwd perl-base sudo swtpm util-linux zsh
 CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
