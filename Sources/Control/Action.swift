@@ -3,6 +3,7 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
+    case importFprintd = "import-fprintd"
     case secretSet = "secret set"
     case secretGet = "secret get"
     case secretList = "secret list"
@@ -24,7 +25,7 @@ enum Action: String, CaseIterable {
         case .enroll: [.account, .reader, .passwordStdin]
         case .delete: [.account, .all, .passwordStdin]
         case .enable: [.account, .keyring, .noKeyring, .passwordStdin]
-        case .disable, .unlock, .vault: [.account, .passwordStdin]
+        case .disable, .unlock, .vault, .importFprintd: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
         case .secretSet: [.account, .replace]
@@ -43,7 +44,8 @@ enum Action: String, CaseIterable {
         case .vault: ("[migrate tpm|file | trust]", 2)
         case .help: ("[COMMAND]", 2)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
-        case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log:
+        case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
+            .importFprintd:
             ("", 0)
         }
     }
@@ -63,6 +65,7 @@ enum Action: String, CaseIterable {
         case .vault: CommandHelp.vault
         case .log: CommandHelp.log
         case .config: CommandHelp.config
+        case .importFprintd: CommandHelp.importFprintd
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet
         case .secretList: CommandHelp.secretList

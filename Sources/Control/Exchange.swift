@@ -114,6 +114,8 @@ struct Exchange {
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
                     .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
                     continue
+                // What was taken over before stays.
+                case .importedPrint: _ = try take(answer)
                 }
             }
         } catch .noService { throw .interrupted }

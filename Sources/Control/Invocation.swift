@@ -47,6 +47,7 @@ package struct Invocation {
         case .enable: try enable()
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
+        case .importFprintd: try importFprintd()
         case .readers: try readers()
         case .vault: try vault()
         case .log: try log()
@@ -139,7 +140,8 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
+                .importedPrint:
                 throw .fault(CommandText.unexpected)
             }
         }

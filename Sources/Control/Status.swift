@@ -55,7 +55,8 @@ extension Invocation {
                 status = answer
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
+                .importedPrint:
                 throw .fault(CommandText.unexpected)
             }
         }

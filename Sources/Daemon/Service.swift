@@ -19,6 +19,8 @@ final class Service: Answering {
     let queue: TouchQueue
     let passwords: PasswordProof
     let vaults: Vaults
+    /// Where fprintd keeps prints.
+    let fprintd: FprintdStore
     /// The kernel's id of this boot.
     let boot: Bytes
     /// Accounts that are sending a secret just now.
@@ -32,10 +34,11 @@ final class Service: Answering {
     init(
         state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
-        verifyPassword: String
+        verifyPassword: String, fprintd: FprintdStore
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
+        self.fprintd = fprintd
         self.state = state
         self.readers = readers
         self.settings = settings
@@ -148,6 +151,7 @@ final class Service: Answering {
             await releaseSecret(name, milliseconds: timeout, account, client)
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
+        case .importPrint: await importPrints(of: account, password, client)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -161,7 +165,7 @@ final class Service: Answering {
         case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged:
+            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .importPrint:
             .denial(Denial(.badRequest))
         }
     }

@@ -16,8 +16,13 @@ package struct Template: Equatable, Sendable {
     package let account: String
     /// Whether the reader keeps the print, and the bytes only name it.
     package let isStoredOnReader: Bool
+    /// Whether the bytes hold minutiae, which this process compares.
+    package let holdsMinutiae: Bool
     /// What tells this print from others; that of the reader's own record of it is equal.
     package let identity: PrintIdentity
+
+    /// The most bytes that one can have.
+    package static let limit = TemplateForm.lengths.upperBound
 
     /// Takes over bytes that pass `isWellFormed`; throws `ReaderFault.invalidTemplate` otherwise.
     package init(bytes: [UInt8]) throws(ReaderFault) {
@@ -28,6 +33,7 @@ package struct Template: Equatable, Sendable {
         deviceID = form.deviceID
         account = form.account
         isStoredOnReader = form.isStoredOnReader
+        holdsMinutiae = form.holdsMinutiae
         identity = form.identity
     }
 

@@ -41,6 +41,9 @@ package enum CommandHelp {
     package static let log: Text = "the receipts of an account's logins"
     /// `config`
     package static let config: Text = "the settings in force, and where they come from"
+    /// `import-fprintd`
+    package static let importFprintd: Text =
+        "take over the fingers that fprintd knows, without a new scan"
     /// `secret set`
     package static let secretSet: Text =
         "keep a secret that a touch releases: standard input, or typed unseen"

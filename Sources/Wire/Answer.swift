@@ -291,5 +291,6 @@ package enum Answer: Equatable, Sendable {
     case secret(SecretAnswer)
     case vault(VaultAnswer)
     case secretWanted
+    case importedPrint(ImportedPrintAnswer)
 }
 #endif

@@ -19,6 +19,7 @@ extension Answer {
         case .secret: .secret
         case .vault: .vault
         case .secretWanted: .secretWanted
+        case .importedPrint: .importedPrint
         }
     }
 
@@ -57,6 +58,7 @@ extension Answer {
         case .secret(let secret): try secret.put(into: &frame)
         case .vault(let vault): try vault.put(into: &frame)
         case .secretWanted: break
+        case .importedPrint(let print): try print.put(into: &frame)
         }
         return frame.bytes
     }
@@ -110,6 +112,7 @@ extension Answer {
         case .secret: self = .secret(try SecretAnswer(from: &frame))
         case .vault: self = .vault(try VaultAnswer(from: &frame))
         case .secretWanted: self = .secretWanted
+        case .importedPrint: self = .importedPrint(try ImportedPrintAnswer(from: &frame))
         }
     }
 }

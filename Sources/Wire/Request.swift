@@ -67,6 +67,8 @@ package enum Request: Equatable, Sendable {
     case migrate(account: Bytes, vault: Bytes)
     case trustVault
     case passwordChanged(account: Bytes, service: Bytes, password: Bytes)
+    /// Takes over the account's prints of fprintd.
+    case importPrint(account: Bytes)
 
     /// The row of the verb table that this request falls under.
     package var verb: Verb {
@@ -95,6 +97,7 @@ package enum Request: Equatable, Sendable {
         case .migrate: .migrate
         case .trustVault: .trustVault
         case .passwordChanged: .passwordChanged
+        case .importPrint: .importPrint
         }
     }
 
@@ -108,7 +111,7 @@ package enum Request: Equatable, Sendable {
             .status(let account), .list(let account), .passwordAccepted(let account, _),
             .secretGet(let account, _, _), .secretList(let account),
             .secretDelete(let account, _), .migrate(let account, _),
-            .passwordChanged(let account, _, _):
+            .passwordChanged(let account, _, _), .importPrint(let account):
             account
         case .secretSet(let request): request.account
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil

@@ -128,6 +128,7 @@ final class DaemonBench {
             Layout.products + "/testbench", "daemon", "--state", directory + "/state",
             "--socket", directory + "/socket", "--configuration", directory + "/signet.conf",
             "--verify-password", directory + "/verify-password",
+            "--fprintd", directory + "/fprint",
         ] + kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
     }
 

@@ -39,7 +39,7 @@ extension Answer {
         switch self {
         case .assertion, .denial, .done, .status: true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
-            .secretPart, .secret, .vault, .secretWanted:
+            .secretPart, .secret, .vault, .secretWanted, .importedPrint:
             false
         }
     }

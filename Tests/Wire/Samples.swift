@@ -46,6 +46,8 @@ enum Samples {
         .secretList(account: account), .secretDelete(account: account, name: [0xFF]),
         .vault, .migrate(account: account, vault: Bytes("tpm".utf8)), .trustVault,
         .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
+        .importPrint(account: account),
+        .importPrint(account: account),
     ]
 
     static let status = StatusAnswer(
@@ -110,6 +112,16 @@ enum Samples {
             .secret(SecretAnswer(name: [1], size: 0, since: 0, vault: [], state: .stale)),
             .secret(SecretAnswer(name: [1], size: 0, since: 0, vault: [], state: .damaged)),
             .secretWanted,
+            .importedPrint(
+                ImportedPrintAnswer(
+                    finger: .leftLittle, subject: [1], outcome: .readerFailed, place: [2])),
+            .importedPrint(
+                ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
+            .importedPrint(
+                ImportedPrintAnswer(
+                    finger: .leftLittle, subject: [1], outcome: .readerFailed, place: [2])),
+            .importedPrint(
+                ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
             .vault(
                 VaultAnswer(
