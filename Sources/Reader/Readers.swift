@@ -87,7 +87,7 @@ package final class Readers {
     /// this kind of reader compares (`fp_print_deserialize`, `fp_print_compatible`).
     package func canUse(_ template: Template, on reader: String) -> Bool {
         guard let device = try? device(reader), let print = try? Print(template),
-            device.description.matchesOnHost == template.holdsMinutiae
+            print.says(template), device.description.matchesOnHost == template.holdsMinutiae
         else { return false }
         return unsafe fp_print_compatible(print.pointer, device.handle.pointer) != 0
     }

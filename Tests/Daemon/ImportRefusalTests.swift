@@ -84,7 +84,7 @@ extension DaemonTests {
             },
             Bad(.otherFinger, "a print of another finger") { try thumb(finger: .leftRing) },
             Bad(.otherAccount, "a print of another account") { try thumb("daemon", as: "nobody") },
-            Bad(.otherAccount, "a print of root's in an account's place") {
+            Bad(.malformed, "a print with an account's name that is cut short") {
                 try thumb("daemon", as: "root\u{0}\u{0}")
             },
             Bad(.foreign, "a file of no finger", place: "virtual_device/0/b") { try thumb() },
