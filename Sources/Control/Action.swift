@@ -3,6 +3,7 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
+    case doctor
     case importFprintd = "import-fprintd"
     case secretSet = "secret set"
     case secretGet = "secret get"
@@ -31,7 +32,7 @@ enum Action: String, CaseIterable {
         case .secretSet: [.account, .replace]
         case .secretGet: [.account, .noNewline, .force]
         case .secretList, .secretDelete: [.account]
-        case .readers, .help: []
+        case .readers, .doctor, .help: []
         }
     }
 
@@ -45,7 +46,7 @@ enum Action: String, CaseIterable {
         case .help: ("[COMMAND]", 2)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
         case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
-            .importFprintd:
+            .doctor, .importFprintd:
             ("", 0)
         }
     }
@@ -65,6 +66,7 @@ enum Action: String, CaseIterable {
         case .vault: CommandHelp.vault
         case .log: CommandHelp.log
         case .config: CommandHelp.config
+        case .doctor: CommandHelp.doctor
         case .importFprintd: CommandHelp.importFprintd
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet

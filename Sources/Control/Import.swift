@@ -42,7 +42,7 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
                 throw .fault(CommandText.unexpected)
             }
         }
@@ -70,6 +70,9 @@ extension Invocation {
             lines.append(CommandOutcome.keyring(keyring, account: account))
         }
         if let secrets = done.secrets { lines.append(CommandSecrets.ended(secrets)) }
+        if let setting = done.keptOut {
+            lines.append(CommandStatus.keptOut(account, setting))
+        }
         guard count > 0 else { return lines }
         return lines + [CommandImport.leftovers(account), CommandImport.notFprintdDelete]
     }
@@ -84,6 +87,7 @@ extension Invocation {
                 ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
                 ("login", .optional(done.state) { .string($0.word) }),
                 ("keyring", .optional(done.keyring) { .string($0.word) }),
+                ("keptOut", .optional(done.keptOut, JSON.bytes)),
                 ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
             ])
     }

@@ -53,7 +53,11 @@ struct FprintdStore: Sendable {
             for name in names {
                 let place = parts + [name]
                 guard entries.count < FprintdStore.fileLimit else { return end(place) }
-                if parts.count < 2 { descend(from: directory, place) } else { take(place, directory) }
+                if parts.count < 2 {
+                    descend(from: directory, place)
+                } else {
+                    take(place, directory)
+                }
                 if isFull { return }
             }
         }

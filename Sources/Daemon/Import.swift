@@ -16,7 +16,7 @@ extension Service {
         of account: Account, _ password: VerifiedPassword?, _ client: any Client
     ) async -> Answer {
         let wish = TouchWish(
-            account: account, who: Bytes("signet import-fprintd (\(account.name))".utf8), tries: 1,
+            account: account, asker: Asker("signet import-fprintd (\(account.name))"), tries: 1,
             timeout: settings.duration(Settings.enrolmentTimeout) ?? .seconds(120))
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         defer { queue.leave() }

@@ -176,7 +176,7 @@ extension Request {
             .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint:
             true
         case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
-            .vault, .trustVault, .password, .cancel, .secretPart:
+            .vault, .trustVault, .password, .cancel, .secretPart, .watch:
             false
         }
     }

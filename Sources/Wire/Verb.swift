@@ -50,6 +50,8 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case trustVault = 23
     /// The PAM module reports that the account's password was changed, and to what.
     case passwordChanged = 24
+    /// Hears of touches that are asked for without a terminal, until it is taken back.
+    case watch = 25
     /// Takes over the account's prints of fprintd.
     case importPrint = 26
 }
@@ -88,6 +90,8 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case vault = 142
     /// The request goes on when the announced secret follows in parts.
     case secretWanted = 143
+    /// A touch is asked for without a terminal, or that is over; follows `watch` only.
+    case event = 144
     /// One print of fprintd's, and what became of it.
     case importedPrint = 145
 }

@@ -60,7 +60,9 @@ extension DaemonTests {
             Bad(.malformed, "a text") { Bytes("hello\n".utf8) },
             Bad(.malformed, "a print cut short") { Array(try thumb().dropLast()) },
             Bad(.malformed, "a print with something behind it") { try thumb() + [0] },
-            Bad(.malformed, "a print of an earlier form") { Bytes("FP2".utf8) + (try thumb())[3...] },
+            Bad(.malformed, "a print of an earlier form") {
+                Bytes("FP2".utf8) + (try thumb())[3...]
+            },
             Bad(.malformed, "a damaged print") {
                 var bytes = try thumb()
                 bytes[bytes.count - 2] ^= 0x40
@@ -75,7 +77,9 @@ extension DaemonTests {
             Bad(.otherReader, "a print of another driver") {
                 try thumb("virtual_device", as: "another_driver")
             },
-            Bad(.otherReader, "a print of another device") { try thumb("\u{0}0\u{0}", as: "\u{0}1\u{0}") },
+            Bad(.otherReader, "a print of another device") {
+                try thumb("\u{0}0\u{0}", as: "\u{0}1\u{0}")
+            },
             Bad(.noReader, "a print of a driver that is not here", place: "another_driver/0/1") {
                 try thumb("virtual_device", as: "another_driver")
             },
@@ -162,7 +166,8 @@ extension DaemonTests {
             let path = bench.fprintd.path
             let own = path + "/daemon"
             let ways: [(String, () -> Bool)] = [
-                (path, { unsafe chmod(path, 0o777) == 0 }), (path, { unsafe chown(path, 5, 0) == 0 }),
+                (path, { unsafe chmod(path, 0o777) == 0 }),
+                (path, { unsafe chown(path, 5, 0) == 0 }),
                 (own, { unsafe chmod(own, 0o770) == 0 }), (own, { unsafe chown(own, 1, 1) == 0 }),
                 (own, { unsafe rename(own, path + "/x") == 0 && symlink(path + "/x", own) == 0 }),
                 (path, { unsafe rename(path, path + "2") == 0 && symlink(path + "2", path) == 0 }),

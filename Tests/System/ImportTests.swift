@@ -75,7 +75,7 @@ struct ImportTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    @Test("with a damaged and a foreign file among them: told for each, the rest and the password work")
+    @Test("with a damaged and a foreign file among them: told of each, the rest works")
     func damaged() throws {
         let signet = try stage(.text, .text)
         let place = "alice/virtual_device/0"

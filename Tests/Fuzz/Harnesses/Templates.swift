@@ -38,6 +38,6 @@ enum Templates: Harness {
             return
         }
         let isReadable = ReaderActor.assumeIsolated { template.isReadable }
-        require(isReadable, "a template in good form cannot be read, or says something else to libfprint")
+        require(isReadable, "a template in good form is unreadable, or says something else")
     }
 }
