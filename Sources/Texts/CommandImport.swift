@@ -26,16 +26,16 @@ package enum CommandImport {
     /// What is left of fprintd, and what to do about it.
     package static func leftovers(_ account: Bytes) -> Text {
         """
-        fprintd's own files are left as they were. Once a touch works: 'sudo pam-auth-update \
-        --disable fprintd' and 'sudo systemctl mask fprintd', or it may delete prints that a reader \
-        keeps; 'sudo rm -r /var/lib/fprint/\(account)' removes the files
+        fprintd's own files are left as they were. Once a touch works, keep fprintd out with \
+        'sudo pam-auth-update --disable fprintd' and 'sudo systemctl mask fprintd', and remove \
+        them with 'sudo rm -r /var/lib/fprint/\(account)'
         """
     }
     /// Why not `fprintd-delete`, where a reader keeps the prints.
     package static let notFprintdDelete: Text =
         """
-        'fprintd-delete' would do too where no reader keeps prints itself: it deletes them there \
-        as well
+        do not use 'fprintd-delete' where a reader keeps prints itself: it deletes them on the \
+        reader, too
         """
 }
 
