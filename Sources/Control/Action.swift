@@ -4,6 +4,7 @@ import Texts
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
     case doctor
+    case importFprintd = "import-fprintd"
     case secretSet = "secret set"
     case secretGet = "secret get"
     case secretList = "secret list"
@@ -25,7 +26,7 @@ enum Action: String, CaseIterable {
         case .enroll: [.account, .reader, .passwordStdin]
         case .delete: [.account, .all, .passwordStdin]
         case .enable: [.account, .keyring, .noKeyring, .passwordStdin]
-        case .disable, .unlock, .vault: [.account, .passwordStdin]
+        case .disable, .unlock, .vault, .importFprintd: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
         case .secretSet: [.account, .replace]
@@ -45,7 +46,7 @@ enum Action: String, CaseIterable {
         case .help: ("[COMMAND]", 2)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
         case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
-            .doctor:
+            .doctor, .importFprintd:
             ("", 0)
         }
     }
@@ -66,6 +67,7 @@ enum Action: String, CaseIterable {
         case .log: CommandHelp.log
         case .config: CommandHelp.config
         case .doctor: CommandHelp.doctor
+        case .importFprintd: CommandHelp.importFprintd
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet
         case .secretList: CommandHelp.secretList

@@ -48,6 +48,7 @@ package struct Invocation {
         case .enable: try enable()
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
+        case .importFprintd: try importFprintd()
         case .readers: try readers()
         case .vault: try vault()
         case .log: try log()
@@ -141,7 +142,8 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
+                .importedPrint:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -12,18 +12,21 @@ package struct Places: Sendable {
     package var verifyPassword: String
     /// systemd's credentials directory, if there is one.
     package var credentials: String?
+    /// The directory in which fprintd keeps prints.
+    package var fprintd: String
 
     /// The places of the installed daemon.
     package init(
         state: String = "/var/lib/signet", socket: String = "/run/signet/signetd.sock",
         configuration: String = "/etc/signet/signet.conf", verifyPassword: String,
-        credentials: String? = nil
+        credentials: String? = nil, fprintd: String = "/var/lib/fprint"
     ) {
         self.state = state
         self.socket = socket
         self.configuration = configuration
         self.verifyPassword = verifyPassword
         self.credentials = credentials
+        self.fprintd = fprintd
     }
 }
 

@@ -79,7 +79,7 @@ package final class Program {
             let service = try Service(
                 state: state, vaults: vaults, readers: await readers.value, settings: settings,
                 configurationFault: fault, clock: clock, journal: journal,
-                verifyPassword: places.verifyPassword)
+                verifyPassword: places.verifyPassword, fprintd: FprintdStore(places.fprintd))
             let listener = Listener(socket, configuration: settings, clock: clock, service: service)
             { [weak self] in self?.idleChanged($0) }
             service.mayRequest = { [weak listener] in listener?.mayRequest(uid: $0) ?? false }

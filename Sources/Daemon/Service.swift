@@ -19,6 +19,8 @@ final class Service: Answering {
     let queue: TouchQueue
     let passwords: PasswordProof
     let vaults: Vaults
+    /// Where fprintd keeps prints.
+    let fprintd: FprintdStore
     /// The kernel's id of this boot.
     let boot: Bytes
     /// Who hears of touches that are asked for without a terminal.
@@ -34,10 +36,11 @@ final class Service: Answering {
     init(
         state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
-        verifyPassword: String
+        verifyPassword: String, fprintd: FprintdStore
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
+        self.fprintd = fprintd
         self.state = state
         self.readers = readers
         self.settings = settings
@@ -152,6 +155,8 @@ final class Service: Answering {
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
         case .watch: await watch(account, client)
+        case .importPrint:
+            keptOut(await importPrints(of: account, password, client), account)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -165,7 +170,8 @@ final class Service: Answering {
         case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch:
+            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
+            .importPrint:
             .denial(Denial(.badRequest))
         }
     }

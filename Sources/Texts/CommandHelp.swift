@@ -50,6 +50,9 @@ package enum CommandHelp {
     /// `doctor`
     package static let doctor: Text =
         "what is wrong with this machine's stacks, files and service, and how to mend it"
+    /// `import-fprintd`
+    package static let importFprintd: Text =
+        "take over the fingers that fprintd knows, without a new scan"
     /// `secret set`
     package static let secretSet: Text =
         "keep a secret that a touch releases: standard input, or typed unseen"

@@ -39,7 +39,8 @@ extension Answer {
         switch self {
         case .assertion, .denial, .done, .status: true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
-            .secretPart, .secret, .vault, .secretWanted, .event:
+            .secretPart, .secret, .vault, .secretWanted, .event,
+            .importedPrint:
             false
         }
     }
