@@ -10,6 +10,8 @@ import CPAMModule
     private let language = Language()
     /// Whether the stack's line says `debug`.
     var debug = false
+    /// Whether the person is to be told nothing.
+    var isQuiet = false
 
     init?(_ handle: OpaquePointer?, flags: Int32) {
         guard let handle = unsafe handle else { return nil }
@@ -108,7 +110,7 @@ extension Application {
     ///
     /// PAM_SILENT is honoured, but not of sudo, which always sets it.
     func show(_ text: Text, asError: Bool = false) {
-        guard flags & UInt32(PAM_SILENT) == 0 || isSudo else { return }
+        guard !isQuiet, flags & UInt32(PAM_SILENT) == 0 || isSudo else { return }
         let style = asError ? PAM_ERROR_MSG : PAM_TEXT_INFO
         unsafe rendering(text).withUnsafeBytes { bytes in
             _ = unsafe show_line(

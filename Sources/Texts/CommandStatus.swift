@@ -61,6 +61,11 @@ package enum CommandStatus {
         }
     }
 
+    /// The administrator's lists keep the account out.
+    package static func keptOut(_ account: Bytes, _ setting: Bytes) -> Text {
+        "fingerprint login is not for \(account): \(setting) in signet.conf"
+    }
+
     /// How many fingers.
     package static func fingers(_ status: StatusAnswer) -> Text {
         let enrolled: Text =

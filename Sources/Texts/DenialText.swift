@@ -32,6 +32,9 @@ extension Denial {
         case .storage: storageText
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
+        case .notServed: notServedText(account)
+        case .inBackground:
+            "the request came from the background, and no touch is asked for there"
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
         case .vaultUnavailable: vaultText
@@ -48,6 +51,11 @@ extension Denial {
     private var told: Bytes? {
         guard let subject, !subject.isEmpty else { return nil }
         return subject
+    }
+
+    private func notServedText(_ account: Bytes) -> Text {
+        guard let told else { return "fingerprint login is not for \(account). See signet.conf" }
+        return "fingerprint login is not for \(account): \(told). See signet.conf"
     }
 
     private var vaultText: Text {

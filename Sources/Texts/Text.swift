@@ -5,8 +5,8 @@ import Wire
 
 /// A text for people: English, and what is needed to show it in another language.
 ///
-/// What is filled in from outside cannot change how the line shows: controls and broken UTF-8 in it
-/// become `\xNN`.
+/// What is filled in from outside cannot change how the line shows: controls, broken UTF-8 and what
+/// cannot be seen in it become `\xNN`.
 package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
     /// The English text as the catalogues have it: `%1$s`, `%2$s`, … stand where something is filled
     /// in, `%%` for a percent sign.
@@ -180,7 +180,7 @@ extension Text {
     #endif
 
     private static func escaped(_ outside: Bytes) -> Bytes {
-        Printable.escaping(outside) { byte, text in
+        Printable.escaping(outside, invisible: true) { byte, text in
             text += [UInt8(ascii: "\\"), UInt8(ascii: "x")] + Hexadecimal.encode([byte])
         }
     }
