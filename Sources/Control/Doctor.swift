@@ -118,9 +118,7 @@ private struct Checkup {
     }
 
     private func row(_ label: Text, _ text: Text) -> Text {
-        let width = max(CommandDoctor.why.string.count, CommandDoctor.mend.string.count) + 2
-        let filler = String(repeating: " ", count: max(0, width - label.string.count))
-        return "\(label)\(filler.text)\(text)"
+        "\(cell: label, column: [CommandDoctor.why, CommandDoctor.mend])\(text)"
     }
 
     var document: JSON {

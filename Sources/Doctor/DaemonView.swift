@@ -116,7 +116,7 @@ extension AccountView {
         var findings: [Finding] = []
         if let why = status.closed { findings.append(.fingersClosed(name, reason: why)) }
         if status.damaged > 0 { findings.append(.printsDamaged(name, count: status.damaged)) }
-        let since: Text = status.since.map { " since \(Text.date($0))" } ?? ""
+        let since = status.since.map(Text.date)
         switch status.state {
         case .valid: break
         case .invalidated:

@@ -5,11 +5,12 @@ import Wire
 extension Finding {
     /// The key does not fit the fingers.
     package static func credentialInvalid(
-        _ account: Bytes, cause: Text, since: Text, wayOn: Text
+        _ account: Bytes, cause: Text, since: Text?, wayOn: Text
     ) -> Finding {
         Finding(
             .credentialInvalid, account,
-            "fingerprint login is off for \(account)\(since): \(cause)",
+            since.map { "fingerprint login is off for \(account) since \($0): \(cause)" }
+                ?? "fingerprint login is off for \(account): \(cause)",
             why: "the key opens to just the fingers that it was made for. \(wayOn)",
             mend: "signet enable --account \(Shell.word(account))")
     }
@@ -18,7 +19,7 @@ extension Finding {
     package static func fingersClosed(_ account: Bytes, reason: Bytes) -> Finding {
         Finding(
             .fingersClosed, account,
-            "the fingerprints of \(account) cannot be opened: \(reason)",
+            "the fingerprints of \(account) cannot be opened: \(detail: reason)",
             why: "no touch lets in while that is so. docs/VAULT.md tells what to do for each cause",
             mend: "signet vault")
     }
@@ -54,10 +55,11 @@ extension Finding {
     }
 
     /// Somebody turned login off.
-    package static func loginDisabled(_ account: Bytes, since: Text) -> Finding {
+    package static func loginDisabled(_ account: Bytes, since: Text?) -> Finding {
         Finding(
             .loginDisabled, account,
-            "fingerprint login was turned off for \(account)\(since)",
+            since.map { "fingerprint login was turned off for \(account) on \($0)" }
+                ?? "fingerprint login was turned off for \(account)",
             why: "somebody wanted it so; the fingers stay",
             mend: "signet enable --account \(Shell.word(account))")
     }
@@ -156,7 +158,7 @@ extension Finding {
     package static func vaultTrouble(_ vault: Bytes, reason: Bytes) -> Finding {
         Finding(
             .vaultTrouble, vault,
-            "the vault '\(vault)' is wanted and cannot be used: \(reason)",
+            "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
             why: "no key can be made, and those in it do not open. docs/VAULT.md tells what to do",
             mend: "signet vault")
     }

@@ -195,6 +195,7 @@ extension Finding {
     }
 
     /// The command that opens a file of /etc/pam.d.
+    // Untranslated: a command.
     static func edit(_ file: Bytes) -> Text { "sudoedit \(Shell.word(StackPlace.path(file)))" }
 
     /// The file of `file:line`.
