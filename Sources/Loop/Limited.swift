@@ -34,7 +34,7 @@ package func interruptible<Value: Sendable>(
 
 /// Waits until the caller's task is cancelled.
 @ServiceActor
-func untilCancelled() async {
+package func untilCancelled() async {
     let waiting = Waiting()
     await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
