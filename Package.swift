@@ -186,7 +186,8 @@ let package = Package(
             name: "TPMTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM"],
             path: "Tests/TPM", swiftSettings: common),
         .testTarget(
-            name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM", "Vault"],
+            name: "VaultTests",
+            dependencies: ["Crypto", "Posix", "TestSupport", "Texts", "TPM", "Vault"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
             name: "StoreTests",
