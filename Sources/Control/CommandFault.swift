@@ -71,7 +71,8 @@ extension Denial {
         case .tooManyRequests, .stopping, .suspending: .noService
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
-            .cancelled, .remoteSession, .queueFull, .notPermitted, .unknownAccount, .fingerTaken,
+            .cancelled, .remoteSession, .lidClosed, .otherSeat, .queueFull, .notPermitted,
+            .unknownAccount, .fingerTaken,
             .fingerKnown, .tooManyFingers, .unknownFinger, .platformChanged, .secretExists,
             .unknownSecret, .secretStale, .tooManySecrets:
             .denied

@@ -13,7 +13,11 @@ extension Service {
         let end = clock.sinceBoot() + timeout(request)
         if let denial = remoteDenial(request.remoteHost, client) { return .denial(denial) }
         if case .deny(let denial) = standing(of: account) { return .denial(denial) }
-        let wish = wish(request, account)
+        var wish = wish(request, account)
+        switch await presence(of: client) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let seat): wish.seat = seat
+        }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let opensKeyring = mayHavePassword(request, account, client)
         let ruling = await touch(wish, SignedMatter(request), until: end, client) { standing in
@@ -21,7 +25,7 @@ extension Service {
         }
         switch ruling {
         case .deny(let denial):
-            queue.leave()
+            endTurn()
             return .denial(denial)
         case .allow(let proof):
             await release(proof, request, account, client)

@@ -52,7 +52,7 @@ extension Service {
             account: account, who: Bytes("signet enable (\(account.name))".utf8), tries: 1,
             timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { queue.leave() }
+        defer { endTurn() }
         await openTemplatesForListing()
         await tidyReaders()
         var listed: [ReaderContents] = []

@@ -71,6 +71,18 @@ package enum Settings {
     package static let touchWaiting = Setting(
         section: "touch", key: "waiting", standard: .count(8), accepts: .count(0...64),
         purpose: "requests that may wait while another is served")
+    /// What `login.lid` and `login.seat` say where it is not `ignore`.
+    package static let refuse = "refuse"
+    /// `login.lid`
+    package static let loginLid = Setting(
+        section: "login", key: "lid", standard: .word(refuse),
+        accepts: .choice([refuse, "ignore"]),
+        purpose: "whether fingers are asked for while the lid is closed")
+    /// `login.seat`
+    package static let loginSeat = Setting(
+        section: "login", key: "seat", standard: .word(refuse),
+        accepts: .choice([refuse, "ignore"]),
+        purpose: "whether a session may use readers of another seat")
     /// `reader.ignore`
     package static let ignoredReaders = Setting(
         section: "reader", key: "ignore", standard: .words([]), accepts: .words,
@@ -121,7 +133,7 @@ package enum Settings {
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
-        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, keyringExcept, vaultKind,
+        loginLid, loginSeat, ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, keyringExcept, vaultKind,
         vaultTPM, vaultRegisters, vaultTimeout,
     ]
 }

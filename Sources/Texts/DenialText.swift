@@ -38,6 +38,8 @@ extension Denial {
         case .badRequest: "the request was not understood, or is not possible now"
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
+        case .lidClosed: "the lid is closed. Open it to use the finger, or use the password"
+        case .otherSeat: "the fingerprint reader is at another seat: use the password"
         case .vaultUnavailable: vaultText
         case .fingersClosed:
             """
