@@ -45,7 +45,7 @@ let package = Package(
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
-        .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
+        .target(name: "ModuleOptions", dependencies: ["Statement", "Wire"], swiftSettings: common),
 
         // One wrapper for each C library.
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
@@ -72,6 +72,14 @@ let package = Package(
             dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
             swiftSettings: common),
 
+        // What is wrong with a machine: it only looks.
+        .target(
+            name: "Doctor",
+            dependencies: [
+                "ConfigurationFiles", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
+            ], swiftSettings: common),
+
         // The programs, as libraries.
         .target(
             name: "Daemon",
@@ -82,7 +90,8 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Policy", "Posix", "Statement", "Texts", "Wire",
+                "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
             ],
             swiftSettings: common),
         .target(
@@ -146,7 +155,7 @@ let package = Package(
             name: "StatementTests", dependencies: ["Statement", "TestSupport"],
             path: "Tests/Statement", swiftSettings: common),
         .testTarget(
-            name: "TextsTests", dependencies: ["Texts", "Wire"],
+            name: "TextsTests", dependencies: ["TestSupport", "Texts", "Wire"],
             path: "Tests/Texts", swiftSettings: common),
         .testTarget(
             name: "PolicyTests", dependencies: ["Policy", "Wire"],
@@ -191,6 +200,10 @@ let package = Package(
                 "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "Statement", "Store",
                 "StoreSupport", "TestSupport", "Vault", "Wire", "testbench",
             ], path: "Tests/Daemon", swiftSettings: common),
+        .testTarget(
+            name: "DoctorTests",
+            dependencies: ["Doctor", "Policy", "Posix", "TestSupport", "Texts", "Wire"],
+            path: "Tests/Doctor", swiftSettings: common),
         .testTarget(
             name: "ControlTests",
             dependencies: [

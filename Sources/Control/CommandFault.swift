@@ -72,9 +72,9 @@ extension Denial {
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
             .cancelled, .remoteSession, .lidClosed, .otherSeat, .queueFull, .notPermitted,
-            .unknownAccount, .fingerTaken,
-            .fingerKnown, .tooManyFingers, .unknownFinger, .platformChanged, .secretExists,
-            .unknownSecret, .secretStale, .tooManySecrets:
+            .unknownAccount, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
+            .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
+            .notServed, .inBackground:
             .denied
         }
     }

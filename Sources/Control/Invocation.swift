@@ -32,6 +32,7 @@ package struct Invocation {
         var surroundings = Surroundings()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
         surroundings.interrupts = interrupts.descriptor.number
+        surroundings.catalogue = Catalogue.ofCaller()
         defer { extendLifetime(interrupts) }
         return run(words, in: surroundings).rawValue
     }
@@ -51,6 +52,7 @@ package struct Invocation {
         case .vault: try vault()
         case .log: try log()
         case .config: try config()
+        case .doctor: try doctor()
         case .secretSet: try setSecret()
         case .secretGet: try getSecret()
         case .secretList: try listSecrets()
@@ -139,7 +141,7 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -12,16 +12,20 @@ extension Service {
     ) async -> Answer {
         let end = clock.sinceBoot() + timeout(request)
         if let denial = remoteDenial(request.remoteHost, client) { return .denial(denial) }
+        if let denial = listDenial(request.service, account) { return .denial(denial) }
+        if let denial = backgroundDenial(request, client) { return .denial(denial) }
         if case .deny(let denial) = standing(of: account) { return .denial(denial) }
-        var wish = wish(request, account)
+        var wish = wish(request, account, client.peer)
         switch await presence(of: client) {
         case .deny(let denial): return .denial(denial)
         case .allow(let seat): wish.seat = seat
         }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let opensKeyring = mayHavePassword(request, account, client)
-        let ruling = await touch(wish, SignedMatter(request), until: end, client) { standing in
-            .allow(opensKeyring ? keyringItem(account, standing, client) : nil)
+        let ruling = await told(request, account) {
+            await touch(wish, SignedMatter(request), until: end, client) { standing in
+                .allow(opensKeyring ? keyringItem(account, standing, client) : nil)
+            }
         }
         switch ruling {
         case .deny(let denial):
@@ -53,11 +57,11 @@ extension Service {
         return min(.milliseconds(Int64(milliseconds)), longest)
     }
 
-    private func wish(_ request: AuthenticateRequest, _ account: Account) -> TouchWish {
-        let who = Prompt.who(account: Bytes(account.name.utf8), terminal: request.terminal)
-        let name: Text = "\(request.service) (\(who))"
-        return TouchWish(
-            account: account, who: Bytes(name.bytes.prefix(Limit.text)),
+    private func wish(
+        _ request: AuthenticateRequest, _ account: Account, _ peer: PeerCredentials
+    ) -> TouchWish {
+        TouchWish(
+            account: account, asker: Asker(request, account, peer),
             tries: min(Int(request.maximumTries), settings.count(Settings.touchTries)),
             timeout: timeout(request))
     }

@@ -41,6 +41,7 @@ struct DecisionJournal: Sendable {
                     "SIGNET_SERVICE": readable(context.service),
                     "SIGNET_TERMINAL": readable(context.terminal),
                     "SIGNET_PURPOSE": readable(context.purpose),
+                    "SIGNET_PRESENCE": context.presence,
                 ]))
     }
 
@@ -90,7 +91,7 @@ struct DecisionJournal: Sendable {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
         case .assertion, .done: ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
-            .chainHead, .secretPart, .secret, .vault, .secretWanted:
+            .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
             ("answer", "", .debug)
         }
     }
@@ -105,6 +106,7 @@ private struct Context {
     var service: Bytes = []
     var terminal: Bytes = []
     var purpose: Bytes = []
+    var presence = ""
 
     init(_ request: Request) {
         switch request {
@@ -112,12 +114,13 @@ private struct Context {
             service = asked.service
             terminal = asked.terminal
             purpose = asked.purpose
+            presence = "\(asked.presence)"
         case .secretSet(let asked): purpose = SecretPurpose.text(asked.name)
         case .secretGet(_, let name, _): purpose = SecretPurpose.text(name)
         case .secretDelete(_, let name): purpose = SecretPurpose.text(name)
         case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
-            .vault, .migrate, .trustVault, .passwordChanged:
+            .vault, .migrate, .trustVault, .passwordChanged, .watch:
             break
         }
     }

@@ -110,9 +110,9 @@ final class Logind {
     }
 
     private func property(_ name: String) async -> Bool? {
-        guard let connection, owner != nil else { return nil }
+        guard let connection, let owner else { return nil }
         let answer = try? await connection.call(
-            .property(name, of: Self.manager, at: Self.path, from: Self.name), limit: Self.limit)
+            .property(name, of: Self.manager, at: Self.path, from: owner), limit: Self.limit)
         return answer?.values.first?.variant?.boolean
     }
 }

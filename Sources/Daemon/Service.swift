@@ -24,6 +24,8 @@ final class Service: Answering {
     let vaults: Vaults
     /// The kernel's id of this boot.
     let boot: Bytes
+    /// Who hears of touches that are asked for without a terminal.
+    let watchers = Watchers()
     /// Accounts that are sending a secret just now.
     var sendingSecrets: Set<UInt32> = []
     /// Users who have been refused for asking too often, and not served since.
@@ -136,9 +138,10 @@ final class Service: Answering {
         case .authenticate(let request): await authenticate(request, account, client)
         case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
         case .enroll(_, let finger, let readerID):
-            await enroll(account, finger, readerID, password, client)
+            keptOut(await enroll(account, finger, readerID, password, client), account)
         case .delete(_, let finger): await delete(account, finger, password, client)
-        case .enable(_, let keyring): await enable(account, keyring: keyring, password, client)
+        case .enable(_, let keyring):
+            keptOut(await enable(account, keyring: keyring, password, client), account)
         case .passwordChanged: await passwordChanged(account, client)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")
@@ -155,6 +158,7 @@ final class Service: Answering {
             await releaseSecret(name, milliseconds: timeout, account, client)
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
+        case .watch: await watch(account, client)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -168,7 +172,7 @@ final class Service: Answering {
         case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged:
+            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch:
             .denial(Denial(.badRequest))
         }
     }

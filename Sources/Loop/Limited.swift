@@ -32,6 +32,30 @@ package func interruptible<Value: Sendable>(
     }
 }
 
+/// Waits until the caller's task is cancelled.
+@ServiceActor
+package func untilCancelled() async {
+    let waiting = Waiting()
+    await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+            if Task.isCancelled { return continuation.resume() }
+            waiting.continuation = continuation
+        }
+    } onCancel: {
+        onService { waiting.end() }
+    }
+}
+
+@ServiceActor
+private final class Waiting {
+    var continuation: CheckedContinuation<Void, Never>?
+
+    func end() {
+        continuation?.resume()
+        continuation = nil
+    }
+}
+
 /// Ends something early, whether it has begun or not.
 @ServiceActor
 package final class Interruption {

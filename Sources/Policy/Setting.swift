@@ -29,6 +29,8 @@ package struct Setting: Sendable {
         case duration(ClosedRange<Duration>, orOff: Bool)
         case count(ClosedRange<Int>)
         case words
+        /// Names, each with or without `!` in front.
+        case names
         /// One of these.
         case choice([String])
         /// Any text of 1 to this many bytes.
@@ -71,18 +73,6 @@ package enum Settings {
     package static let touchWaiting = Setting(
         section: "touch", key: "waiting", standard: .count(8), accepts: .count(0...64),
         purpose: "requests that may wait while another is served")
-    /// What `login.lid` and `login.seat` say where it is not `ignore`.
-    package static let refuse = "refuse"
-    /// `login.lid`
-    package static let loginLid = Setting(
-        section: "login", key: "lid", standard: .word(refuse),
-        accepts: .choice([refuse, "ignore"]),
-        purpose: "whether fingers are asked for while the lid is closed")
-    /// `login.seat`
-    package static let loginSeat = Setting(
-        section: "login", key: "seat", standard: .word(refuse),
-        accepts: .choice([refuse, "ignore"]),
-        purpose: "whether a session may use readers of another seat")
     /// `reader.ignore`
     package static let ignoredReaders = Setting(
         section: "reader", key: "ignore", standard: .words([]), accepts: .words,
@@ -101,6 +91,31 @@ package enum Settings {
         section: "password", key: "timeout", standard: .duration(.seconds(30)),
         accepts: .duration(.seconds(1)...(.seconds(300)), orOff: false),
         purpose: "the longest time that the check of a password may take")
+    /// `login.services`
+    package static let loginServices = Setting(
+        section: "login", key: "services", standard: .words([]), accepts: .names,
+        purpose: "PAM services with fingerprint login: name for only these, !name for all but these"
+    )
+    /// `login.accounts`
+    package static let loginAccounts = Setting(
+        section: "login", key: "accounts", standard: .words(["!root"]), accepts: .names,
+        purpose: "accounts with fingerprint login, in the same way; put !root there too")
+    /// `login.groups`
+    package static let loginGroups = Setting(
+        section: "login", key: "groups", standard: .words([]), accepts: .names,
+        purpose: "groups whose members have fingerprint login, in the same way")
+    /// What `login.lid` and `login.seat` say where it is not `ignore`.
+    package static let refuse = "refuse"
+    /// `login.lid`
+    package static let loginLid = Setting(
+        section: "login", key: "lid", standard: .word(refuse),
+        accepts: .choice([refuse, "ignore"]),
+        purpose: "whether fingers are asked for while the lid is closed")
+    /// `login.seat`
+    package static let loginSeat = Setting(
+        section: "login", key: "seat", standard: .word(refuse),
+        accepts: .choice([refuse, "ignore"]),
+        purpose: "whether a session may use readers of another seat")
 
     /// `keyring.except`
     package static let keyringExcept = Setting(
@@ -133,7 +148,8 @@ package enum Settings {
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
-        loginLid, loginSeat, ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, keyringExcept, vaultKind,
-        vaultTPM, vaultRegisters, vaultTimeout,
+        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
+        loginAccounts, loginGroups, loginLid, loginSeat, keyringExcept, vaultKind, vaultTPM,
+        vaultRegisters, vaultTimeout,
     ]
 }

@@ -62,6 +62,8 @@ package struct StatusAnswer: Equatable, Sendable {
     package var secrets: UInt32?
     /// Whether a touch opens the keyring.
     package var keyring: KeyringState
+    /// The setting that keeps the account out of fingerprint login; nil where none does.
+    package var keptOut: Bytes?
 
     /// All of it.
     package init(
@@ -69,7 +71,7 @@ package struct StatusAnswer: Equatable, Sendable {
         since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
         prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64,
         lock: LockState, program: Bytes, vault: Bytes, device: Bytes, secrets: UInt32? = nil,
-        keyring: KeyringState = .off
+        keyring: KeyringState = .off, keptOut: Bytes? = nil
     ) {
         self.account = account
         self.seconds = seconds
@@ -87,6 +89,7 @@ package struct StatusAnswer: Equatable, Sendable {
         self.device = device
         self.secrets = secrets
         self.keyring = keyring
+        self.keptOut = keptOut
     }
 }
 
@@ -245,6 +248,35 @@ package struct VaultAnswer: Equatable, Sendable {
     }
 }
 
+/// A touch that is asked for without a terminal, for whoever watches.
+package struct EventAnswer: Equatable, Sendable {
+    /// Whose finger.
+    package var account: Bytes
+    /// The PAM service that asks.
+    package var service: Bytes
+    /// PAM_RUSER, empty if there is none.
+    package var requester: Bytes
+    /// What is to be confirmed, empty if there is nothing to say.
+    package var purpose: Bytes
+    /// Whether the touch is over: confirmed, refused or given up.
+    package var isOver: Bool
+    /// The same for the beginning and the end of one touch, another for each.
+    package var number: UInt64
+
+    /// All of it.
+    package init(
+        account: Bytes, service: Bytes, requester: Bytes = [], purpose: Bytes = [],
+        isOver: Bool, number: UInt64
+    ) {
+        self.account = account
+        self.service = service
+        self.requester = requester
+        self.purpose = purpose
+        self.isOver = isOver
+        self.number = number
+    }
+}
+
 /// What a finished request tells besides being finished.
 package struct DoneAnswer: Equatable, Sendable {
     /// The finger that matched, was added or was deleted.
@@ -257,17 +289,20 @@ package struct DoneAnswer: Equatable, Sendable {
     package var secrets: UInt32?
     /// Whether a touch opens the keyring now; nil where it was never turned on.
     package var keyring: KeyringState?
+    /// The setting that keeps the account out of fingerprint login; nil where none does.
+    package var keptOut: Bytes?
 
     /// What applies.
     package init(
         finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
-        keyring: KeyringState? = nil, secrets: UInt32? = nil
+        keyring: KeyringState? = nil, secrets: UInt32? = nil, keptOut: Bytes? = nil
     ) {
         self.finger = finger
         self.prints = prints
         self.state = state
         self.keyring = keyring
         self.secrets = secrets
+        self.keptOut = keptOut
     }
 }
 
@@ -291,5 +326,6 @@ package enum Answer: Equatable, Sendable {
     case secret(SecretAnswer)
     case vault(VaultAnswer)
     case secretWanted
+    case event(EventAnswer)
 }
 #endif

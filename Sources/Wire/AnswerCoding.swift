@@ -19,6 +19,7 @@ extension Answer {
         case .secret: .secret
         case .vault: .vault
         case .secretWanted: .secretWanted
+        case .event: .event
         }
     }
 
@@ -40,6 +41,7 @@ extension Answer {
             try frame.put(.finger, numberIfPresent: done.finger?.rawValue)
             try frame.put(.count, numberIfPresent: done.secrets)
             try frame.put(.total, numberIfPresent: done.prints)
+            try frame.put(.name, ifPresent: done.keptOut)
             try frame.put(.state, numberIfPresent: done.state?.rawValue)
             try frame.put(.keyringState, numberIfPresent: done.keyring?.rawValue)
         case .status(let status): try status.put(into: &frame)
@@ -57,6 +59,7 @@ extension Answer {
         case .secret(let secret): try secret.put(into: &frame)
         case .vault(let vault): try vault.put(into: &frame)
         case .secretWanted: break
+        case .event(let event): try event.put(into: &frame)
         }
         return frame.bytes
     }
@@ -88,11 +91,13 @@ extension Answer {
         case .done:
             let finger: Finger? = try frame.choiceIfPresent(.finger)
             let secrets: UInt32? = try frame.numberIfPresent(.count)
+            let prints: UInt8? = try frame.numberIfPresent(.total)
+            let keptOut = try frame.bytesIfPresent(.name)
             self = .done(
                 DoneAnswer(
-                    finger: finger, prints: try frame.numberIfPresent(.total),
-                    state: try frame.choiceIfPresent(.state),
-                    keyring: try frame.choiceIfPresent(.keyringState), secrets: secrets))
+                    finger: finger, prints: prints, state: try frame.choiceIfPresent(.state),
+                    keyring: try frame.choiceIfPresent(.keyringState), secrets: secrets,
+                    keptOut: keptOut))
         case .status: self = .status(try StatusAnswer(from: &frame))
         case .print: self = .print(try PrintAnswer(from: &frame))
         case .reader: self = .reader(try ReaderAnswer(from: &frame))
@@ -110,6 +115,7 @@ extension Answer {
         case .secret: self = .secret(try SecretAnswer(from: &frame))
         case .vault: self = .vault(try VaultAnswer(from: &frame))
         case .secretWanted: self = .secretWanted
+        case .event: self = .event(try EventAnswer(from: &frame))
         }
     }
 }
@@ -167,6 +173,7 @@ extension StatusAnswer {
         try frame.put(.subject, ifPresent: configurationFault)
         try frame.put(.done, number: damaged)
         try frame.put(.total, number: prints)
+        try frame.put(.name, ifPresent: keptOut)
         try frame.put(.value, ifPresent: closed)
         try frame.put(.state, number: state.rawValue)
         try frame.put(.generation, number: generation)
@@ -186,6 +193,7 @@ extension StatusAnswer {
         let configurationFault = try frame.bytesIfPresent(.subject)
         let damaged: UInt8 = try frame.number(.done)
         let prints: UInt8 = try frame.number(.total)
+        let keptOut = try frame.bytesIfPresent(.name)
         self.init(
             account: account, seconds: seconds, cause: cause, since: since,
             configurationFault: configurationFault, closed: try frame.bytesIfPresent(.value),
@@ -193,7 +201,7 @@ extension StatusAnswer {
             state: try frame.choice(.state), generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
             vault: try frame.bytes(.vault), device: try frame.bytes(.device),
-            secrets: secrets, keyring: try frame.choice(.keyringState))
+            secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut)
     }
 }
 
@@ -256,6 +264,28 @@ extension SecretAnswer {
         let state: SecretState = try frame.choice(.done)
         self.init(
             name: name, size: size, since: since, vault: try frame.bytes(.vault), state: state)
+    }
+}
+
+extension EventAnswer {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.service, service)
+        try frame.put(.requester, requester)
+        try frame.put(.purpose, purpose)
+        try frame.put(.done, number: UInt8(isOver ? 1 : 0))
+        try frame.put(.counter, number: number)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let account = try frame.accountName()
+        let service = try frame.bytes(.service)
+        let requester = try frame.bytes(.requester)
+        let purpose = try frame.bytes(.purpose)
+        guard let isOver = try frame.flagIfPresent(.done) else { throw .unexpectedField }
+        self.init(
+            account: account, service: service, requester: requester, purpose: purpose,
+            isOver: isOver, number: try frame.number(.counter))
     }
 }
 

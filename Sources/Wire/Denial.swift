@@ -74,6 +74,10 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case lidClosed = 36
     /// The readers are at another seat than the caller's session.
     case otherSeat = 37
+    /// The administrator's lists keep the account or the service out. `subject`: the setting.
+    case notServed = 38
+    /// The request comes from the background, and its service is not served there.
+    case inBackground = 39
 }
 
 /// What made a credential unusable; the raw value is on the wire.
