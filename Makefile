@@ -27,10 +27,10 @@ TESTBENCH = build/testbench
 
 BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname libpam-gnome-keyring \
+TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname libpam-gnome-keyring \
 	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
-	openssl pamtester passwd sudo swtpm util-linux
-CHECK_DEBS = apparmor debootstrap perl-base strace systemd
+	openssl pamtester passwd perl-base sudo swtpm util-linux zsh
+CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
@@ -86,6 +86,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
+	checks/manuals
 	checks/install
 	checks/packaging
 	$(MAKE) deb-test
@@ -115,7 +116,6 @@ fuzz: deps ## feed each decoder with garbage for a minute (SECONDS=…)
 
 # What is new in the sources is then untranslated, what has changed is fuzzy: docs/LANGUAGES.md
 pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for translators
-	checks/packages $(CHECK_DEBS)
 	po/extract > po/signet.pot
 	for language in $(LANGUAGES); do \
 		msgmerge --quiet --update --backup=none --add-location=file --no-wrap \
