@@ -30,6 +30,8 @@ final class Logind {
     private let journal: DecisionJournal
     private var connection: BusConnection?
     private var isConnecting = false
+    /// Whether it was said that there is no bus.
+    private var isMissed = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     /// The name of logind's that nobody else can have.
     private var owner: String?
@@ -60,8 +62,10 @@ final class Logind {
         onService { [self] in
             do throws(BusFault) {
                 try await join(BusConnection.connect(socket: socket, limit: Self.limit))
+                isMissed = false
             } catch {
-                journal.service("no message bus: \(error)")
+                if !isMissed { journal.service("no message bus: \(error)") }
+                isMissed = true
             }
             isConnecting = false
             let waiting = self.waiting
@@ -71,6 +75,7 @@ final class Logind {
     }
 
     private func join(_ connection: BusConnection) async {
+        guard connection.isOpen else { return }
         self.connection = connection
         connection.ended = { [weak self] in self?.left() }
         var isTold = false
@@ -96,17 +101,19 @@ final class Logind {
     private func take(_ owner: String?) async {
         guard let connection else { return }
         (self.owner, sleep, lock) = (owner, nil, nil)
-        guard let owner else { return wake() }
-        sleep = connection.subscribe(
-            to: BusSignal(
-                from: owner, Self.path, Self.manager, "PrepareForSleep", type: "(b)")
-        ) { [weak self] values in
+        wake()
+        guard let owner else { return }
+        var isTold = false
+        let signal = BusSignal(
+            from: owner, Self.path, Self.manager, "PrepareForSleep", type: "(b)")
+        sleep = connection.subscribe(to: signal) { [weak self] values in
+            isTold = true
             if values.first?.boolean == true { self?.fallAsleep() } else { self?.wake() }
         }
         delaySleep()
         let isNear = await property("PreparingForSleep")
-        guard self.owner == owner, isNear != isSuspending else { return }
-        if isNear == true { fallAsleep() } else { wake() }
+        // What was told meanwhile is newer.
+        if self.owner == owner, isNear == true, !isTold { fallAsleep() }
     }
 
     private func property(_ name: String) async -> Bool? {

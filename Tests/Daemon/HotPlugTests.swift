@@ -57,7 +57,7 @@ extension DaemonTests {
             "a reader that does not open, and is no other, has failed; it is not looked for again")
         func broken() throws {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            try #require(unsafe mkdir(bench.text.path, 0o755) == 0)
+            try bench.obstruct(bench.text)
             for _ in 0..<3 { #expect(try bench.ask(.login(.daemon)).reason == .readerFailed) }
             #expect(try bench.failures(of: .daemon) == 0)
             try #require(unsafe rmdir(bench.text.path) == 0)

@@ -38,8 +38,15 @@ extension DaemonBench {
     /// Puts another reader of the same kind in the place of one that is not in use, and that does not
     /// open any more. Nobody is told.
     func exchange(_ reader: VirtualReader) throws {
-        try #require(unsafe mkdir(reader.path, 0o755) == 0)
         try Self.write("", to: reader.other.path)
+        try obstruct(reader)
+    }
+
+    /// Has a reader that is not in use not open any more.
+    func obstruct(_ reader: VirtualReader) throws {
+        // A reader that was closed leaves its socket behind.
+        unsafe unlink(reader.path)
+        try #require(unsafe mkdir(reader.path, 0o755) == 0)
     }
 
     /// What a lid says to the kernel.

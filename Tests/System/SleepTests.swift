@@ -23,7 +23,7 @@ struct SleepTests {
         try terminal.expectInvitation()
         try bus.awaitInhibitors(1)
         let sleep = try bus.sleep(lookingAt: "/run/readers/storage")
-        #expect(sleep == PrivateBus.Sleep(isInTime: true, wasThere: false))
+        #expect(sleep.isInTime && !sleep.wasHeard)
         try terminal.expect("the machine is going to sleep")
         try terminal.passBySudosPrompt()
         try signet.expectDenial("suspending")
