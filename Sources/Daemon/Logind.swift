@@ -16,6 +16,8 @@ final class Logind {
     private static let limit = Duration.seconds(1)
     /// How long a login waits for an answer; who is later once is not waited for until they answer.
     private static let patience = Duration.milliseconds(100)
+    /// The same for the login that the daemon was started by, while the bus is not reached.
+    private static let firstPatience = Duration.milliseconds(20)
     /// How long it is believed that sleep is near while the machine is awake.
     private static let longestWake = Duration.seconds(30)
 
@@ -81,11 +83,11 @@ final class Logind {
         var isTold = false
         following = connection.followOwner(of: Self.name) { [weak self] owner in
             isTold = true
-            onService { await self?.take(owner) }
+            self?.take(owner)
         }
         let owner = try? await connection.owner(of: Self.name, limit: Self.limit)
         // What was told meanwhile is newer.
-        if !isTold { await take(owner) }
+        if !isTold { take(owner) }
     }
 
     /// The bus has ended: what was known holds no more.
@@ -98,7 +100,7 @@ final class Logind {
 
     /// Somebody is logind now, or nobody. Whoever it is knows whether the machine is about to sleep;
     /// what another one said, and did not take back, holds no more.
-    private func take(_ owner: String?) async {
+    private func take(_ owner: String?) {
         guard let connection else { return }
         (self.owner, sleep, lock) = (owner, nil, nil)
         wake()
@@ -111,9 +113,11 @@ final class Logind {
             if values.first?.boolean == true { self?.fallAsleep() } else { self?.wake() }
         }
         delaySleep()
-        let isNear = await property("PreparingForSleep")
-        // What was told meanwhile is newer.
-        if self.owner == owner, isNear == true, !isTold { fallAsleep() }
+        onService { [self] in
+            let isNear = await property("PreparingForSleep")
+            // What was told meanwhile is newer.
+            if self.owner == owner, isNear == true, !isTold { fallAsleep() }
+        }
     }
 
     private func property(_ name: String) async -> Bool? {
@@ -127,10 +131,15 @@ final class Logind {
 // MARK: - The lid
 
 extension Logind {
-    /// Whether the lid is closed; nil where logind does not say so at once.
-    func isLidClosed() async -> Bool? {
+    /// Whether the lid is closed; nil where logind does not say so at once, or is not reached yet and
+    /// somebody else can be asked.
+    func isLidClosed(elseAsking hasOther: Bool) async -> Bool? {
         connect()
         guard connection != nil || isConnecting else { return nil }
+        if isConnecting {
+            if hasOther { return nil }
+            return await unlessLate(Self.firstPatience) { [self] in await askForLid() } ?? nil
+        }
         if isSlow {
             onService { [self] in await askForLid() }
             return nil
@@ -142,6 +151,7 @@ extension Logind {
         return answer
     }
 
+    @discardableResult
     private func askForLid() async -> Bool? {
         if isConnecting {
             await withCheckedContinuation { continuation in

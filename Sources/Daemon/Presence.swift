@@ -21,8 +21,8 @@ extension Service {
 
     private func isLidClosed() async -> Bool {
         guard settings.word(Settings.loginLid) == Settings.refuse else { return false }
-        if let isClosed = await logind.isLidClosed() { return isClosed }
-        return Lids.isClosed(in: lids)
+        let kernel = Lids.areClosed(in: lids)
+        return await logind.isLidClosed(elseAsking: kernel != nil) ?? kernel ?? false
     }
 }
 
@@ -31,15 +31,21 @@ enum Lids {
     /// The most lids that are looked at, and the most bytes of what each says.
     private static let (most, cap) = (8, 256)
 
-    /// Whether a lid is closed, by `LID0/state` and the like in a directory; no where there is none.
-    static func isClosed(in directory: String) -> Bool {
-        guard let found = try? Directory.open(directory).list() else { return false }
-        return found.prefix(most).contains { name in
+    /// Whether a lid is closed, by `LID0/state` and the like in a directory; nil where none tells.
+    static func areClosed(in directory: String) -> Bool? {
+        guard let found = try? Directory.open(directory).list() else { return nil }
+        let states = found.prefix(most).compactMap { name -> Bool? in
             guard let bytes = try? readFile("\(directory)/\(name)/state", cap: cap),
                 bytes.count <= cap
-            else { return false }
+            else { return nil }
             // state:      closed
-            return bytes.split { $0 <= UInt8(ascii: " ") }.last == Array("closed".utf8)[...]
+            let words = bytes.split { $0 <= UInt8(ascii: " ") }
+            switch words.last.map({ String(decoding: $0, as: UTF8.self) }) {
+            case "closed": return true
+            case "open": return false
+            default: return nil
+            }
         }
+        return states.isEmpty ? nil : states.contains(true)
     }
 }

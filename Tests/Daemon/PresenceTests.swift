@@ -13,6 +13,16 @@ extension DaemonTests {
             return bench
         }
 
+        /// A login after which the daemon knows logind.
+        private func join(_ machine: Machine, _ bench: DaemonBench) throws {
+            let client = try bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            try client.wait(for: .touch)
+            try machine.bus.awaitInhibitors(1)
+            try bench.text.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+        }
+
         private func expectRefusals(_ bench: DaemonBench) throws {
             for request in DaemonBench.touches {
                 let client = try bench.client()
@@ -26,7 +36,7 @@ extension DaemonTests {
         func logind() throws {
             let bench = try bench()
             let machine = try Machine(bench)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            try join(machine, bench)
             try machine.bus.setLid(closed: true)
             try expectRefusals(bench)
             try machine.bus.setLid(closed: false)
@@ -42,6 +52,9 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
             try bench.setLid("state:      closed\n")
             let machine = try Machine(bench)
+            try bench.setLid("")
+            try join(machine, bench)
+            try bench.setLid("state:      closed\n")
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
             try machine.bus.setSilent(true)
             try expectRefusals(bench)
@@ -74,6 +87,15 @@ extension DaemonTests {
                 try client.send(.cancel)
                 #expect(try client.last().reason == .cancelled)
             }
+        }
+
+        @Test("of which the kernel tells counts while the bus is not reached yet")
+        func notYet() throws {
+            let bench = try bench()
+            try bench.setLid("state:      closed\n")
+            let machine = try Machine(bench)
+            machine.logind.suspend()
+            try expectRefusals(bench)
         }
 
         @Test("keeps nobody from enrolling, who has just given the password")

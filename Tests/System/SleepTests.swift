@@ -39,6 +39,12 @@ struct SleepTests {
 
     @Test("with a closed lid asks for the password at once, and for a touch when it is open")
     func lid() throws {
+        let first = try sudo()
+        try first.expectInvitation()
+        // By then the daemon knows logind.
+        try bus.awaitInhibitors(1)
+        try signet.touch(Touch.alice)
+        try first.expect("root\r\n")
         try bus.setLid(closed: true)
         let terminal = try sudo()
         try terminal.passBySudosPrompt()
