@@ -22,6 +22,8 @@ package final class BusConnection {
     private init(_ handle: ConnectionHandle) {
         self.handle = handle
         closing = ClosedWatch(handle) { [weak self] in self?.close() }
+        // It may have ended before anybody listened.
+        isOpen = !handle.isClosed
     }
 
     /// Connects to the bus that listens at this path; the environment has no say in it
@@ -165,6 +167,8 @@ package final class BusConnection {
             return .failure(error.isCancelled ? .cancelled : .noBus(error.message))
         }
     }
+
+    var isClosed: Bool { unsafe g_dbus_connection_is_closed(pointer) != 0 }
 
     func close() {
         unsafe g_dbus_connection_close(pointer, nil, nil, nil)

@@ -37,6 +37,8 @@ extension Denial {
             "the request came from the background, and no touch is asked for there"
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
+        case .lidClosed: "the lid is closed. Open it to use the finger, or use the password"
+        case .otherSeat: "the fingerprint reader is at another seat: use the password"
         case .vaultUnavailable: vaultText
         case .fingersClosed: closedText
         case .platformChanged:
