@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "pam_signet", type: .dynamic, targets: ["PAMModule"]),
         .executable(name: "signetd", targets: ["signetd"]),
         .executable(name: "signet", targets: ["signet"]),
+        .executable(name: "signet-notify", targets: ["signet-notify"]),
         .executable(name: "verify-password", targets: ["verify-password"]),
     ],
     targets: [
@@ -85,6 +86,9 @@ let package = Package(
             ],
             swiftSettings: common),
         .target(
+            name: "Notifier", dependencies: ["Bus", "Loop", "Posix", "Texts", "Wire"],
+            swiftSettings: common),
+        .target(
             name: "PAMModule", dependencies: ["CPAMModule"],
             swiftSettings: embedded,
             linkerSettings: [
@@ -102,6 +106,8 @@ let package = Package(
         .executableTarget(
             name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common),
         .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
+        .executableTarget(
+            name: "signet-notify", dependencies: ["Notifier"], swiftSettings: common),
         .executableTarget(
             name: "verify-password", dependencies: ["Password"], swiftSettings: common),
 

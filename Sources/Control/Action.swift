@@ -3,6 +3,7 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
+    case notify
     case secretSet = "secret set"
     case secretGet = "secret get"
     case secretList = "secret list"
@@ -14,8 +15,11 @@ enum Action: String, CaseIterable {
 
     /// All that it takes.
     var options: [Option] {
-        // What releases a secret writes that and nothing else.
-        self == .secretGet ? own + [.help] : own + [.json, .help]
+        switch self {
+        // What releases a secret writes that and nothing else; notices go to the desktop.
+        case .secretGet, .notify: own + [.help]
+        default: own + [.json, .help]
+        }
     }
 
     private var own: [Option] {
@@ -30,7 +34,7 @@ enum Action: String, CaseIterable {
         case .secretSet: [.account, .replace]
         case .secretGet: [.account, .noNewline, .force]
         case .secretList, .secretDelete: [.account]
-        case .readers, .help: []
+        case .readers, .notify, .help: []
         }
     }
 
@@ -43,7 +47,8 @@ enum Action: String, CaseIterable {
         case .vault: ("[migrate tpm|file | trust]", 2)
         case .help: ("[COMMAND]", 2)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
-        case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log:
+        case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
+            .notify:
             ("", 0)
         }
     }
@@ -63,6 +68,7 @@ enum Action: String, CaseIterable {
         case .vault: CommandHelp.vault
         case .log: CommandHelp.log
         case .config: CommandHelp.config
+        case .notify: CommandHelp.notify
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet
         case .secretList: CommandHelp.secretList

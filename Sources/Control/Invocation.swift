@@ -51,6 +51,7 @@ package struct Invocation {
         case .vault: try vault()
         case .log: try log()
         case .config: try config()
+        case .notify: try notify()
         case .secretSet: try setSecret()
         case .secretGet: try getSecret()
         case .secretList: try listSecrets()
