@@ -59,7 +59,10 @@ final class Desktop {
                 shown = [:]
                 for number in all { try await close(number) }
             }
-        } catch { failed(error) }
+        } catch {
+            // That the bus has ended, its connection tells.
+            if error != .closed { failed(error) }
+        }
     }
 
     /// `Notify`: gives the desktop's number of the notice.

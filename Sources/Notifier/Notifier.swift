@@ -108,5 +108,5 @@ private final class NotifierStatus: @unchecked Sendable {
 }
 
 private func say(_ text: Text) {
-    complain("signet: \(String(decoding: text.bytes, as: UTF8.self))\n")
+    complain("signet: \(String(decoding: text.bytes, as: UTF8.self))")
 }

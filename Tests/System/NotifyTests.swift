@@ -17,7 +17,11 @@ struct NotifyTests {
 
     /// A desktop of alice's: an X server, a session bus, and dunst, which the bus starts.
     init() throws {
-        signet = try SignetStage.inhabited()
+        // A reader that keeps no prints itself, since the daemon is started anew here.
+        signet = try SignetStage(readers: [.text])
+        for (account, id) in [(Stage.alice, Touch.alice), (Stage.bob, Touch.bob)] {
+            try signet.enroll(account, as: id, on: .text)
+        }
         let stage = signet.stage
         try signet.shell(
             """
@@ -27,7 +31,7 @@ struct NotifyTests {
                 /usr/local/libexec/signet/signet-notify
             """)
         screen = try stage.start(
-            ["Xvfb", ":7", "-displayfd", "1", "-nolisten", "tcp"], as: Stage.alice)
+            ["Xvfb", ":7", "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local"], as: Stage.alice)
         try screen.expect("7\n", within: .seconds(20))
         bus = try stage.start(
             ["dbus-daemon", "--session", "--nofork", "--print-address=1",
@@ -55,7 +59,7 @@ struct NotifyTests {
         let asking = try asking()
         try monitor.expect("string \"locker asks for the finger of alice\"", within: .seconds(20))
         try monitor.expect("byte 2")
-        try signet.touch(Touch.alice)
+        try signet.touch(Touch.alice, on: .text)
         try asking.expect("successfully authenticated")
         // 3: closed by whoever showed it.
         try monitor.expect("member=NotificationClosed")
@@ -76,7 +80,7 @@ struct NotifyTests {
         try signet.start()
         let second = try asking()
         try monitor.expect("member=Notify\n", times: 2)
-        try signet.touch(Touch.alice)
+        try signet.touch(Touch.alice, on: .text)
         try second.expect("successfully authenticated")
         try monitor.expect("member=NotificationClosed", times: 2)
         #expect(notifier.ended == nil)
@@ -87,22 +91,21 @@ struct NotifyTests {
         let notifier = try notifier()
         let first = try asking()
         try monitor.expect("member=Notify\n", within: .seconds(20))
-        try signet.touch(Touch.alice)
+        try signet.touch(Touch.alice, on: .text)
         try first.expect("successfully authenticated")
         try monitor.expect("member=NotificationClosed")
 
         let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
         try terminal.expectInvitation()
-        try signet.touch(Touch.alice)
+        try signet.touch(Touch.alice, on: .text)
         try terminal.expect("root\r\n")
         let bobs = try asking(Stage.bob)
-        try bobs.expect(SignetStage.invitation)
-        try signet.touch(Touch.bob)
+        try signet.touch(Touch.bob, on: .text)
         try bobs.expect("successfully authenticated")
 
         let last = try asking()
         try monitor.expect("member=Notify\n", times: 2)
-        try signet.touch(Touch.alice)
+        try signet.touch(Touch.alice, on: .text)
         try last.expect("successfully authenticated")
         #expect(notifier.ended == nil)
         #expect(!monitor.output.contains("bob") && !monitor.output.contains("sudo"))
