@@ -46,7 +46,7 @@ let package = Package(
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
-        .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
+        .target(name: "ModuleOptions", dependencies: ["Statement", "Wire"], swiftSettings: common),
 
         // One wrapper for each C library.
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
@@ -73,6 +73,14 @@ let package = Package(
             dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
             swiftSettings: common),
 
+        // What is wrong with a machine: it only looks.
+        .target(
+            name: "Doctor",
+            dependencies: [
+                "ConfigurationFiles", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
+            ], swiftSettings: common),
+
         // The programs, as libraries.
         .target(
             name: "Daemon",
@@ -83,7 +91,8 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Policy", "Posix", "Statement", "Texts", "Wire",
+                "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
             ],
             swiftSettings: common),
         .target(
@@ -141,6 +150,8 @@ let package = Package(
             path: "Benchmarks/Bench", swiftSettings: common),
         // In C: Signet's own half of the bus offers nothing there.
         .executableTarget(
+            name: "mock-logind", dependencies: ["CFprint"], path: "Tests/MockLogind"),
+        .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
             linkerSettings: [.linkedLibrary("pam")]),
         .testTarget(
@@ -150,7 +161,7 @@ let package = Package(
             name: "StatementTests", dependencies: ["Statement", "TestSupport"],
             path: "Tests/Statement", swiftSettings: common),
         .testTarget(
-            name: "TextsTests", dependencies: ["Texts", "Wire"],
+            name: "TextsTests", dependencies: ["TestSupport", "Texts", "Wire"],
             path: "Tests/Texts", swiftSettings: common),
         .testTarget(
             name: "PolicyTests", dependencies: ["Policy", "Wire"],
@@ -167,6 +178,9 @@ let package = Package(
         .testTarget(
             name: "LoopTests", dependencies: ["Loop", "Posix"],
             path: "Tests/Loop", swiftSettings: common),
+        .testTarget(
+            name: "BusTests", dependencies: ["Bus", "CTestSupport", "Loop", "TestSupport"],
+            path: "Tests/Bus", swiftSettings: common),
         .testTarget(
             name: "ReaderTests",
             dependencies: ["CTestSupport", "Reader", "Loop", "TestSupport", "Wire"],
@@ -193,9 +207,14 @@ let package = Package(
                 "StoreSupport", "TestSupport", "Vault", "Wire", "testbench",
             ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
+            name: "DoctorTests",
+            dependencies: ["Doctor", "Policy", "Posix", "TestSupport", "Texts", "Wire"],
+            path: "Tests/Doctor", swiftSettings: common),
+        .testTarget(
             name: "ControlTests",
             dependencies: [
-                "Control", "Crypto", "Posix", "Statement", "Texts", "TestSupport", "Wire", "signet",
+                "Control", "Crypto", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
+                "TestSupport", "Wire", "signet",
             ], path: "Tests/Control", swiftSettings: common),
         .testTarget(
             name: "PAMModuleTests",

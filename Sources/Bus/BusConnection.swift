@@ -75,7 +75,8 @@ package final class BusConnection {
                 // The type is checked below: the library's own check tells less.
                 unsafe g_dbus_connection_call_with_unix_fd_list(
                     handle.pointer, call.destination, call.path, call.interface, call.member,
-                    body.pointer, nil, flags, limit.wholeMilliseconds, nil, cancellable, ended, data)
+                    body.pointer, nil, flags, limit.wholeMilliseconds, nil, cancellable, ended, data
+                )
             } finish: { result, error in
                 var descriptors: UnsafeMutablePointer<GUnixFDList>?
                 let body = unsafe g_dbus_connection_call_with_unix_fd_list_finish(

@@ -79,8 +79,9 @@ extension BusConnection {
         }
 
         /// Passes on what is of this sender and of this form.
-        func take(_ sender: String, _ path: String, _ names: (String, String), _ body: OpaquePointer)
-        {
+        func take(
+            _ sender: String, _ path: String, _ names: (String, String), _ body: OpaquePointer
+        ) {
             guard sender == signal.sender, path == signal.path,
                 names == (signal.interface, signal.member),
                 let values = unsafe ValueCoding.values(of: body, type: signal.type)

@@ -3,7 +3,7 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
-    case notify
+    case doctor, notify
     case secretSet = "secret set"
     case secretGet = "secret get"
     case secretList = "secret list"
@@ -34,7 +34,7 @@ enum Action: String, CaseIterable {
         case .secretSet: [.account, .replace]
         case .secretGet: [.account, .noNewline, .force]
         case .secretList, .secretDelete: [.account]
-        case .readers, .notify, .help: []
+        case .readers, .doctor, .notify, .help: []
         }
     }
 
@@ -48,7 +48,7 @@ enum Action: String, CaseIterable {
         case .help: ("[COMMAND]", 2)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
         case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
-            .notify:
+            .doctor, .notify:
             ("", 0)
         }
     }
@@ -68,6 +68,7 @@ enum Action: String, CaseIterable {
         case .vault: CommandHelp.vault
         case .log: CommandHelp.log
         case .config: CommandHelp.config
+        case .doctor: CommandHelp.doctor
         case .notify: CommandHelp.notify
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet

@@ -73,7 +73,7 @@ extension Denial {
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
             .cancelled, .remoteSession, .queueFull, .notPermitted, .unknownAccount, .fingerTaken,
             .fingerKnown, .tooManyFingers, .unknownFinger, .platformChanged, .secretExists,
-            .unknownSecret, .secretStale, .tooManySecrets:
+            .unknownSecret, .secretStale, .tooManySecrets, .notServed, .inBackground:
             .denied
         }
     }

@@ -105,8 +105,9 @@ extension Invocation {
                     ("account", .bytes(account)),
                     ("login", .optional(done.state) { .string($0.word) }),
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
+                    ("keptOut", .optional(done.keptOut, JSON.bytes)),
                 ]),
-            [outcome(account)] + keyringLines(done, account))
+            [outcome(account)] + keyringLines(done, account) + keptOutLines(done, account))
     }
 
     private func namedFinger() throws(CommandFault) -> Finger? {
@@ -156,9 +157,14 @@ extension Invocation {
                     ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
                     ("login", .optional(done.state) { .string($0.word) }),
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
+                    ("keptOut", .optional(done.keptOut, JSON.bytes)),
                     ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
                 ]),
-            lines + login + keyringLines(done, account) + secrets)
+            lines + login + keyringLines(done, account) + secrets + keptOutLines(done, account))
+    }
+
+    private func keptOutLines(_ done: DoneAnswer, _ account: Bytes) -> [Text] {
+        done.keptOut.map { [CommandStatus.keptOut(account, $0)] } ?? []
     }
 
     private func keyringLines(_ done: DoneAnswer, _ account: Bytes) -> [Text] {

@@ -32,6 +32,7 @@ package struct Invocation {
         var surroundings = Surroundings()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
         surroundings.interrupts = interrupts.descriptor.number
+        surroundings.catalogue = Catalogue.ofCaller()
         defer { extendLifetime(interrupts) }
         return run(words, in: surroundings).rawValue
     }
@@ -51,6 +52,7 @@ package struct Invocation {
         case .vault: try vault()
         case .log: try log()
         case .config: try config()
+        case .doctor: try doctor()
         case .notify: try notify()
         case .secretSet: try setSecret()
         case .secretGet: try getSecret()

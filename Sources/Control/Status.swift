@@ -11,6 +11,7 @@ enum Obstacle: String {
     case locked
     case noReader = "no-reader"
     case unused
+    case keptOut = "kept-out"
 }
 
 /// How things stand for an account, from all that is asked.
@@ -32,6 +33,7 @@ struct Standing {
         if status.closed != nil { obstacles.append(.closed) }
         if status.lock != .open { obstacles.append(.locked) }
         if services.isEmpty { obstacles.append(.unused) }
+        if status.keptOut != nil { obstacles.append(.keptOut) }
         return obstacles
     }
 }
@@ -41,13 +43,14 @@ extension Invocation {
     func status() throws(CommandFault) {
         let account = try account()
         let standing = Standing(
-            status: try ask(account), readers: try knownReaders(),
+            status: try status(of: account), readers: try knownReaders(),
             services: PAMServices(directory: surroundings.pamDirectory).using("pam_signet.so"))
         say(standing.document, standing.lines)
         guard standing.obstacles.isEmpty else { throw .said(.denied) }
     }
 
-    private func ask(_ account: Bytes) throws(CommandFault) -> StatusAnswer {
+    /// How things stand for an account.
+    func status(of account: Bytes) throws(CommandFault) -> StatusAnswer {
         var status: StatusAnswer?
         try exchange(.status(account: account)).run { (answer) throws(CommandFault) in
             switch answer {
@@ -82,6 +85,9 @@ extension Standing {
             [CommandStatus.login, CommandStatus.login(status)],
         ]
         if let way = CommandStatus.wayOn(status) { rows.append(["", way]) }
+        if let setting = status.keptOut {
+            rows.append(["", CommandStatus.keptOut(status.account, setting)])
+        }
         rows.append([CommandStatus.fingers, CommandStatus.fingers(status)])
         if let secrets = status.secrets {
             rows.append([CommandStatus.secrets, CommandSecrets.status(secrets)])
@@ -146,6 +152,7 @@ extension Standing {
                 ("services", .array(services.map { .string($0) })),
                 ("program", .bytes(status.program)), ("vault", .bytes(status.vault)),
                 ("device", .bytes(Hexadecimal.encode(status.device))),
+                ("keptOut", .optional(status.keptOut, JSON.bytes)),
                 ("configurationFault", .optional(status.configurationFault, JSON.bytes)),
             ])
     }

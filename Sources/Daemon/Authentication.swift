@@ -12,8 +12,10 @@ extension Service {
     ) async -> Answer {
         let end = clock.sinceBoot() + timeout(request)
         if let denial = remoteDenial(request.remoteHost, client) { return .denial(denial) }
+        if let denial = listDenial(request.service, account) { return .denial(denial) }
+        if let denial = backgroundDenial(request, client) { return .denial(denial) }
         if case .deny(let denial) = standing(of: account) { return .denial(denial) }
-        let wish = wish(request, account)
+        let wish = wish(request, account, client.peer)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let opensKeyring = mayHavePassword(request, account, client)
         let ruling = await told(request, account) {
@@ -51,11 +53,11 @@ extension Service {
         return min(.milliseconds(Int64(milliseconds)), longest)
     }
 
-    private func wish(_ request: AuthenticateRequest, _ account: Account) -> TouchWish {
-        let who = Prompt.who(account: Bytes(account.name.utf8), terminal: request.terminal)
-        let name: Text = "\(request.service) (\(who))"
-        return TouchWish(
-            account: account, who: Bytes(name.bytes.prefix(Limit.text)),
+    private func wish(
+        _ request: AuthenticateRequest, _ account: Account, _ peer: PeerCredentials
+    ) -> TouchWish {
+        TouchWish(
+            account: account, asker: Asker(request, account, peer),
             tries: min(Int(request.maximumTries), settings.count(Settings.touchTries)),
             timeout: timeout(request))
     }

@@ -49,7 +49,7 @@ extension Service {
             return await issue(account, listed: [], in: vault, because: reason)
         }
         let wish = TouchWish(
-            account: account, who: Bytes("signet enable (\(account.name))".utf8), tries: 1,
+            account: account, asker: Asker("signet enable (\(account.name))"), tries: 1,
             timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         defer { queue.leave() }

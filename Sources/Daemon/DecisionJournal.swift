@@ -41,6 +41,7 @@ struct DecisionJournal: Sendable {
                     "SIGNET_SERVICE": readable(context.service),
                     "SIGNET_TERMINAL": readable(context.terminal),
                     "SIGNET_PURPOSE": readable(context.purpose),
+                    "SIGNET_PRESENCE": context.presence,
                 ]))
     }
 
@@ -105,6 +106,7 @@ private struct Context {
     var service: Bytes = []
     var terminal: Bytes = []
     var purpose: Bytes = []
+    var presence = ""
 
     init(_ request: Request) {
         switch request {
@@ -112,6 +114,7 @@ private struct Context {
             service = asked.service
             terminal = asked.terminal
             purpose = asked.purpose
+            presence = "\(asked.presence)"
         case .secretSet(let asked): purpose = SecretPurpose.text(asked.name)
         case .secretGet(_, let name, _): purpose = SecretPurpose.text(name)
         case .secretDelete(_, let name): purpose = SecretPurpose.text(name)

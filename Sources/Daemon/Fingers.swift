@@ -15,7 +15,7 @@ extension Service {
     ) async -> Answer {
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
         let wish = TouchWish(
-            account: account, who: Bytes("signet enroll (\(account.name))".utf8), tries: 1,
+            account: account, asker: Asker("signet enroll (\(account.name))"), tries: 1,
             timeout: limit)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         defer { queue.leave() }
@@ -171,7 +171,7 @@ extension Service {
     /// Waits for the turn at the readers, to delete what they keep; the caller ends it.
     private func hasTurnToForget(_ account: Account, _ client: any Client) async -> Bool {
         let wish = TouchWish(
-            account: account, who: Bytes("signet delete (\(account.name))".utf8), tries: 1,
+            account: account, asker: Asker("signet delete (\(account.name))"), tries: 1,
             timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
         if await turnDenial(wish, client) == nil { return true }
         journal.fault("a deleted print stays on its reader for now", account: account.name)

@@ -8,8 +8,8 @@ import Wire
 /// What a request for a touch wants.
 struct TouchWish {
     let account: Account
-    /// Who asks, for whoever waits behind: `sudo (alice, pts/3)`.
-    let who: Bytes
+    /// Who asks, for whoever waits behind.
+    let asker: Asker
     let tries: Int
     let timeout: Duration
 }
@@ -30,7 +30,7 @@ extension Service {
     /// `queue.leave()`.
     func turnDenial(_ wish: TouchWish, _ client: any Client) async -> Denial? {
         let (turn, expired) = await limited(to: wish.timeout) { [queue] in
-            await queue.turn(for: wish.who, of: wish.account.uid) { inFront in
+            await queue.turn(for: wish.asker, of: wish.account.uid) { inFront in
                 client.post(.notice(Notice(.waiting, subject: inFront)))
             }
         }

@@ -20,6 +20,7 @@ extension Service {
                 prints: 0, damaged: 0, state: .none, generation: 0, lock: .open,
                 program: Bytes(Version.text.utf8), vault: [],
                 device: state.device)
+            status.keptOut = exclusion(of: account).map { Bytes($0.name.utf8) }
             guard let kept = try kept(account) else { return .allow(status) }
             describe(kept.lockout.load(), in: &status)
             let enrolment: Enrolment

@@ -122,7 +122,7 @@ extension Service {
             matter = try SignedMatter(secret: name)
         } catch { return .denial(denial(for: .file(.system(error)), account)) }
         let wish = TouchWish(
-            account: account, who: Bytes("signet secret get (\(account.name))".utf8),
+            account: account, asker: Asker("signet secret get (\(account.name))"),
             tries: min(Self.tries, settings.count(Settings.touchTries)), timeout: timeout)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let touched = await touch(wish, matter, until: end, client) {

@@ -131,9 +131,10 @@ final class Service: Answering {
         case .authenticate(let request): await authenticate(request, account, client)
         case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
         case .enroll(_, let finger, let readerID):
-            await enroll(account, finger, readerID, password, client)
+            keptOut(await enroll(account, finger, readerID, password, client), account)
         case .delete(_, let finger): await delete(account, finger, password, client)
-        case .enable(_, let keyring): await enable(account, keyring: keyring, password, client)
+        case .enable(_, let keyring):
+            keptOut(await enable(account, keyring: keyring, password, client), account)
         case .passwordChanged: await passwordChanged(account, client)
         case .disable: disable(account)
         case .unlock: unlock(account, because: "unlocked with the password")

@@ -10,7 +10,7 @@ final class TouchQueue {
     private struct Place {
         let id: UInt64
         let account: UInt32
-        let who: Bytes
+        let asker: Asker
         let inFront: (Bytes) -> Void
         let turn: CheckedContinuation<Turn, Never>
     }
@@ -27,7 +27,7 @@ final class TouchQueue {
 
     private let limit: Int
     private let perAccount: Int
-    private var current: (account: UInt32, who: Bytes)?
+    private var current: (account: UInt32, asker: Asker)?
     private var places: [Place] = []
     private var nextID: UInt64 = 0
 
@@ -40,17 +40,17 @@ final class TouchQueue {
     /// Waits for a turn for an account's finger; `inFront` is told whose turn it is, each time that
     /// changes.
     func turn(
-        for who: Bytes, of account: UInt32, inFront: @escaping (Bytes) -> Void
+        for asker: Asker, of account: UInt32, inFront: @escaping (Bytes) -> Void
     ) async -> Turn {
         if current == nil {
-            current = (account, who)
+            current = (account, asker)
             return .granted(waited: false)
         }
         let id = nextID
         nextID += 1
         return await withTaskCancellationHandler {
             await withCheckedContinuation { turn in
-                join(Place(id: id, account: account, who: who, inFront: inFront, turn: turn))
+                join(Place(id: id, account: account, asker: asker, inFront: inFront, turn: turn))
             }
         } onCancel: {
             onService { self.giveUp(id) }
@@ -61,15 +61,16 @@ final class TouchQueue {
     private func join(_ place: Place) {
         if Task.isCancelled { return place.turn.resume(returning: .cancelled) }
         guard let current else {
-            self.current = (place.account, place.who)
+            self.current = (place.account, place.asker)
             return place.turn.resume(returning: .granted(waited: true))
         }
         let own = places.count { $0.account == place.account }
         guard places.count < limit, own < perAccount else {
-            return place.turn.resume(returning: .full(inFront: current.who))
+            let name = current.asker.name(for: place.asker)
+            return place.turn.resume(returning: .full(inFront: name))
         }
         places.append(place)
-        place.inFront(current.who)
+        place.inFront(current.asker.name(for: place.asker))
     }
 
     /// Ends the caller's turn; the first in line has it then, one of another account if there is.
@@ -81,8 +82,8 @@ final class TouchQueue {
             return
         }
         let next = places.remove(at: index)
-        current = (next.account, next.who)
-        for place in places { place.inFront(next.who) }
+        current = (next.account, next.asker)
+        for place in places { place.inFront(next.asker.name(for: place.asker)) }
         next.turn.resume(returning: .granted(waited: true))
     }
 

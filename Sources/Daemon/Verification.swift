@@ -12,7 +12,7 @@ extension Service {
         let timeout = touchTime(milliseconds)
         let end = clock.sinceBoot() + timeout
         let wish = TouchWish(
-            account: account, who: Bytes("signet verify (\(account.name))".utf8), tries: 1,
+            account: account, asker: Asker("signet verify (\(account.name))"), tries: 1,
             timeout: timeout)
         if case .deny(let denial) = fingers(of: account) { return .denial(denial) }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }

@@ -1,5 +1,6 @@
 #if !hasFeature(Embedded)
 import Statement
+import Wire
 #endif
 
 /// What the administrator wrote after the module's name in the PAM stack.
@@ -12,6 +13,11 @@ package struct ModuleOptions: Equatable, Sendable {
     package private(set) var debug = false
     /// Where the daemon listens, an absolute path.
     package private(set) var socket: [UInt8] = StaticString("/run/signet/signetd.sock").bytes
+    /// How a touch is asked for.
+    package private(set) var prompt = Prompting.auto
+    /// Milliseconds before the reader is asked, 0 to 5,000.
+    package private(set) var delayMilliseconds: UInt32 = 0
+    private var statedBackground: BackgroundPolicy?
 
     /// Why an option was refused; the payload is its index.
     package enum Fault: Error, Equatable {
@@ -42,6 +48,19 @@ package struct ModuleOptions: Equatable, Sendable {
         }
     }
 
+    /// What becomes of a request from the background: as the line says, or as suits the service.
+    ///
+    /// What gives rights on the spot is refused there: a touch could be meant for something else.
+    package func background(for service: [UInt8]) -> BackgroundPolicy {
+        if let statedBackground { return statedBackground }
+        for name in ModuleOptions.attended where name.bytes == service { return .refuse }
+        return .allow
+    }
+
+    private static var attended: [StaticString] {
+        ["sudo", "sudo-i", "su", "su-l", "runuser", "runuser-l", "doas"]
+    }
+
     private mutating func take(_ option: Option, _ value: [UInt8]) -> Bool {
         switch option {
         case .timeout:
@@ -58,6 +77,15 @@ package struct ModuleOptions: Equatable, Sendable {
         case .socket:
             guard ModuleOptions.isPlainPath(value) else { return false }
             socket = value
+        case .prompt:
+            guard let chosen = Prompting(of: value) else { return false }
+            prompt = chosen
+        case .background:
+            guard let chosen = BackgroundPolicy(of: value) else { return false }
+            statedBackground = chosen
+        case .delay:
+            guard let delay = Decimal.decode(value), delay <= 5_000 else { return false }
+            delayMilliseconds = UInt32(truncatingIfNeeded: delay)
         }
         return true
     }
@@ -76,12 +104,62 @@ package struct ModuleOptions: Equatable, Sendable {
     }
 }
 
+/// How a touch is asked for.
+package enum Prompting: CaseIterable, Sendable {
+    /// With the line for a password where the terminal allows it, else with a message alone.
+    case auto
+    /// With that line, or not at all.
+    case together
+    /// With a message alone: nothing is read from the terminal.
+    case finger
+    /// Without a word.
+    case off
+
+    private var name: StaticString {
+        switch self {
+        case .auto: "auto"
+        case .together: "together"
+        case .finger: "finger"
+        case .off: "off"
+        }
+    }
+
+    fileprivate init?(of value: [UInt8]) {
+        for choice in Prompting.allCases where choice.name.bytes == value {
+            self = choice
+            return
+        }
+        return nil
+    }
+}
+
+extension BackgroundPolicy {
+    private var name: StaticString {
+        switch self {
+        case .refuse: "refuse"
+        case .warn: "warn"
+        case .allow: "allow"
+        }
+    }
+
+    fileprivate init?(of value: [UInt8]) {
+        for choice in BackgroundPolicy.allCases where choice.name.bytes == value {
+            self = choice
+            return
+        }
+        return nil
+    }
+}
+
 /// The options that there are; the raw value is a bit of the set of those seen.
 private enum Option: UInt8, CaseIterable {
     case timeout = 1
     case maximumTries = 2
     case debug = 4
     case socket = 8
+    case prompt = 16
+    case background = 32
+    case delay = 64
 
     var prefix: [UInt8] {
         switch self {
@@ -89,6 +167,9 @@ private enum Option: UInt8, CaseIterable {
         case .maximumTries: StaticString("max-tries=").bytes
         case .debug: StaticString("debug").bytes
         case .socket: StaticString("socket=").bytes
+        case .prompt: StaticString("prompt=").bytes
+        case .background: StaticString("background=").bytes
+        case .delay: StaticString("delay=").bytes
         }
     }
 
@@ -101,3 +182,14 @@ private enum Option: UInt8, CaseIterable {
         return nil
     }
 }
+
+#if !hasFeature(Embedded)
+extension ModuleOptions {
+    /// The options that there are, without their values: what the manual page must have.
+    package static var names: [String] {
+        Option.allCases.map { option in
+            String(decoding: option.prefix, as: UTF8.self).filter { $0 != "=" }
+        }
+    }
+}
+#endif

@@ -4,41 +4,22 @@ import Statement
 
 /// How sudo was called, as far as it matters here: what is confirmed, and who asks for passwords.
 package struct SudoCommand: Equatable, Sendable {
-    /// The longest purpose in bytes.
-    package static let longestPurpose = 1_024
-
-    /// The command line with spaces between its words, cut to 1,024 bytes with `…`.
+    /// The command line, with `sudo` or `sudoedit` in front whatever the caller named it.
     package let purpose: [UInt8]
     /// Whether sudo was told `-n`, `-A` or `-S`: then nothing else may ask on the terminal.
     package let asksElsewhere: Bool
 
-    /// From the contents of /proc/PID/cmdline: words, each ended by NUL.
-    ///
-    /// The first word is the caller's to choose, so `sudo` or `sudoedit` stands in its place.
-    package init(parsing text: [UInt8]) {
-        var words = text.parts(between: 0)
-        if text.last == 0 { words.removeLast() }
-        let edits = words.first?.ends(with: StaticString("sudoedit").bytes) ?? false
-        var line = edits ? StaticString("sudoedit").bytes : StaticString("sudo").bytes
-        for word in words.dropFirst() {
-            line.append(UInt8(ascii: " "))
-            line += word
-            if line.count > SudoCommand.longestPurpose { break }
-        }
-        purpose = SudoCommand.cut(line)
-        asksElsewhere = SudoCommand.asksElsewhere(words.dropFirst())
+    /// From sudo's command line.
+    package init(_ line: ProgramCall) {
+        purpose = line.purpose(of: SudoCommand.edits(line.words.first) ? "sudoedit" : "sudo")
+        asksElsewhere = SudoCommand.asksElsewhere(line.words.dropFirst())
     }
 
-    private static func cut(_ line: [UInt8]) -> [UInt8] {
-        guard line.count > longestPurpose else { return line }
-        let ellipsis = StaticString("…").bytes
-        var kept = line.prefix(longestPurpose - ellipsis.count)
-        // Not in the middle of a character.
-        if line[kept.endIndex] & 0xC0 == 0x80 {
-            while let last = kept.last, last & 0xC0 == 0x80 { kept.removeLast() }
-            kept = kept.dropLast()
-        }
-        return [UInt8](kept) + ellipsis
+    /// Whether sudo edits: it goes by the end of the name that it was called by.
+    private static func edits(_ word: [UInt8]?) -> Bool {
+        guard let name = word?.parts(between: UInt8(ascii: "/")).last else { return false }
+        let end = StaticString("edit").bytes
+        return name.count > end.count && [UInt8](name.suffix(end.count)) == end
     }
 
     /// Reads sudo's own options, which end at the first word that is neither an option nor
@@ -104,11 +85,5 @@ package struct SudoCommand: Equatable, Sendable {
     private static func isAny(of names: [StaticString], _ word: [UInt8]) -> Bool {
         for name in names where word.count > 2 && name.bytes.starts(with: word) { return true }
         return false
-    }
-}
-
-extension [UInt8] {
-    fileprivate func ends(with end: [UInt8]) -> Bool {
-        count >= end.count && [UInt8](suffix(end.count)) == end
     }
 }

@@ -5,19 +5,19 @@ struct Dialogue {
     private let application: Application
     private let login: Login
     private let deadline: Deadline
-    private let terminal: Terminal?
+    private let place: Place
     private var line: PasswordLine?
     private var mismatches: UInt8 = 0
 
     /// How long the daemon may take to say anything at all.
     private static let firstAnswerMilliseconds: UInt32 = 5_000
 
-    /// Begins one; `terminal` is where a password may be typed, nil if nowhere.
-    init(_ application: Application, _ login: Login, deadline: Deadline, terminal: Terminal?) {
+    /// Begins one; `place` tells where a password may be typed, and where the request comes from.
+    init(_ application: Application, _ login: Login, deadline: Deadline, _ place: Place) {
         self.application = application
         self.login = login
         self.deadline = deadline
-        self.terminal = terminal
+        self.place = place
     }
 
     /// The daemon's assertion; everything else throws.
@@ -55,7 +55,7 @@ struct Dialogue {
     private mutating func take(_ answer: LoginAnswer) throws(Ending) -> Assertion? {
         switch answer {
         case .notice(let notice):
-            show(notice)
+            try show(notice)
             return nil
         case .assertion(let assertion):
             return assertion
@@ -64,7 +64,7 @@ struct Dialogue {
         }
     }
 
-    private mutating func show(_ notice: Notice) {
+    private mutating func show(_ notice: Notice) throws(Ending) {
         if notice.kind == .noMatch {
             mismatches = mismatches == .max ? .max : mismatches + 1
             // The denial that follows says it.
@@ -75,13 +75,19 @@ struct Dialogue {
         application.show(text)
         // What is told ahead of the touch stands above the line on which a password is typed.
         guard notice.kind != .passwordStale else { return }
-        if line == nil, let terminal { line = PasswordLine.open(on: terminal) }
+        if line == nil, let terminal = place.terminal {
+            let prompt = application.rendering(Prompt.orPassword)
+            line = PasswordLine.open(on: terminal, prompt: prompt)
+        }
+        guard line != nil || !place.wantsLine else {
+            throw .declined("no password can be typed here beside the touch")
+        }
     }
 
     private func text(of notice: Notice) -> Text? {
         guard notice.kind == .touch else { return notice.text }
         let who = Prompt.who(account: login.account, terminal: login.terminal)
-        return Prompt.touch(notice, purpose: login.purpose, who: who)
+        return Prompt.touch(notice, purpose: login.purpose, who: who, place.warning)
     }
 
     private mutating func wait(for daemon: borrowing Connection) throws(Ending) {

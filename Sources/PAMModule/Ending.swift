@@ -81,7 +81,8 @@ extension Denial {
             .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerTaken,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
-            .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
+            .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets, .notServed,
+            .inBackground:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -92,7 +93,7 @@ extension DenialReason {
     fileprivate var isSilent: Bool {
         switch self {
         case .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
-            .unknownAccount:
+            .unknownAccount, .notServed, .inBackground:
             true
         case .invalidated, .lockedForNow, .lockedUntilPassword, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .noMatch, .timedOut, .queueFull, .wrongPassword,

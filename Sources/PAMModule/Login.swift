@@ -18,20 +18,29 @@ struct Login {
         try application.keep([])
         let options = try read(arguments)
         application.debug = options.debug
+        application.isQuiet = options.prompt == .off
+        application.trace(Text(escaping: Release.mark.bytes))
         let login = try Login(of: application)
         let registration = try RegisteredKey.look(for: login.account, uid: login.uid)
         // From here on the daemon may hold failures against the account, which a password lifts.
         try application.keep(login.account)
-        let terminal = try login.openTerminal(application)
+        let place = try Place(of: login, application, options)
+        pause(milliseconds: options.delayMilliseconds)
         repeat {
             do throws(Ending) {
-                try login.attempt(application, options, registration, terminal)
+                try login.attempt(application, options, registration, place)
                 return try application.keep([])
             } catch .suspended {
                 application.trace("suspended, and continued")
             }
-        } while terminal?.isForeground ?? false
+        } while place.isForeground
         throw .declined("the process is in the background")
+    }
+
+    /// Leaves the person a moment, before the daemon knows of anything.
+    private static func pause(milliseconds: UInt32) {
+        let end = Deadline(milliseconds: milliseconds)
+        while end.millisecondsLeft > 0 { _ = poll(nil, 0, end.millisecondsLeft) }
     }
 
     /// From what the application says; declines where the module is not to act.
@@ -48,12 +57,20 @@ struct Login {
         service = try application.item(PAM_SERVICE)
         terminal = Login.label(try application.item(PAM_TTY))
         requester = Login.label(try application.item(PAM_RUSER))
-        guard application.isSudo else {
-            (purpose, asksElsewhere) = ([], false)
-            return
+        if application.isSudo {
+            let command = SudoCommand(ProgramCall.ofThisProcess)
+            (purpose, asksElsewhere) = (command.purpose, command.asksElsewhere)
+        } else {
+            let program = Login.program(of: service)
+            purpose = program.map { ProgramCall.ofThisProcess.purpose(of: $0) } ?? []
+            asksElsewhere = false
         }
-        let command = Login.sudoCommand()
-        (purpose, asksElsewhere) = (command.purpose, command.asksElsewhere)
+    }
+
+    /// The program behind a service, where its command line says what a touch would confirm.
+    private static func program(of service: Bytes) -> StaticString? {
+        for name in ["su", "su-l"] as [StaticString] where name.bytes == service { return "su" }
+        return StaticString("doas").bytes == service ? "doas" : nil
     }
 
     private static func read(_ arguments: [Bytes]) throws(Ending) -> ModuleOptions {
@@ -71,41 +88,21 @@ struct Login {
     private static func label(_ text: Bytes) -> Bytes {
         text.count <= Limit.label ? text : []
     }
-
-    /// How this process was called, if it is sudo.
-    private static func sudoCommand() -> SudoCommand {
-        let opened = StaticString("/proc/self/cmdline").bytes.withCString { path in
-            unsafe open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC)
-        }
-        guard let file = Descriptor(adopting: opened) else { return SudoCommand(parsing: []) }
-        return SudoCommand(parsing: file.beginning(cap: 16_384))
-    }
-
-    /// Where a password may be typed instead of a touch: nil if nowhere.
-    ///
-    /// A process in the background must not take a touch that was meant for another.
-    private func openTerminal(_ application: Application) throws(Ending) -> Terminal? {
-        guard !asksElsewhere else { throw .declined("sudo is not to ask on the terminal") }
-        guard let terminal = Terminal.open(named: terminal) else { return nil }
-        guard terminal.isForeground else { throw .declined("the process is in the background") }
-        guard application.isSudo || isatty(STDIN_FILENO) == 1 else { return nil }
-        return terminal
-    }
 }
 
 extension Login {
     /// Asks once: connects, sends a fresh challenge, awaits the answer, and checks it.
     private func attempt(
         _ application: Application, _ options: ModuleOptions,
-        _ registration: RegisteredKey.Registration, _ terminal: Terminal?
+        _ registration: RegisteredKey.Registration, _ place: Place
     ) throws(Ending) {
         let deadline = Deadline(milliseconds: options.timeoutSeconds * 1_000)
-        var dialogue = Dialogue(application, self, deadline: deadline, terminal: terminal)
+        var dialogue = Dialogue(application, self, deadline: deadline, place)
         // Runs after the connection is closed: no finger is awaited while the process is stopped.
         defer { dialogue.end() }
         var daemon = try Connection.open(options.socket)
         let challenge = try Login.freshChallenge()
-        let request = request(challenge, options)
+        let request = request(challenge, options, place)
         try daemon.send { () throws(WireFault) in try LoginRequest.authenticate(request) }
         switch registration {
         case .switchedOff:
@@ -139,12 +136,15 @@ extension Login {
         return challenge
     }
 
-    private func request(_ challenge: Bytes, _ options: ModuleOptions) -> AuthenticateRequest {
+    private func request(
+        _ challenge: Bytes, _ options: ModuleOptions, _ place: Place
+    ) -> AuthenticateRequest {
         AuthenticateRequest(
             account: account, challenge: challenge, service: service, terminal: terminal,
             requester: requester, purpose: purpose,
             timeoutMilliseconds: options.timeoutSeconds * 1_000,
-            maximumTries: options.maximumTries, wantsKeyring: geteuid() == 0)
+            maximumTries: options.maximumTries, wantsKeyring: geteuid() == 0,
+            presence: place.presence, background: options.background(for: service))
     }
 
     /// Succeeds only for a statement of this very login, signed by the registered key.

@@ -10,8 +10,8 @@ final class Terminal {
         self.file = file
     }
 
-    /// The terminal, or nil where there is none or it is another.
-    static func open(named name: Bytes) -> Terminal? {
+    /// The terminal, or nil where there is none or it is another; for reading too if that is said.
+    static func open(named name: Bytes, toRead: Bool) -> Terminal? {
         guard !name.isEmpty else { return nil }
         let isPath = name.first == UInt8(ascii: "/")
         let path = isPath ? name : StaticString("/dev/").bytes + name
@@ -20,7 +20,9 @@ final class Terminal {
         guard found == 0, status.isOf(S_IFCHR) else { return nil }
         let opened = StaticString("/dev/tty").bytes.withCString { path in
             // A description of its own, so that O_NONBLOCK concerns nobody else.
-            unsafe open_at(AT_FDCWD, path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+            unsafe open_at(
+                AT_FDCWD, path,
+                (toRead ? O_RDWR : O_WRONLY) | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         }
         guard let file = Descriptor(adopting: opened) else { return nil }
         var device: UInt32 = 0

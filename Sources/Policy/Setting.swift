@@ -29,6 +29,8 @@ package struct Setting: Sendable {
         case duration(ClosedRange<Duration>, orOff: Bool)
         case count(ClosedRange<Int>)
         case words
+        /// Names, each with or without `!` in front.
+        case names
         /// One of these.
         case choice([String])
         /// Any text of 1 to this many bytes.
@@ -89,6 +91,19 @@ package enum Settings {
         section: "password", key: "timeout", standard: .duration(.seconds(30)),
         accepts: .duration(.seconds(1)...(.seconds(300)), orOff: false),
         purpose: "the longest time that the check of a password may take")
+    /// `login.services`
+    package static let loginServices = Setting(
+        section: "login", key: "services", standard: .words([]), accepts: .names,
+        purpose: "PAM services with fingerprint login: name for only these, !name for all but these"
+    )
+    /// `login.accounts`
+    package static let loginAccounts = Setting(
+        section: "login", key: "accounts", standard: .words(["!root"]), accepts: .names,
+        purpose: "accounts with fingerprint login, in the same way; put !root there too")
+    /// `login.groups`
+    package static let loginGroups = Setting(
+        section: "login", key: "groups", standard: .words([]), accepts: .names,
+        purpose: "groups whose members have fingerprint login, in the same way")
 
     /// `keyring.except`
     package static let keyringExcept = Setting(
@@ -121,7 +136,8 @@ package enum Settings {
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
-        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, keyringExcept, vaultKind,
+        ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
+        loginAccounts, loginGroups, keyringExcept, vaultKind,
         vaultTPM, vaultRegisters, vaultTimeout,
     ]
 }

@@ -36,6 +36,11 @@ extension Setting.Form {
             return .duration(duration)
         case .words:
             return Setting.Form.words(text).map(SettingValue.words)
+        case .names:
+            guard let words = Setting.Form.words(text), words.allSatisfy(NameList.isEntry) else {
+                return nil
+            }
+            return .words(words)
         case .choice(let words): return words.contains(text) ? .word(text) : nil
         case .text(let most):
             return (1...most).contains(text.utf8.count) ? .word(text) : nil
@@ -52,6 +57,7 @@ extension Setting.Form {
             "a time from \(SettingValue.duration(bounds.lowerBound).text) to "
                 + "\(SettingValue.duration(bounds.upperBound).text)" + (orOff ? ", or off" : "")
         case .words: "words with commas between"
+        case .names: "names with commas between, each with or without ! in front"
         case .choice(let words): words.joined(separator: ", or ")
         case .text(let most): "a text of at most \(most) bytes"
         case .numbers(let bounds):

@@ -4,16 +4,20 @@
 /// the direction of writing: with these a line could show other than what it says.
 package enum Printable {
     /// The text with each byte of anything else, and of one further character, put through
-    /// `escape`, which appends what stands for it.
+    /// `escape`, which appends what stands for it. With `invisible` that concerns characters too
+    /// that take no room or show nothing: in a form that is signed they stay as they are.
     package static func escaping(
-        _ text: [UInt8], and further: UInt8? = nil, by escape: (UInt8, inout [UInt8]) -> Void
+        _ text: [UInt8], and further: UInt8? = nil, invisible: Bool = false,
+        by escape: (UInt8, inout [UInt8]) -> Void
     ) -> [UInt8] {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(text.count)
         var index = 0
         while index < text.count {
             let length = characterLength(text, index)
-            let stands = length > 0 && text[index] != further && !isControl(text, index, length)
+            let stands =
+                length > 0 && text[index] != further && !isControl(text, index, length)
+                && !(invisible && isInvisible(scalar(text, index, length)))
             for byte in text[index..<index + max(length, 1)] {
                 if stands { escaped.append(byte) } else { escape(byte, &escaped) }
             }
@@ -41,6 +45,27 @@ package enum Printable {
         guard text.count - index >= length, second.contains(text[index + 1]) else { return 0 }
         for offset in 2..<length where text[index + offset] & 0xC0 != 0x80 { return 0 }
         return length
+    }
+
+    /// The number of the well-formed character at an index.
+    private static func scalar(_ text: [UInt8], _ index: Int, _ length: Int) -> UInt32 {
+        guard length > 1 else { return UInt32(text[index]) }
+        var scalar = UInt32(text[index]) & (0x7F >> UInt32(length))
+        for offset in 1..<length { scalar = scalar << 6 | UInt32(text[index + offset] & 0x3F) }
+        return scalar
+    }
+
+    /// Whether a character shows nothing where it stands: Unicode's Default_Ignorable_Code_Point,
+    /// the interlinear marks, and the blank pattern of Braille.
+    private static func isInvisible(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0xAD, 0x34F, 0x61C, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F,
+            0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0x2800, 0x3164, 0xFE00...0xFE0F,
+            0xFEFF, 0xFFA0, 0xFFF0...0xFFFB, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A,
+            0xE0000...0xE0FFF:
+            true
+        default: false
+        }
     }
 
     /// Whether the well-formed character at an index is one of the controls.

@@ -10,8 +10,10 @@ package enum CommandOutcome {
     }
     /// A finger was removed, or all.
     package static func deleted(_ finger: Bytes?, account: Bytes, prints: UInt8) -> Text {
-        let what: Text = finger.map { "\($0) is" } ?? "all fingers are"
-        return "\(what) deleted for \(account): \(fingers(prints)) left"
+        guard let finger else {
+            return "all fingers are deleted for \(account): \(fingers(prints)) left"
+        }
+        return "\(finger) is deleted for \(account): \(fingers(prints)) left"
     }
     /// The finger was recognised.
     package static func matched(_ finger: Bytes?) -> Text {
@@ -99,6 +101,7 @@ package enum CommandOutcome {
     }
     /// The stock command that checks it.
     package static func checkCommand(_ account: Bytes, namespace: Bytes) -> Text {
+        // Untranslated: a command.
         """
         ssh-keygen -Y verify -f signers -I \(account) -n \(namespace) \
         -s statement.sig < statement

@@ -45,11 +45,19 @@ extension Notice {
 
 /// What the PAM module shows around a touch.
 package enum Prompt {
-    /// The reader waits; `purpose` is what is confirmed, empty if there is nothing to say.
-    package static func touch(_ notice: Notice, purpose: Bytes, who: Text) -> Text {
+    /// The reader waits; `purpose` is what is confirmed, empty if there is nothing to say, and
+    /// `warning` is where the request comes from, nil if there is nothing to warn of.
+    package static func touch(
+        _ notice: Notice, purpose: Bytes, who: Text, _ warning: Presence? = nil
+    ) -> Text {
         let action = notice.text ?? "touch the reader"
-        if purpose.isEmpty { return "\(action) (\(who))" }
-        return "\(action) to confirm: \(purpose) (\(who))"
+        let touch: Text =
+            purpose.isEmpty ? "\(action) (\(who))" : "\(action) to confirm: \(purpose) (\(who))"
+        switch warning {
+        case .foreground, nil: return touch
+        case .background: return "a request from the background: \(touch)"
+        case .noTerminal: return "a request without a terminal: \(touch)"
+        }
     }
 
     /// Who asks: account and terminal, without `/dev/`.

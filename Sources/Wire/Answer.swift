@@ -62,6 +62,8 @@ package struct StatusAnswer: Equatable, Sendable {
     package var secrets: UInt32?
     /// Whether a touch opens the keyring.
     package var keyring: KeyringState
+    /// The setting that keeps the account out of fingerprint login; nil where none does.
+    package var keptOut: Bytes?
 
     /// All of it.
     package init(
@@ -69,7 +71,7 @@ package struct StatusAnswer: Equatable, Sendable {
         since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
         prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64,
         lock: LockState, program: Bytes, vault: Bytes, device: Bytes, secrets: UInt32? = nil,
-        keyring: KeyringState = .off
+        keyring: KeyringState = .off, keptOut: Bytes? = nil
     ) {
         self.account = account
         self.seconds = seconds
@@ -87,6 +89,7 @@ package struct StatusAnswer: Equatable, Sendable {
         self.device = device
         self.secrets = secrets
         self.keyring = keyring
+        self.keptOut = keptOut
     }
 }
 
@@ -286,17 +289,20 @@ package struct DoneAnswer: Equatable, Sendable {
     package var secrets: UInt32?
     /// Whether a touch opens the keyring now; nil where it was never turned on.
     package var keyring: KeyringState?
+    /// The setting that keeps the account out of fingerprint login; nil where none does.
+    package var keptOut: Bytes?
 
     /// What applies.
     package init(
         finger: Finger? = nil, prints: UInt8? = nil, state: CredentialState? = nil,
-        keyring: KeyringState? = nil, secrets: UInt32? = nil
+        keyring: KeyringState? = nil, secrets: UInt32? = nil, keptOut: Bytes? = nil
     ) {
         self.finger = finger
         self.prints = prints
         self.state = state
         self.keyring = keyring
         self.secrets = secrets
+        self.keptOut = keptOut
     }
 }
 

@@ -41,6 +41,7 @@ extension Answer {
             try frame.put(.finger, numberIfPresent: done.finger?.rawValue)
             try frame.put(.count, numberIfPresent: done.secrets)
             try frame.put(.total, numberIfPresent: done.prints)
+            try frame.put(.name, ifPresent: done.keptOut)
             try frame.put(.state, numberIfPresent: done.state?.rawValue)
             try frame.put(.keyringState, numberIfPresent: done.keyring?.rawValue)
         case .status(let status): try status.put(into: &frame)
@@ -90,11 +91,13 @@ extension Answer {
         case .done:
             let finger: Finger? = try frame.choiceIfPresent(.finger)
             let secrets: UInt32? = try frame.numberIfPresent(.count)
+            let prints: UInt8? = try frame.numberIfPresent(.total)
+            let keptOut = try frame.bytesIfPresent(.name)
             self = .done(
                 DoneAnswer(
-                    finger: finger, prints: try frame.numberIfPresent(.total),
-                    state: try frame.choiceIfPresent(.state),
-                    keyring: try frame.choiceIfPresent(.keyringState), secrets: secrets))
+                    finger: finger, prints: prints, state: try frame.choiceIfPresent(.state),
+                    keyring: try frame.choiceIfPresent(.keyringState), secrets: secrets,
+                    keptOut: keptOut))
         case .status: self = .status(try StatusAnswer(from: &frame))
         case .print: self = .print(try PrintAnswer(from: &frame))
         case .reader: self = .reader(try ReaderAnswer(from: &frame))
@@ -170,6 +173,7 @@ extension StatusAnswer {
         try frame.put(.subject, ifPresent: configurationFault)
         try frame.put(.done, number: damaged)
         try frame.put(.total, number: prints)
+        try frame.put(.name, ifPresent: keptOut)
         try frame.put(.value, ifPresent: closed)
         try frame.put(.state, number: state.rawValue)
         try frame.put(.generation, number: generation)
@@ -189,6 +193,7 @@ extension StatusAnswer {
         let configurationFault = try frame.bytesIfPresent(.subject)
         let damaged: UInt8 = try frame.number(.done)
         let prints: UInt8 = try frame.number(.total)
+        let keptOut = try frame.bytesIfPresent(.name)
         self.init(
             account: account, seconds: seconds, cause: cause, since: since,
             configurationFault: configurationFault, closed: try frame.bytesIfPresent(.value),
@@ -196,7 +201,7 @@ extension StatusAnswer {
             state: try frame.choice(.state), generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
             vault: try frame.bytes(.vault), device: try frame.bytes(.device),
-            secrets: secrets, keyring: try frame.choice(.keyringState))
+            secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut)
     }
 }
 

@@ -20,12 +20,17 @@ package struct AuthenticateRequest: Equatable, Sendable {
     package var maximumTries: UInt8
     /// Whether the login password is wanted too, for the keyring.
     package var wantsKeyring: Bool
+    /// Where the request comes from.
+    package var presence: Presence
+    /// What becomes of it if that is not a terminal's foreground.
+    package var background: BackgroundPolicy
 
     /// All of it; sizes are checked when it is encoded.
     package init(
         account: Bytes, challenge: Bytes, service: Bytes, terminal: Bytes = [],
         remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
-        timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false
+        timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false,
+        presence: Presence = .foreground, background: BackgroundPolicy = .refuse
     ) {
         self.account = account
         self.challenge = challenge
@@ -37,5 +42,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
         self.timeoutMilliseconds = timeoutMilliseconds
         self.maximumTries = maximumTries
         self.wantsKeyring = wantsKeyring
+        self.presence = presence
+        self.background = background
     }
 }

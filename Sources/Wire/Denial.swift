@@ -70,6 +70,10 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case tooManySecrets = 34
     /// The key that the account's fingerprints are sealed with is not to be had. `subject`: why.
     case fingersClosed = 35
+    /// The administrator's lists keep the account or the service out. `subject`: the setting.
+    case notServed = 38
+    /// The request comes from the background, and its service is not served there.
+    case inBackground = 39
 }
 
 /// What made a credential unusable; the raw value is on the wire.

@@ -22,6 +22,8 @@ package enum Field: UInt8, CaseIterable {
     case secretPart = 18
     case keyring = 19
     case replaces = 20
+    case presence = 30
+    case background = 31
 
     case statement = 32
     case signature = 33
@@ -69,7 +71,7 @@ package enum Field: UInt8, CaseIterable {
         case .statement: 1...Limit.statement
         case .signature: 1...Limit.signature
         case .finger, .maximumTries, .reason, .cause, .notice, .scan, .done, .total, .retry,
-            .triesLeft, .state, .lock, .keyring, .replaces, .keyringState:
+            .triesLeft, .state, .lock, .keyring, .replaces, .keyringState, .presence, .background:
             1...1
         case .timeoutMilliseconds, .count, .seconds, .features: 4...4
         case .first, .since, .generation, .counter: 8...8

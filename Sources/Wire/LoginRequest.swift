@@ -15,6 +15,8 @@ package enum LoginRequest {
         try frame.put(.maximumTries, number: request.maximumTries)
         // No is said by leaving it out, and in no other way.
         if request.wantsKeyring { try frame.put(.keyring, number: UInt8(1)) }
+        try frame.put(.presence, number: request.presence.rawValue)
+        try frame.put(.background, number: request.background.rawValue)
         return frame.bytes
     }
 

@@ -162,6 +162,8 @@ extension AuthenticateRequest {
         let keyring = try frame.flagIfPresent(.keyring)
         wantsKeyring = keyring == true
         guard maximumTries > 0, keyring != false else { throw .malformedValue }
+        presence = try frame.choice(.presence)
+        background = try frame.choice(.background)
     }
 }
 

@@ -68,6 +68,8 @@ struct StatusTests {
         closed.closed = Bytes("there is no usable TPM\n".utf8)
         var exchanged = invalidated
         exchanged.cause = .tpmExchanged
+        var keptOut = sampleStatus
+        keptOut.keptOut = Bytes("login.accounts".utf8)
         let cases: [(StatusAnswer, String, [String])] = [
             (
                 off, "off: it was never turned on\n         run 'signet enable' to turn it on\n",
@@ -96,6 +98,11 @@ struct StatusTests {
                 exchanged,
                 "the TPM was cleared or replaced\n         run 'signet delete --all', then 'signet",
                 ["invalidated"]
+            ),
+            (
+                keptOut,
+                "fingerprint login is not for alice: login.accounts in signet.conf\n",
+                ["kept-out"]
             ),
         ]
         for (status, text, obstacles) in cases {

@@ -22,7 +22,7 @@ struct TouchQueueTests {
         _ queue: TouchQueue, _ who: String, of account: UInt32, _ record: Record
     ) async -> Task<TouchQueue.Turn, Never> {
         let task = Task { @ServiceActor in
-            let turn = await queue.turn(for: Bytes(who.utf8), of: account) {
+            let turn = await queue.turn(for: Asker(who), of: account) {
                 record.told[who, default: []].append(String(decoding: $0, as: UTF8.self))
             }
             if case .granted = turn { record.turns.append(who) }

@@ -27,7 +27,7 @@ let package = Package(
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
-        .target(name: "ModuleOptions", dependencies: ["Statement"], swiftSettings: common),
+        .target(name: "ModuleOptions", dependencies: ["Statement", "Wire"], swiftSettings: common),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
         .target(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),

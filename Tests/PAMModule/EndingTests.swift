@@ -20,7 +20,7 @@ struct EndingTests {
         let reasons = DenialReason.allCases
         let silent: Set<DenialReason> = [
             .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
-            .unknownAccount,
+            .unknownAccount, .notServed, .inBackground,
         ]
         let probe = try bench.start([String](repeating: "auth", count: reasons.count * 2))
         for reason in reasons {
@@ -171,7 +171,9 @@ struct EndingTests {
         arguments: [
             "timeout=0", "timeout=171", "timeout=", "timeout", "max-tries=6", "frobnicate",
             "debug=1", "debug_file=/tmp/x",
-            "debug debug", "socket=run/x", "socket=/run/../tmp/x", "Timeout=5", "timeout=+5",
+            "debug debug", "socket=run/x", "prompt=both", "prompt=", "prompt=off prompt=off",
+            "background=maybe", "background=warn background=allow", "delay=5001", "delay=1 delay=1",
+            "delay=0x5", "Prompt=auto", "socket=/run/../tmp/x", "Timeout=5", "timeout=+5",
         ])
     func badOptions(_ options: String) throws {
         let bench = try Bench(stack: "auth required pam_signet.so \(options)")

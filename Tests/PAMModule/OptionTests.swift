@@ -1,5 +1,6 @@
 import ModuleOptions
 import Testing
+import Wire
 
 @Suite("the words of a stack's line, and of sudo's")
 struct OptionTests {
@@ -9,12 +10,42 @@ struct OptionTests {
 
     @Test("each option sets what it names, and the rest stays at its default")
     func accepted() throws {
-        let all = try parse("timeout=170", "max-tries=1", "debug", "socket=/run/other.sock")
+        let all = try parse(
+            "timeout=170", "max-tries=1", "debug", "socket=/run/other.sock", "prompt=finger",
+            "background=warn", "delay=5000")
         #expect(all.timeoutSeconds == 170 && all.maximumTries == 1 && all.debug)
         #expect(all.socket == [UInt8]("/run/other.sock".utf8))
+        #expect(all.prompt == .finger && all.delayMilliseconds == 5_000)
         let none = try parse()
+        #expect(none.prompt == .auto && none.delayMilliseconds == 0)
         #expect(none.timeoutSeconds == 30 && none.maximumTries == 3 && !none.debug)
         #expect(none.socket == [UInt8]("/run/signet/signetd.sock".utf8))
+    }
+
+    @Test("each way to ask, and each policy for the background, has its word")
+    func words() throws {
+        for (word, prompt) in [
+            ("auto", Prompting.auto), ("together", .together), ("finger", .finger), ("off", .off),
+        ] { #expect(try parse("prompt=\(word)").prompt == prompt) }
+        for (word, policy) in [
+            ("refuse", BackgroundPolicy.refuse), ("warn", .warn), ("allow", .allow),
+        ] {
+            let options = try parse("background=\(word)")
+            for service in ["sudo", "login"] {
+                #expect(options.background(for: [UInt8](service.utf8)) == policy)
+            }
+        }
+    }
+
+    @Test("what gives rights on the spot is refused in the background, the rest is not")
+    func background() throws {
+        let options = try parse("delay=0")
+        for service in ["sudo", "sudo-i", "su", "su-l", "runuser", "runuser-l", "doas"] {
+            #expect(options.background(for: [UInt8](service.utf8)) == .refuse)
+        }
+        for service in ["login", "polkit-1", "gdm-password", "sud", "sudo ", "SUDO", ""] {
+            #expect(options.background(for: [UInt8](service.utf8)) == .allow)
+        }
     }
 
     @Test(
@@ -25,6 +56,12 @@ struct OptionTests {
             ("timeout=0", .malformed(0)), ("timeout=171", .malformed(0)),
             ("timeout=030", .malformed(0)), ("timeout=99999999999999999999", .malformed(0)),
             ("max-tries=0", .malformed(0)), ("max-tries=6", .malformed(0)),
+            ("prompt", .unknown(0)), ("prompt=", .malformed(0)), ("prompt=Auto", .malformed(0)),
+            ("prompt=autos", .malformed(0)), ("prompts=auto", .unknown(0)),
+            ("background=", .malformed(0)), ("background=refused", .malformed(0)),
+            ("background", .unknown(0)), ("delay=", .malformed(0)), ("delay=5001", .malformed(0)),
+            ("delay=-1", .malformed(0)), ("delay=01", .malformed(0)), ("delay=1s", .malformed(0)),
+            ("delay=4294967297", .malformed(0)),
             ("socket=", .malformed(0)), ("socket=run/s", .malformed(0)),
             ("socket=/run//s", .malformed(0)), ("socket=/run/../s", .malformed(0)),
             ("socket=/run/./s", .malformed(0)), ("socket=/run/", .malformed(0)),
@@ -40,30 +77,26 @@ struct OptionTests {
         #expect(throws: ModuleOptions.Fault.repeated(2)) {
             try parse("debug", "timeout=5", "debug")
         }
+        for word in ["prompt=off", "background=warn", "delay=1"] {
+            #expect(throws: ModuleOptions.Fault.repeated(1)) { try parse(word, word) }
+        }
     }
 
     private func command(_ words: [String]) -> SudoCommand {
-        SudoCommand(parsing: words.flatMap { [UInt8]($0.utf8) + [0] })
+        SudoCommand(ProgramCall(beginning: words.flatMap { [UInt8]($0.utf8) + [0] }))
     }
 
     @Test("the purpose is sudo's command line, whatever the caller named the program")
     func purpose() {
         #expect(command(["sudo", "apt", "upgrade"]).purpose == [UInt8]("sudo apt upgrade".utf8))
         #expect(command(["harmless", "rm"]).purpose == [UInt8]("sudo rm".utf8))
-        #expect(command(["/usr/bin/sudoedit", "x"]).purpose == [UInt8]("sudoedit x".utf8))
-        #expect(command([]).purpose == [UInt8]("sudo".utf8))
-        #expect(command(["sudo", "a\nb"]).purpose == [UInt8]("sudo a\nb".utf8))
-    }
-
-    @Test("a long command line is cut between characters, with an ellipsis")
-    func cut() {
-        #expect(command(["sudo", String(repeating: "x", count: 1_019)]).purpose.count == 1_024)
-        for shift in 0..<4 {
-            let text = String(repeating: "x", count: shift) + String(repeating: "é", count: 600)
-            let purpose = command(["sudo", text]).purpose
-            #expect(purpose.count <= 1_024 && purpose.count > 1_018)
-            #expect(String(validating: purpose, as: UTF8.self)?.hasSuffix("…") == true)
+        for name in ["/usr/bin/sudoedit", "sudoedit", "xedit"] {
+            #expect(command([name, "x"]).purpose == [UInt8]("sudoedit x".utf8))
         }
+        for name in ["edit", "/sudoedit/sudo", "sudoedit/", ""] {
+            #expect(command([name, "x"]).purpose == [UInt8]("sudo x".utf8))
+        }
+        #expect(command([]).purpose == [UInt8]("sudo".utf8))
     }
 
     @Test(

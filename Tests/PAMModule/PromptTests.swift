@@ -258,7 +258,8 @@ struct PromptTests {
         try terminal.sendLine("su alice -c 'echo in-side'")
         let (visit, request) = try begin(bench)
         try terminal.expect(Self.or)
-        #expect(request.purpose.isEmpty)
+        #expect(request.purpose == [UInt8]("su alice -c 'echo in-side'".utf8))
+        #expect(request.requester == [UInt8]("bob".utf8))
         switch way {
         case "touch": try visit.send(.assertion(bench.proof(for: request)))
         case "password": try terminal.sendLine(Stage.alice.password)

@@ -66,6 +66,16 @@ struct ConfigurationTests {
             case .words:
                 #expect(try configuration(line(setting, "")).words(setting) == [])
                 #expect(try configuration(line(setting, "a, b")).words(setting) == ["a", "b"])
+            case .names:
+                #expect(try configuration(line(setting, "")).words(setting) == [])
+                for good in ["a, !b", "!root", "!systemd-user", "ünï"] {
+                    #expect(try configuration(line(setting, good)).value(setting).text == good)
+                }
+                let longest = String(repeating: "x", count: 256)
+                #expect(try configuration(line(setting, "!\(longest)")).words(setting).count == 1)
+                for bad in ["!", "!!a", "a b", "a:b", "/a", "! a", "!a, !a", longest + "x"] {
+                    #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2)
+                }
             case .choice(let words):
                 for word in words {
                     #expect(try configuration(line(setting, word)).word(setting) == word)
@@ -94,7 +104,9 @@ struct ConfigurationTests {
                 "1e3", "-1", "+1", "yes", "0x5", "5 s", "5m", "99999999999999999999", ",",
                 "a,,b", "a, a",
             ] {
-                guard case .words = setting.accepts, !bad.contains(",") else {
+                let takesWords = if case .words = setting.accepts { true } else { false }
+                let takesNames = if case .names = setting.accepts { true } else { false }
+                guard takesWords || (takesNames && !bad.contains(" ")), !bad.contains(",") else {
                     #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2, "\(bad)")
                     continue
                 }

@@ -7,7 +7,8 @@ private func string(_ text: Text) -> String { String(decoding: text.bytes, as: U
 
 /// Bytes that would change how a line shows, if they came through.
 private let hostile: Bytes =
-    bytes("a\nb\r\u{1B}[2J\u{7F}\u{85}\u{202E}\u{2066}\u{61C}\u{2028}\0") + [0xFF, 0xC3]
+    bytes("a\nb\r\u{1B}[2J\u{7F}\u{85}\u{202E}\u{2066}\u{61C}\u{2028}\u{200B}\u{AD}\u{E0041}\0")
+    + [0xFF, 0xC3]
 
 /// What no line of text may hold.
 private func isHarmless(_ text: Text) -> Bool {
@@ -17,6 +18,7 @@ private func isHarmless(_ text: Text) -> Bool {
     return string.unicodeScalars.allSatisfy { scalar in
         scalar.properties.generalCategory != .control && !scalar.properties.isBidiControl
             && scalar.value != 0x2028 && scalar.value != 0x2029
+            && !scalar.properties.isDefaultIgnorableCodePoint
     }
 }
 

@@ -100,6 +100,8 @@ struct ProtocolDocumentTests {
             ("Reasons of a denial", entries(DenialReason.self)),
             ("Causes of an invalidation", entries(InvalidationCause.self)),
             ("Notices", entries(NoticeKind.self)),
+            ("Where a request comes from", entries(Presence.self)),
+            ("Requests from the background", entries(BackgroundPolicy.self)),
             ("Kinds of scan", entries(ScanType.self)),
             ("Why a scan is repeated", entries(RetryReason.self)),
             ("States of a credential", entries(CredentialState.self)),
@@ -135,7 +137,7 @@ struct ProtocolDocumentTests {
             terminal: Bytes("/dev/pts/3".utf8), purpose: Bytes("sudo apt upgrade".utf8),
             timeoutMilliseconds: 30_000, maximumTries: 3)
         let listing = try document.listing("Example")
-        #expect(listing.count == 101)
+        #expect(listing.count == 109)
         #expect(try Request(decoding: listing) == .authenticate(request))
     }
 }

@@ -16,7 +16,8 @@ enum Samples {
         .authenticate(
             AuthenticateRequest(
                 account: [0xFF], challenge: thirtyTwo, service: [0x20],
-                timeoutMilliseconds: .max, maximumTries: .max)),
+                timeoutMilliseconds: .max, maximumTries: .max, presence: .noTerminal,
+                background: .allow)),
         .verify(account: account, timeoutMilliseconds: 1),
         .enroll(account: account, finger: .rightIndex, readerID: nil),
         .enroll(account: account, finger: .leftLittle, readerID: Bytes("usb-1".utf8)),
@@ -32,7 +33,8 @@ enum Samples {
         .authenticate(
             AuthenticateRequest(
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
-                timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true)),
+                timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
+                presence: .background, background: .warn)),
         .enable(account: account, keyring: true), .enable(account: account, keyring: false),
         .secretSet(
             SecretSetRequest(
@@ -67,6 +69,7 @@ enum Samples {
         full.lock = .untilPassword
         full.keyring = .passwordChanged
         full.secrets = .max
+        full.keptOut = Bytes("login.accounts".utf8)
         return full
     }
 
@@ -88,7 +91,10 @@ enum Samples {
             .done(DoneAnswer()),
             .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid)),
             .done(DoneAnswer(state: .valid, keyring: .on)),
-            .done(DoneAnswer(finger: .leftRing, prints: 3, state: .valid, secrets: .max)),
+            .done(
+                DoneAnswer(
+                    finger: .leftRing, prints: 3, state: .valid, secrets: .max,
+                    keptOut: Bytes("login.groups".utf8))),
             .status(status), .status(fullStatus),
             .print(
                 PrintAnswer(

@@ -12,6 +12,7 @@ enum Options: Harness {
         [
             bytes("timeout=30\nmax-tries=3\ndebug\nsocket=/run/signet/signetd.sock"),
             bytes("timeout=170"), bytes("socket=/a/../b"), bytes("debug\ndebug"),
+            bytes("prompt=together\nbackground=warn\ndelay=5000"), bytes("prompt=off"),
         ]
     }
 
@@ -20,6 +21,7 @@ enum Options: Harness {
         guard let options = try? ModuleOptions(parsing: words) else { return }
         require((1...170).contains(options.timeoutSeconds), "a timeout out of its range")
         require((1...5).contains(options.maximumTries), "tries out of their range")
+        require(options.delayMilliseconds <= 5_000, "a delay out of its range")
         require(
             options.socket.first == UInt8(ascii: "/")
                 && options.socket.count <= ModuleOptions.longestSocketPath, "a bad socket path")
@@ -62,12 +64,18 @@ enum SudoCommands: Harness {
         [
             bytes("sudo\0-u\0bob\0A=b\0--\0ls\0-n\0"), bytes("sudoedit\0--non-inter\0"), bytes("x"),
             bytes("sudo\0" + String(repeating: "ü", count: 600) + "\0"),
+            bytes("sudo\0it's\0\0a\nb\0" + String(repeating: "x", count: 2_000) + "\0"),
         ]
     }
 
     static func feed(_ bytes: [UInt8]) {
-        let command = SudoCommand(parsing: bytes)
-        require(command.purpose.count <= SudoCommand.longestPurpose, "a purpose over its length")
+        let end = bytes.suffix(bytes.count / 2)
+        for call in [ProgramCall(beginning: bytes), ProgramCall(beginning: bytes, end: [UInt8](end))]
+        {
+            let purpose = SudoCommand(call).purpose
+            require(purpose.count <= ProgramCall.longestPurpose, "a purpose over its length")
+            require(purpose.starts(with: "sudo".utf8), "a purpose of another program")
+        }
     }
 }
 

@@ -1,0 +1,55 @@
+import Policy
+import Posix
+import Systemd
+import Wire
+
+extension Service {
+    /// Why the administrator's lists keep a login out, nil if they do not.
+    func listDenial(_ service: Bytes, _ account: Account) -> Denial? {
+        let lists = LoginLists(settings)
+        // A name that is not UTF-8 stands in no list, so that only lists of who is let in keep it out.
+        let name = String(decoding: service, as: UTF8.self)
+        guard let setting = lists.exclusion(service: name) ?? exclusion(of: account) else {
+            return nil
+        }
+        return Denial(.notServed, subject: Bytes(setting.name.utf8))
+    }
+
+    /// The setting that keeps an account out of fingerprint login, nil where none does.
+    func exclusion(of account: Account) -> Setting? {
+        let lists = LoginLists(settings)
+        let memberships: Set<String>?
+        do throws(SystemFault) {
+            memberships = try Group.memberships(of: account, among: lists.groupNames)
+        } catch {
+            journal.fault(error.description, account: account.name)
+            memberships = nil
+        }
+        return lists.exclusion(
+            account: account.name, uid: account.uid, memberships: memberships)
+    }
+
+    /// An answer to a change, which says too what keeps the account out nevertheless.
+    func keptOut(_ answer: Answer, _ account: Account) -> Answer {
+        guard case .done(var done) = answer, let setting = exclusion(of: account) else {
+            return answer
+        }
+        done.keptOut = Bytes(setting.name.utf8)
+        return .done(done)
+    }
+
+    /// Why a request that nobody in front of a terminal may have made is asked no touch for.
+    ///
+    /// A process in a terminal's background is refused wherever it sits. One without a terminal may
+    /// be a program with windows: then its session is at a seat. Without logind nothing says so.
+    func backgroundDenial(_ request: AuthenticateRequest, _ client: any Client) -> Denial? {
+        guard request.background == .refuse else { return nil }
+        switch request.presence {
+        case .foreground: return nil
+        case .background: return Denial(.inBackground)
+        case .noTerminal:
+            let seat = Session(ofPeer: client.descriptor).seat
+            return seat == nil ? Denial(.inBackground) : nil
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import Glibc
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+@Suite("where and how a touch is asked for")
+struct PlaceTests {
+    /// sudo and su as Debian has them, with the finger in front of the password.
+    private func bench(_ options: String) throws -> Bench {
+        let bench = try Bench(stack: "auth required pam_signet.so \(options)")
+        for service in ["sudo", "su"] {
+            try bench.stage.writeService(
+                service,
+                """
+                auth [success=1 conv_err=die default=ignore] pam_signet.so \(options)
+                auth required pam_unix.so nodelay try_first_pass
+                auth required pam_permit.so
+                account required pam_permit.so
+                session required pam_permit.so
+
+                """)
+        }
+        return bench
+    }
+
+    private func shell(_ bench: Bench, _ line: String) throws -> Terminal {
+        let terminal = try bench.stage.terminal(["bash", "-i"], as: Stage.alice)
+        try terminal.expect("$ ")
+        try terminal.sendLine(line)
+        return terminal
+    }
+
+    private func begin(_ bench: Bench) throws -> (Visit, AuthenticateRequest) {
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        try visit.send(.notice(Notice(.touch, scan: .press)))
+        return (visit, request)
+    }
+
+    @Test("prompt=finger asks with a message alone, and reads nothing from the terminal")
+    func finger() throws {
+        let bench = try bench("prompt=finger")
+        let terminal = try shell(bench, "sudo echo in-side")
+        let (visit, request) = try begin(bench)
+        #expect(request.presence == .foreground && request.background == .refuse)
+        try terminal.expect("touch the reader to confirm: sudo echo in-side (alice")
+        #expect(try terminal.mode().echoes)
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("in-side\r")
+        #expect(!terminal.transcript.contains(PromptTests.or))
+    }
+
+    @Test("prompt=off shows nothing at all: not the touch, not a mismatch, not a denial")
+    func off() throws {
+        let bench = try bench("prompt=off")
+        let terminal = try shell(bench, "sudo echo in-side")
+        let (visit, request) = try begin(bench)
+        try visit.send(.notice(Notice(.noMatch, triesLeft: 1)))
+        try visit.send(.assertion(bench.proof(for: request)))
+        let shown = try terminal.expect("in-side\r")
+        #expect(!shown.contains("finger") && !shown.contains("reader"))
+        #expect(!shown.contains(PromptTests.or))
+        let probe = try bench.start()
+        let denied = try bench.visit()
+        _ = try denied.authenticate()
+        try denied.send(.denial(Denial(.lockedUntilPassword)))
+        #expect(try probe.lines().dropLast() == ["auth 9"])
+    }
+
+    @Test("prompt=together asks where a password can be typed beside it")
+    func together() throws {
+        let bench = try bench("prompt=together")
+        let terminal = try shell(bench, "sudo echo in-side")
+        let (visit, request) = try begin(bench)
+        try terminal.expect(PromptTests.or)
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("in-side\r")
+    }
+
+    @Test(
+        "prompt=together asks nothing where none can be typed",
+        arguments: [
+            "sudo id -un </dev/null >/dev/null 2>&1 &", "su alice -c id </dev/null",
+            "setsid -w sudo -k id -un",
+        ])
+    func notTogether(_ line: String) throws {
+        let bench = try bench("prompt=together background=allow")
+        #expect(try bench.start().codes() == [Bench.Code.unavailable])
+        let terminal = try shell(bench, "\(line)\necho en\"d\"")
+        try terminal.expect("end")
+        #expect(!bench.hasVisit)
+        #expect(!terminal.transcript.contains("reader"))
+    }
+
+    @Test("in the background nobody is asked, unless the line says so, and then with a warning")
+    func background() throws {
+        for (options, text) in [
+            ("", nil), ("background=refuse", nil),
+            ("background=warn", "a request from the background: touch the reader to confirm: sudo"),
+            ("background=allow", "$ touch the reader to confirm: sudo"),
+        ] as [(String, String?)] {
+            let bench = try bench(options)
+            let terminal = try shell(bench, "sudo echo in-side &")
+            guard let text else {
+                try terminal.sendLine("sleep 0.3; jobs")
+                try terminal.expect("Stopped")
+                #expect(!bench.hasVisit, "\(options)")
+                continue
+            }
+            let (visit, request) = try begin(bench)
+            #expect(request.presence == .background)
+            #expect(request.background == (options == "background=warn" ? .warn : .allow))
+            try terminal.expect(text)
+            #expect(!terminal.transcript.contains(PromptTests.or))
+            try visit.send(.assertion(bench.proof(for: request)))
+            try terminal.expect("in-side")
+        }
+    }
+
+    @Test("in a pipe sudo is as much in the foreground as what it is piped to")
+    func pipe() throws {
+        let bench = try bench("")
+        let terminal = try shell(bench, "echo x | sudo cat | tr x y")
+        let (visit, request) = try begin(bench)
+        #expect(request.presence == .foreground)
+        try terminal.expect(PromptTests.or)
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("y\r")
+    }
+
+    @Test("a terminal that is named but is not the process's own is none")
+    func lie() throws {
+        let bench = try bench("")
+        for tty in ["/dev/tty1", "/dev/null", "/etc/passwd", "/nonexistent", ":0", "../dev/tty"] {
+            let terminal = try bench.stage.terminal(
+                ["\(Layout.products)/PAMModuleProbe"], as: Stage.root,
+                environment: [
+                    "PROBE_SERVICE": "probe", "PROBE_USER": "alice", "PROBE_STEPS": "auth",
+                    "PROBE_TTY": tty,
+                ])
+            let (visit, request) = try begin(bench)
+            #expect(request.presence == .noTerminal && request.background == .allow, "\(tty)")
+            try visit.send(.assertion(bench.proof(for: request)))
+            try terminal.expect("auth 0")
+            #expect(!terminal.transcript.contains(PromptTests.or))
+        }
+    }
+
+    @Test("without a terminal the daemon is told so, and a warning says so where it is wanted")
+    func noTerminal() throws {
+        let bench = try bench("")
+        let probe = try bench.start(service: "sudo", arguments: ["id"])
+        let (visit, request) = try begin(bench)
+        #expect(request.presence == .noTerminal && request.background == .refuse)
+        try visit.send(.denial(Denial(.inBackground)))
+        let lines = try probe.lines()
+        #expect(!lines.contains { $0.hasPrefix("error") })
+
+        let warning = try self.bench("background=warn")
+        let warned = try warning.start(service: "sudo", arguments: ["id"])
+        let (second, secondRequest) = try begin(warning)
+        try second.send(.assertion(warning.proof(for: secondRequest)))
+        #expect(
+            try warned.lines().contains(
+                "info a request without a terminal: touch the reader to confirm: sudo id (alice)"))
+    }
+
+    @Test("delay= asks so much later, and whoever ends before has asked nothing")
+    func delay() throws {
+        let bench = try bench("delay=400")
+        let begin = ContinuousClock.now
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        #expect(ContinuousClock.now - begin >= .milliseconds(400))
+        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        #expect(try probe.codes() == [0])
+
+        let long = try self.bench("delay=5000")
+        let killed = try long.start(["user?", "auth"])
+        try killed.expect("user alice")
+        killed.signal(SIGKILL)
+        _ = try killed.expectEnd()
+        #expect(!long.hasVisit)
+    }
+
+    @Test("what declines without the daemon does so without the delay")
+    func declineBeforeDelay() throws {
+        let bench = try bench("delay=5000")
+        let begin = ContinuousClock.now
+        let remote = try bench.start(environment: ["PROBE_RHOST": "example.org"])
+        #expect(try remote.codes() == [Bench.Code.unavailable])
+        #expect(try bench.start(account: "bob").codes() == [Bench.Code.unavailable])
+        #expect(ContinuousClock.now - begin < .seconds(4))
+    }
+}
