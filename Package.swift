@@ -65,6 +65,9 @@ let package = Package(
             swiftSettings: common),
 
         .target(
+            name: "CatalogueFiles", dependencies: ["Posix", "Texts", "Wire"],
+            swiftSettings: common),
+        .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
 
         // What is kept on disk.
@@ -91,12 +94,13 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix", "Statement", "Texts",
-                "Wire",
+                "CatalogueFiles", "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix",
+                "Statement", "Texts", "Wire",
             ],
             swiftSettings: common),
         .target(
-            name: "Notifier", dependencies: ["Bus", "Loop", "Posix", "Texts", "Wire"],
+            name: "Notifier",
+            dependencies: ["Bus", "CatalogueFiles", "Loop", "Posix", "Texts", "Wire"],
             swiftSettings: common),
         .target(
             name: "PAMModule", dependencies: ["CPAMModule"],
@@ -213,8 +217,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "Control", "Crypto", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
-                "TestSupport", "Wire", "signet",
+                "CatalogueFiles", "Control", "Crypto", "ModuleOptions", "Policy", "Posix",
+                "Statement", "TestSupport", "Texts", "Wire", "signet",
             ], path: "Tests/Control", swiftSettings: common),
         .testTarget(
             name: "PAMModuleTests",

@@ -1,3 +1,4 @@
+import CatalogueFiles
 import Policy
 import Posix
 import Texts

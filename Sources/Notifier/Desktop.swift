@@ -12,6 +12,7 @@ final class Desktop {
     private static let patience = Duration.seconds(10)
 
     private let bus: BusConnection
+    private let catalogue: Catalogue?
     private let failed: (BusFault) -> Void
     /// What is on the screen, by the touch's number: the desktop's own number.
     private var shown: [UInt64: UInt32] = [:]
@@ -24,9 +25,12 @@ final class Desktop {
         case closeAll
     }
 
-    /// Shows notices over this bus; `failed` hears of one that could not be shown.
-    init(_ bus: BusConnection, failed: @escaping (BusFault) -> Void) {
+    /// Shows notices over this bus, in a catalogue's language; `failed` hears of one that could not be shown.
+    init(
+        _ bus: BusConnection, _ catalogue: Catalogue?, failed: @escaping (BusFault) -> Void
+    ) {
         self.bus = bus
+        self.catalogue = catalogue
         self.failed = failed
     }
 
@@ -101,7 +105,9 @@ final class Desktop {
         }
     }
 
-    private func text(_ text: Text) -> String { String(decoding: text.bytes, as: UTF8.self) }
+    private func text(_ text: Text) -> String {
+        String(decoding: text.rendered { catalogue?.translation(of: $0) }, as: UTF8.self)
+    }
 
     /// A text in which nothing is markup.
     private static func plain(_ text: String) -> String {

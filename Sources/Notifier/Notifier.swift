@@ -1,4 +1,5 @@
 import Bus
+import CatalogueFiles
 import Loop
 import Posix
 import Texts
@@ -14,10 +15,13 @@ package struct NotifierPlaces: Sendable {
     package var daemonUID: UInt32 = 0
     /// The address of the session's bus.
     package var bus: String
+    /// The texts in the person's language; English without.
+    package var catalogue: Catalogue?
 
     /// The places on this machine, with a session's own bus.
-    package init(bus: String) {
+    package init(bus: String, catalogue: Catalogue?) {
         self.bus = bus
+        self.catalogue = catalogue
     }
 
     /// The bus of the session that this process belongs to: its environment says, else the place
@@ -25,7 +29,8 @@ package struct NotifierPlaces: Sendable {
     package static func ofThisSession() -> NotifierPlaces {
         NotifierPlaces(
             bus: environmentValue("DBUS_SESSION_BUS_ADDRESS")
-                ?? "unix:path=/run/user/\(effectiveUID())/bus")
+                ?? "unix:path=/run/user/\(effectiveUID())/bus",
+            catalogue: Catalogue.ofCaller())
     }
 }
 
@@ -35,13 +40,15 @@ package struct NotifierPlaces: Sendable {
 @ServiceActor
 package final class Notifier {
     private let bus: BusConnection
+    private let places: NotifierPlaces
     private let end: (Int32) -> Void
     private var watch: DaemonWatch?
     private var desktop: Desktop?
     private var signals: Signals?
 
-    private init(_ bus: BusConnection, end: @escaping (Int32) -> Void) {
+    private init(_ bus: BusConnection, _ places: NotifierPlaces, end: @escaping (Int32) -> Void) {
         self.bus = bus
+        self.places = places
         self.end = end
     }
 
@@ -56,14 +63,15 @@ package final class Notifier {
             }
             do throws(BusFault) {
                 guard let account = try? Account.with(uid: effectiveUID()) else {
-                    say(NotificationText.noAccount)
+                    places.say(NotificationText.noAccount)
                     return finish(1)
                 }
-                let notifier = Notifier(try await BusConnection.connect(address: places.bus, limit: .seconds(10)), end: finish)
+                let notifier = Notifier(try await BusConnection.connect(address: places.bus, limit: .seconds(10)),
+                    places, end: finish)
                 status.notifier = notifier
-                notifier.begin(places, Bytes(account.name.utf8))
+                notifier.begin(Bytes(account.name.utf8))
             } catch {
-                say(NotificationText.noBus(Bytes("\(error)".utf8)))
+                places.say(NotificationText.noBus(Bytes("\(error)".utf8)))
                 finish(1)
             }
         }
@@ -71,11 +79,13 @@ package final class Notifier {
         return status.value
     }
 
-    private func begin(_ places: NotifierPlaces, _ account: Bytes) {
+    private func begin(_ account: Bytes) {
         signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop(0) }
-        desktop = Desktop(bus) { fault in say(NotificationText.unshown(Bytes("\(fault)".utf8))) }
+        desktop = Desktop(bus, places.catalogue) { [places] fault in
+            places.say(NotificationText.unshown(Bytes("\(fault)".utf8)))
+        }
         bus.ended = { [weak self] in
-            say(NotificationText.busEnded)
+            self?.places.say(NotificationText.busEnded)
             self?.stop(1)
         }
         watch = DaemonWatch(places, account: account) { [weak self] in self?.hear($0) }
@@ -87,7 +97,7 @@ package final class Notifier {
         case .event(let event): desktop?.take(event)
         case .gone: desktop?.clear()
         case .failed(let why):
-            say(why)
+            places.say(why)
             stop(1)
         }
     }
@@ -107,6 +117,10 @@ private final class NotifierStatus: @unchecked Sendable {
     var notifier: Notifier?
 }
 
-private func say(_ text: Text) {
-    complain("signet: \(String(decoding: text.bytes, as: UTF8.self))")
+extension NotifierPlaces {
+    /// Says what went wrong, in the person's language.
+    fileprivate func say(_ text: Text) {
+        let line = text.rendered { catalogue?.translation(of: $0) }
+        complain("signet: \(String(decoding: line, as: UTF8.self))")
+    }
 }

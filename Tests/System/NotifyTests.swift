@@ -18,7 +18,7 @@ struct NotifyTests {
     /// A desktop of alice's: an X server, a session bus, and dunst, which the bus starts.
     init() throws {
         // A reader that keeps no prints itself, since the daemon is started anew here.
-        signet = try SignetStage(readers: [.text])
+        signet = try SignetStage(readers: [.text], programs: Built.programs())
         for (account, id) in [(Stage.alice, Touch.alice), (Stage.bob, Touch.bob)] {
             try signet.enroll(account, as: id, on: .text)
         }
