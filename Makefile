@@ -22,7 +22,7 @@ FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
-PROGRAMS = signetd signet verify-password testbench
+PROGRAMS = signetd signet signet-notify verify-password testbench
 TESTBENCH = build/testbench
 
 # More programs are unpacked and not installed: see Tests/Stage/programs.
@@ -124,11 +124,13 @@ pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for tr
 	done
 
 # What is installed where, in one place: mode:file here:file there. `install`, `uninstall` and the
-# Debian packages go by it. Of a file that ends in .in, @LIBEXEC@ is filled in.
+# Debian packages go by it. In a file that ends in .in, @LIBEXEC@ and @BINDIR@ are
+# filled in.
 under = $(foreach file,$(wildcard $(1)),644:$(file):$(2)/$(notdir $(file)))
 INSTALLED = \
 	755:build/signetd:$(LIBEXEC)/signetd \
 	755:build/verify-password:$(LIBEXEC)/verify-password \
+	755:build/signet-notify:$(LIBEXEC)/signet-notify \
 	755:build/signet:$(PREFIX)/bin/signet \
 	644:build/pam_signet.so:$(PAMDIR)/pam_signet.so \
 	644:systemd/signetd.socket:$(SYSTEMDDIR)/signetd.socket \
@@ -161,7 +163,7 @@ EACH = set -eu; umask 022; filled=$$(mktemp); trap 'rm -f $$filled' EXIT; \
 	}; \
 	fill() { \
 		case $$file in \
-			*.in) sed 's,@LIBEXEC@,$(LIBEXEC),g' $$file > $$filled ;; \
+			*.in) sed 's,@LIBEXEC@,$(LIBEXEC),g; s,@BINDIR@,$(PREFIX)/bin,g' $$file > $$filled ;; \
 			*) cat $$file > $$filled ;; \
 		esac; \
 	}
