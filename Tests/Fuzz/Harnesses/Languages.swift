@@ -7,8 +7,10 @@ private let pattern = bytes("%1$s has %2$s fingers")
 private func requireLine(_ shown: [UInt8]) {
     require(String(validating: shown, as: UTF8.self) != nil, "a line that is not UTF-8")
     require(!shown.contains { $0 < 0x20 || $0 == 0x7F }, "a line with controls")
-    let line = String(decoding: shown, as: UTF8.self)
-    require(line.contains("al%1$sice") && line.contains("3"), "an argument is lost")
+    // Bytes, not characters: a translation may put a mark over the last letter.
+    for argument in ["al%1$sice", "3"] {
+        require(shown.firstRange(of: bytes(argument)) != nil, "an argument is lost")
+    }
 }
 
 /// A compiled catalogue.
