@@ -231,4 +231,5 @@ deb-test: deb ## install, use, upgrade and purge the packages on a Debian of the
 	$(AS_ROOT) checks/package
 
 clean: ## remove all that was built
+	$(if $(wildcard .build/debian),$(AS_ROOT) rm -rf .build/debian)
 	rm -rf .build .build-release .build-module build

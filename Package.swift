@@ -207,8 +207,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "Control", "Crypto", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
-                "TestSupport", "Wire", "signet",
+                "Control", "Crypto", "Doctor", "ModuleOptions", "Policy", "Posix", "Statement",
+                "Texts", "TestSupport", "Wire", "signet",
             ], path: "Tests/Control", swiftSettings: common),
         .testTarget(
             name: "PAMModuleTests",
