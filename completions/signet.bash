@@ -69,7 +69,7 @@ _signet() {
     cur=${words[-1]}
     previous=${words[-2]-}
     commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
-        secret help)
+        import-fprintd notify secret help)
     fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
         right-middle right-ring right-little)
 
@@ -122,7 +122,7 @@ _signet() {
         enroll) options=(--account --reader --password-stdin --json) ;;
         delete) options=(--account --all --password-stdin --json) ;;
         enable) options=(--account --keyring --no-keyring --password-stdin --json) ;;
-        disable | unlock | vault) options=(--account --password-stdin --json) ;;
+        disable | unlock | vault | import-fprintd) options=(--account --password-stdin --json) ;;
         log) options=(--account --verify --export --to --signers --json) ;;
         config) options=(--check --json) ;;
         'secret set') options=(--account --replace --json) ;;

@@ -16,9 +16,14 @@ final class Service: Answering {
     let configurationFault: ConfigurationFault?
     let clock: Clock
     let journal: DecisionJournal
+    let logind: Logind
+    /// The directory in which the kernel tells of lids.
+    let lids: String
     let queue: TouchQueue
     let passwords: PasswordProof
     let vaults: Vaults
+    /// Where fprintd keeps prints.
+    let fprintd: FprintdStore
     /// The kernel's id of this boot.
     let boot: Bytes
     /// Who hears of touches that are asked for without a terminal.
@@ -34,20 +39,25 @@ final class Service: Answering {
     init(
         state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
-        verifyPassword: String
+        logind: Logind, places: Places
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
+        fprintd = FprintdStore(places.fprintd)
         self.state = state
         self.readers = readers
         self.settings = settings
         self.configurationFault = configurationFault
         self.clock = clock
         self.journal = journal
+        self.logind = logind
+        lids = places.lids
         queue = TouchQueue(limit: settings.count(Settings.touchWaiting))
         passwords = PasswordProof(
-            program: verifyPassword,
+            program: places.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
+        logind.closeReaders = { await readers.suspend() }
+        logind.openReaders = { await readers.resume() }
     }
 
     func answer(_ request: Request, from client: any Client) async -> Answer {
@@ -152,6 +162,8 @@ final class Service: Answering {
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
         case .watch: await watch(account, client)
+        case .importPrint:
+            keptOut(await importPrints(of: account, password, client), account)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -165,7 +177,8 @@ final class Service: Answering {
         case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch:
+            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
+            .importPrint:
             .denial(Denial(.badRequest))
         }
     }

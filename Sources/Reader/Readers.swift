@@ -13,13 +13,19 @@ package final class Readers {
     /// Runs after a reader was plugged in or unplugged.
     package var changed: (@ReaderActor () -> Void)?
 
-    private let context: Context
+    private var context: Context
     private(set) var devices: [Device] = []
     private var connections: [SignalConnection] = []
+    /// How the machine slept and woke up.
+    var rest = Rest()
 
     /// Finds the readers; takes as long as the drivers need for it.
     package init() {
         context = Context()
+        listen()
+    }
+
+    private func listen() {
         for handle in context.devices { add(handle) }
         connections = [
             unsafe SignalConnection(context.pointer, "device-added") { [weak self] address in
@@ -83,6 +89,15 @@ package final class Readers {
         }
     }
 
+    /// Whether libfprint reads the template, takes it for one of this reader's, and finds in it what
+    /// this kind of reader compares (`fp_print_deserialize`, `fp_print_compatible`).
+    package func canUse(_ template: Template, on reader: String) -> Bool {
+        guard let device = try? device(reader), let print = try? Print(template),
+            print.says(template), device.description.matchesOnHost == template.holdsMinutiae
+        else { return false }
+        return unsafe fp_print_compatible(print.pointer, device.handle.pointer) != 0
+    }
+
     /// Deletes the print from the reader's own storage. Throws `notFound` where it is not there,
     /// `notSupported` where the reader keeps none.
     package func delete(_ template: Template, on reader: String) async throws(ReaderFault) {
@@ -118,6 +133,13 @@ package final class Readers {
         for device in open { await device.shut() }
     }
 
+    /// Forgets the readers that are known, and finds them anew.
+    func enumerate() async {
+        await close()
+        context = Context()
+        listen()
+    }
+
     deinit {
         // Devices may only be closed on their own thread, and before the context goes.
         onReader { [devices, context] in
@@ -131,6 +153,7 @@ package final class Readers {
 
 extension Readers {
     private func device(_ id: String) throws(ReaderFault) -> Device {
+        if rest.isSuspended { throw .suspended }
         guard let device = devices.first(where: { $0.id == id && !$0.isGone }) else {
             throw .noReader
         }
@@ -145,6 +168,7 @@ extension Readers {
             id = "\(base)#\(number)"
         }
         devices.append(Device(handle, id: id))
+        rest.appeared()
     }
 
     private func appeared(_ address: UInt) {
@@ -160,6 +184,7 @@ extension Readers {
             return
         }
         devices.remove(at: index).unplugged()
+        rest.isDoubtful = true
         changed?()
     }
 }

@@ -26,7 +26,7 @@ extension Finding {
     package static func fingersClosed(_ account: Bytes, reason: Bytes) -> Finding {
         Finding(
             .fingersClosed, account,
-            "the fingerprints of \(account) cannot be opened: \(reason)",
+            "the fingerprints of \(account) cannot be opened: \(detail: reason)",
             why: "no touch lets in while that is so. docs/VAULT.md tells what to do for each cause",
             // Untranslated: a command
             mend: "signet vault")
@@ -189,7 +189,7 @@ extension Finding {
     package static func vaultTrouble(_ vault: Bytes, reason: Bytes) -> Finding {
         Finding(
             .vaultTrouble, vault,
-            "the vault '\(vault)' is wanted and cannot be used: \(reason)",
+            "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
             why: "no key can be made, and those in it do not open. docs/VAULT.md tells what to do",
             // Untranslated: a command
             mend: "signet vault")

@@ -103,7 +103,22 @@ package final class SignetStage: Sendable {
 
     /// Unplugs a text reader while it is in use.
     package func unplug(_ kind: ReaderKind = .storage) throws(TestFault) {
+        try stage.write("\(Self.readerSocket(kind)).unplugged", "")
         try reader(kind).send(.unplug)
+    }
+
+    /// Plugs a text reader in again; it is found when somebody looks for readers.
+    package func plugIn(_ kind: ReaderKind = .storage) throws {
+        try stage.run(["rm", "-f", "\(Self.readerSocket(kind)).unplugged"])
+    }
+
+    /// Starts the system's message bus, with a mock of logind.
+    package func startBus() throws -> (bus: PrivateBus, logind: Program) {
+        let stage = stage
+        let bus = try PrivateBus(
+            socket: "/run/dbus/system_bus_socket", prefix: stage.path("")
+        ) { try stage.start($0) }
+        return (bus, try bus.startLogind())
     }
 
     // MARK: Root at the daemon's socket
@@ -161,19 +176,11 @@ package final class SignetStage: Sendable {
 
     /// Starts the daemon, on other readers if said so, and waits until it says that it is ready.
     package func start(readers: [ReaderKind]? = nil) throws {
-        try stage.run(["rm", "-f", Self.notifySocket])
-        let path = stage.path(Self.notifySocket)
-        let notices = try Collector(
-            from: try Descriptor(unsafe path.withCString { unsafe bind_datagram($0) }, "bind", path)
-        )
+        let notices = try ReadinessNotices(at: stage.path(Self.notifySocket))
         let program = try stage.start(
             Self.command(for: readers ?? kinds),
             environment: ["NOTIFY_SOCKET": Self.notifySocket])
-        let isReady = notices.first(within: .seconds(20)) { chunks, _ in
-            String(decoding: chunks.flatMap(\.bytes), as: UTF8.self).contains("READY=1")
-                ? true : nil
-        }
-        guard isReady == true else {
+        guard notices.hearReady(within: .seconds(20)) else {
             let journal = stage.journal.entries.map(\.message).joined(separator: "\n")
             throw TestFault.deadline(
                 awaited: "the daemon", transcript: program.errors + "\n" + journal)
@@ -202,7 +209,7 @@ package final class SignetStage: Sendable {
     package static func command(for readers: [ReaderKind]) throws -> [String] {
         [
             "unshare", "--cgroup", try Built.program("testbench"), "daemon",
-            "--verify-password", try Built.program("verify-password"),
+            "--verify-password", try Built.program("verify-password"), "--lids", "/run/lids",
         ] + readers.flatMap { ["--\($0.rawValue)", readerSocket($0)] }
     }
 
