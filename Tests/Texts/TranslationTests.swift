@@ -157,6 +157,10 @@ struct LanguageCheckTests {
             let form: Text = "\(one): \(two)"
             // Untranslated: a command.
             let command: Text = "ls -l"
+            enum Code: String { case raw = "raw value" }
+            let finding = Finding(
+                // Untranslated: a command.
+                mend: "ls -a")
             let again: Text = "after"
             """#)
         let extracted = try Program(
