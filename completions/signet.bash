@@ -68,8 +68,8 @@ _signet() {
     _signet_words
     cur=${words[-1]}
     previous=${words[-2]-}
-    commands=(status enroll list delete verify enable disable unlock readers vault log config
-        secret help)
+    commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
+        import-fprintd notify secret help)
     fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
         right-middle right-ring right-little)
 
@@ -122,12 +122,12 @@ _signet() {
         enroll) options=(--account --reader --password-stdin --json) ;;
         delete) options=(--account --all --password-stdin --json) ;;
         enable) options=(--account --keyring --no-keyring --password-stdin --json) ;;
-        disable | unlock | vault) options=(--account --password-stdin --json) ;;
+        disable | unlock | vault | import-fprintd) options=(--account --password-stdin --json) ;;
         log) options=(--account --verify --export --to --signers --json) ;;
         config) options=(--check --json) ;;
         'secret set') options=(--account --replace --json) ;;
         'secret get') options=(--account --no-newline --force) ;;
-        readers | help) options=(--json) ;;
+        readers | doctor | help) options=(--json) ;;
         *) return ;;
     esac
     if [[ $cur == -* ]]; then

@@ -32,6 +32,17 @@ package final class BusConnection {
         socket path: String, limit: Duration
     ) async throws(BusFault) -> BusConnection {
         guard let address = address(of: path) else { throw .invalidCall }
+        return try await connect(address: address, limit: limit)
+    }
+
+    /// Connects to the bus at an address of D-Bus, which must be of a Unix socket: others may start
+    /// programs or go over the network.
+    package static func connect(
+        address: String, limit: Duration
+    ) async throws(BusFault) -> BusConnection {
+        guard address.hasPrefix("unix:"), !address.contains(";"), !address.utf8.contains(0) else {
+            throw .invalidCall
+        }
         let (result, expired) = await limited(to: limit) {
             await ConnectionHandle.connect(to: address)
         }

@@ -115,6 +115,8 @@ struct Exchange {
                     .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
                     .event:
                     continue
+                // What was taken over before stays.
+                case .importedPrint: _ = try take(answer)
                 }
             }
         } catch .noService { throw .interrupted }

@@ -1,3 +1,4 @@
+import CatalogueFiles
 import Policy
 import Posix
 import Texts
@@ -48,11 +49,13 @@ package struct Invocation {
         case .enable: try enable()
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
+        case .importFprintd: try importFprintd()
         case .readers: try readers()
         case .vault: try vault()
         case .log: try log()
         case .config: try config()
         case .doctor: try doctor()
+        case .notify: try notify()
         case .secretSet: try setSecret()
         case .secretGet: try getSecret()
         case .secretList: try listSecrets()
@@ -141,7 +144,8 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
+                .importedPrint:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -69,7 +69,8 @@ extension Invocation {
             case .chainHead(let counter, let digest): answers.head = (counter, digest)
             case .done: return .finished
             case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
-                .setting, .secretPart, .secret, .vault, .secretWanted, .event:
+                .setting, .secretPart, .secret, .vault, .secretWanted, .event,
+                .importedPrint:
                 throw .fault(CommandText.unexpected)
             }
             return .goOn

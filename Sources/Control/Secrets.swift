@@ -42,7 +42,8 @@ extension Invocation {
                 return .goOn
             case .done: return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
+                .importedPrint:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -58,7 +58,8 @@ extension Invocation {
                 status = answer
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
+                .importedPrint:
                 throw .fault(CommandText.unexpected)
             }
         }

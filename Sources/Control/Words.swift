@@ -58,6 +58,10 @@ extension Finger {
     }
 }
 
+extension ImportOutcome {
+    var word: String { String(casing: "\(self)") }
+}
+
 extension ReaderFeatures {
     /// What the reader can do, a word each.
     var words: [String] {

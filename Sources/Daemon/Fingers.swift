@@ -28,21 +28,19 @@ extension Service {
         let end = clock.sinceBoot() + limit
         if let denial = roomDenial(account, finger) { return .denial(denial) }
         // Before anybody touches anything for a print that could not be sealed.
-        let key: TemplateKeyID
         do throws(StoreFault) {
-            let former = try kept(account)?.credential.state().vault
-            key = try await templateKey(in: await vaults.chosen(after: former))
+            _ = try await sealingKey(of: account)
         } catch { return .denial(denial(for: error, account)) }
         if let denial = await takenDenial(account, finger, reader, until: end, client) {
             return .denial(denial)
         }
-        return await enroll(account, finger, reader, until: end, sealedWith: key, password, client)
+        return await enroll(account, finger, reader, until: end, password, client)
     }
 
     /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
     private func enroll(
         _ account: Account, _ finger: Finger, _ reader: ReaderDescription, until end: Duration,
-        sealedWith key: TemplateKeyID, _ password: VerifiedPassword?, _ client: any Client
+        _ password: VerifiedPassword?, _ client: any Client
     ) async -> Answer {
         let before = EnrolmentBefore()
         let scanned = await readers.enroll(
@@ -53,8 +51,7 @@ extension Service {
         switch scanned {
         case .failure(let fault): answer = .denial(before.denial ?? Denial(of: fault))
         case .success(let (template, contents)):
-            answer = await keep(
-                template, finger, reader, contents, sealedWith: key, password, for: account)
+            answer = await keep(template, finger, reader, contents, password, for: account)
             if isUncounted(template.bytes, of: account) { _ = await readers.forget(template) }
         }
         await tidyReaders()
@@ -67,22 +64,11 @@ extension Service {
     }
 
     /// Takes down what the reader keeps, before it keeps more; false if that cannot be.
-    ///
-    /// A credential that this does not fit is destroyed: an enrolment vouches for no finger that
-    /// somebody else added.
     private func begin(
         on contents: ReaderContents, _ account: Account, _ before: EnrolmentBefore
     ) -> Bool {
         let ruling: Ruling<Void> = reading(account) { () throws(StoreFault) in
-            if let kept = try kept(account) {
-                let enrolment = try kept.prints.enrolment()
-                if case .issued(let credential) = try credentialState(account, kept, enrolment) {
-                    let check = StorageCheck()
-                    let standing = Standing(
-                        kept: kept, enrolment: enrolment, credential: credential)
-                    _ = examine(contents, of: "", account, standing, check)
-                }
-            }
+            try judge(contents, account)
             try noteEnrolment(on: contents)
             return .allow(())
         }
@@ -189,7 +175,7 @@ extension Service {
 
     /// Whether a template surely belongs to no finger of the account's: a change that failed may
     /// have come about all the same, and one that did not leaves the old fingers.
-    private func isUncounted(_ template: [UInt8], of account: Account) -> Bool {
+    func isUncounted(_ template: [UInt8], of account: Account) -> Bool {
         do throws(StoreFault) {
             guard let enrolment = try kept(account)?.prints.enrolment() else { return true }
             return !enrolment.prints.contains { $0.template == template }
@@ -211,7 +197,7 @@ extension Service {
     }
 
     /// What is kept for an account; a former owner of its uid leaves nothing behind.
-    private func keptForEnrolment(_ account: Account) throws(StoreFault) -> AccountState? {
+    func keptForEnrolment(_ account: Account) throws(StoreFault) -> AccountState? {
         do throws(StoreFault) {
             return try kept(account)
         } catch {
@@ -281,11 +267,13 @@ extension Service {
     /// Writes a new print to disk and issues the credential anew, for what the reader keeps now.
     private func keep(
         _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
-        _ contents: ReaderContents?, sealedWith key: TemplateKeyID,
-        _ password: VerifiedPassword?, for account: Account
+        _ contents: ReaderContents?, _ password: VerifiedPassword?, for account: Account
     ) async -> Answer {
+        // Whoever trusts the TPM anew, while a finger is awaited, closes what it kept.
+        await openAllTemplates()
         var replaced: [Store.StoredPrint] = []
         let answer = await answering(account) { () async throws(StoreFault) in
+            let key = try await sealingKey(of: account)
             let name = Bytes(account.name.utf8)
             let kept = try state.makeAccount(name, uid: account.uid, now: instant)
             var bytes = template.bytes
@@ -312,88 +300,5 @@ extension Service {
                 account.uid, asOwnerOf: try template.identity.digest())
             try noteEnrolled(on: contents)
         } catch { journal.fault(error.description, account: account.name) }
-    }
-
-    /// What the credential covers of what readers keep, after a change of fingers.
-    private func storage(
-        after change: PrintChange, _ recorded: [ReaderStorage], _ contents: ReaderContents?,
-        _ account: Account
-    ) throws(StoreFault) -> [ReaderStorage] {
-        let own = try OwnStorage(change.enrolment.prints)
-        let gone = try OwnStorage(change.removed)
-        var listed: [ReaderStorage] = []
-        if let contents {
-            let unit = contents.storage(of: [])
-            let all = try covered(
-                contents, of: account.uid, own: own.prints(on: unit).union(gone.prints(on: unit)),
-                recorded: recorded)
-            listed = [contents.storage(of: Set(all.prints).subtracting(gone.prints(on: unit)))]
-        }
-        return storage(after: recorded, now: own, removing: gone, listed: listed)
-    }
-
-    /// Makes a change of fingers, and issues the credential for what they are then. `contents` is
-    /// what the reader of a new one keeps now; `before` is nil where it cannot be told, and no finger
-    /// is left.
-    private func make(
-        _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment?,
-        _ finger: Finger?, _ contents: ReaderContents?, _ password: VerifiedPassword?,
-        because reason: String
-    ) async throws(StoreFault) -> Answer {
-        var former: Store.CredentialState?
-        var ended: UInt32?
-        if let before {
-            former = try credentialState(account, kept, before)
-            ended = secrets(kept, fitting: before.state)
-        }
-        if change.enrolment.isEmpty {
-            try noteDeletion(of: change.removed)
-            try kept.prints.commit(change)
-            try kept.credential.withdraw()
-            journal.credential(of: account, "destroyed", because: "no finger is left")
-        } else if let former, former.isOn {
-            try await issue(
-                account, kept, change.enrolment, with: change,
-                covering: try storage(after: change, former.storage, contents, account),
-                because: reason)
-        } else {
-            try noteDeletion(of: change.removed)
-            try kept.prints.commit(change)
-        }
-        let opens = try await settleKeyring(nil, password, account, kept, because: reason)
-        let now = try kept.prints.enrolment()
-        let state = try credentialState(account, kept, now)
-        return .done(
-            DoneAnswer(
-                finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
-                secrets: ended))
-    }
-}
-
-extension Store.CredentialState {
-    /// Whether a change of fingers by the account itself leaves login by finger on.
-    ///
-    /// Not where it was switched off; nor where a change of another kind had ended it: issuing
-    /// anew would then bless fingers that nobody has vouched for. `signet enable` does that.
-    fileprivate var isOn: Bool {
-        switch self {
-        case .none, .issued: true
-        case .disabled, .destroyed, .damaged: false
-        }
-    }
-
-    /// What was recorded of readers with a credential that is there.
-    var storage: [ReaderStorage] {
-        if case .issued(let credential) = self { credential.storage } else { [] }
-    }
-
-    /// As the socket has it.
-    var onTheWire: Wire.CredentialState {
-        switch self {
-        case .none, .damaged: .none
-        case .issued: .valid
-        case .disabled: .disabled
-        case .destroyed: .invalidated
-        }
     }
 }

@@ -12,6 +12,8 @@ package struct Places: Sendable {
     package var verifyPassword: String
     /// systemd's credentials directory, if there is one.
     package var credentials: String?
+    /// The directory in which fprintd keeps prints.
+    package var fprintd: String
     /// The socket of the system's message bus.
     package var systemBus: String
     /// The directory in which the kernel tells of lids.
@@ -22,13 +24,14 @@ package struct Places: Sendable {
         state: String = "/var/lib/signet", socket: String = "/run/signet/signetd.sock",
         configuration: String = "/etc/signet/signet.conf", verifyPassword: String,
         credentials: String? = nil, systemBus: String = "/run/dbus/system_bus_socket",
-        lids: String = "/proc/acpi/button/lid"
+        lids: String = "/proc/acpi/button/lid", fprintd: String = "/var/lib/fprint"
     ) {
         self.state = state
         self.socket = socket
         self.configuration = configuration
         self.verifyPassword = verifyPassword
         self.credentials = credentials
+        self.fprintd = fprintd
         self.systemBus = systemBus
         self.lids = lids
     }

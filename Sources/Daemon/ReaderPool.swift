@@ -124,14 +124,21 @@ final class ReaderPool {
     func forget(_ template: Template) async -> Bool {
         guard template.isStoredOnReader else { return false }
         var isThere = false
-        for reader in usable
-        where reader.driver == template.driver && reader.deviceID == template.deviceID
-            && !reader.features.contains(.list)
-        {
+        for reader in fitting(template) where !reader.features.contains(.list) {
             try? await readers.delete(template, on: reader.id)
             isThere = true
         }
         return isThere
+    }
+
+    /// The readers that a template was made for.
+    func fitting(_ template: Template) -> [ReaderDescription] {
+        usable.filter { $0.driver == template.driver && $0.deviceID == template.deviceID }
+    }
+
+    /// Whether the reader's library can use a template on a reader; see `Readers.canUse`.
+    func canUse(_ template: Template, on reader: String) -> Bool {
+        readers.canUse(template, on: reader)
     }
 
     /// Ends what runs and closes the readers.

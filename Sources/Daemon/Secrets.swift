@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Statement
 import Store
+import Texts
 import Vault
 import Wire
 
@@ -317,8 +318,6 @@ enum SecretPurpose {
 extension Denial {
     /// What is kept of a secret was damaged or altered.
     fileprivate static var damagedSecret: Denial {
-        Denial(
-            .storage,
-            subject: Bytes("the secret is damaged: delete it, or set it again".utf8))
+        Denial(.storage, subject: Detail.secretDamaged.bytes)
     }
 }

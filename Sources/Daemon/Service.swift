@@ -22,6 +22,8 @@ final class Service: Answering {
     let queue: TouchQueue
     let passwords: PasswordProof
     let vaults: Vaults
+    /// Where fprintd keeps prints.
+    let fprintd: FprintdStore
     /// The kernel's id of this boot.
     let boot: Bytes
     /// Who hears of touches that are asked for without a terminal.
@@ -41,6 +43,7 @@ final class Service: Answering {
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
+        fprintd = FprintdStore(places.fprintd)
         self.state = state
         self.readers = readers
         self.settings = settings
@@ -159,6 +162,8 @@ final class Service: Answering {
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
         case .watch: await watch(account, client)
+        case .importPrint:
+            keptOut(await importPrints(of: account, password, client), account)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -172,7 +177,8 @@ final class Service: Answering {
         case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch:
+            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
+            .importPrint:
             .denial(Denial(.badRequest))
         }
     }

@@ -105,7 +105,7 @@ extension Service {
     }
 
     /// The prints of an account that is not the one asked about: that they are closed is told as such.
-    private func othersEnrolment(_ kept: AccountState) throws(StoreFault) -> Enrolment {
+    func othersEnrolment(_ kept: AccountState) throws(StoreFault) -> Enrolment {
         do throws(StoreFault) {
             return try kept.prints.enrolment()
         } catch {

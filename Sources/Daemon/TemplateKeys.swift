@@ -45,6 +45,13 @@ extension Service {
         state.finishChanges()
     }
 
+    /// The key that a new print of an account's is sealed with: where its credential is kept, or
+    /// will be.
+    func sealingKey(of account: Account) async throws(StoreFault) -> TemplateKeyID {
+        let former = try kept(account)?.credential.state().vault
+        return try await templateKey(in: await vaults.chosen(after: former))
+    }
+
     /// The key that new prints are sealed with, where their credential is kept in this vault; it is
     /// made where there is none that opens.
     func templateKey(in vault: VaultKind) async throws(StoreFault) -> TemplateKeyID {
@@ -166,7 +173,7 @@ extension Request {
     var readsPrints: Bool {
         switch self {
         case .authenticate, .verify, .enroll, .delete, .enable, .status, .list, .migrate,
-            .secretSet, .secretGet, .secretList, .passwordChanged:
+            .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint:
             true
         case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
             .vault, .trustVault, .password, .cancel, .secretPart, .watch:

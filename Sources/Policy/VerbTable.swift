@@ -57,6 +57,7 @@ package enum VerbTable {
         case .trustVault: row(.root, .none)
         case .passwordChanged: row(.root, .none)
         case .watch: row(.rootOrAccount, .none)
+        case .importPrint: row(.rootOrAccount, .password)
         }
     }
 

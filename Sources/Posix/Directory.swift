@@ -109,6 +109,9 @@ package final class Directory: Sendable {
         try entries().filter(isPlainName).sorted()
     }
 
+    /// Lists every name but `.` and `..`, sorted, also those that are refused when they are used.
+    package func listAll() throws(FileFault) -> [String] { try entries().sorted() }
+
     /// The path of a name in this directory, for messages.
     func location(_ name: String) -> String { path + "/" + name }
 

@@ -16,8 +16,13 @@ package struct Template: Equatable, Sendable {
     package let account: String
     /// Whether the reader keeps the print, and the bytes only name it.
     package let isStoredOnReader: Bool
+    /// Whether the bytes hold minutiae, which this process compares.
+    package let holdsMinutiae: Bool
     /// What tells this print from others; that of the reader's own record of it is equal.
     package let identity: PrintIdentity
+
+    /// The most bytes that one can have.
+    package static let limit = TemplateForm.lengths.upperBound
 
     /// Takes over bytes that pass `isWellFormed`; throws `ReaderFault.invalidTemplate` otherwise.
     package init(bytes: [UInt8]) throws(ReaderFault) {
@@ -28,6 +33,7 @@ package struct Template: Equatable, Sendable {
         deviceID = form.deviceID
         account = form.account
         isStoredOnReader = form.isStoredOnReader
+        holdsMinutiae = form.holdsMinutiae
         identity = form.identity
     }
 
@@ -64,6 +70,16 @@ package struct Template: Equatable, Sendable {
         unsafe g_object_unref(gpointer(pointer))
     }
 
+    /// Whether it is of the reader, finger and account that the template says.
+    @ReaderActor
+    func says(_ template: Template) -> Bool {
+        let account = unsafe fp_print_get_username(pointer).map { unsafe String(cString: $0) }
+        return unsafe String(cString: fp_print_get_driver(pointer)) == template.driver
+            && String(cString: fp_print_get_device_id(pointer)) == template.deviceID
+            && fp_print_get_finger(pointer).rawValue == UInt32(template.finger.rawValue)
+            && (account ?? "") == template.account
+    }
+
     /// Serialises (`fp_print_serialize`).
     @ReaderActor
     func template() throws(ReaderFault) -> Template {
@@ -80,9 +96,11 @@ package struct Template: Equatable, Sendable {
 }
 
 extension Template {
-    /// Whether libfprint itself reads the bytes (`fp_print_deserialize`).
+    /// Whether libfprint itself reads the bytes (`fp_print_deserialize`), and finds in them the same
+    /// reader, finger and account.
     @ReaderActor
     package var isReadable: Bool {
-        (try? Print(self)) != nil
+        guard let print = try? Print(self) else { return false }
+        return print.says(self)
     }
 }

@@ -11,11 +11,12 @@ struct TemplateForm {
     let isStoredOnReader: Bool
     let finger: Finger
     let account: String
+    let holdsMinutiae: Bool
     let identity: PrintIdentity
 
     private static let magic: [UInt8] = Array("FP3".utf8)
     private static let type = "(issbymsmsia{sv}v)"
-    private static let lengths = 4...(1 << 20)
+    static let lengths = 4...(1 << 20)
     /// `FPI_PRINT_RAW` and `FPI_PRINT_NBIS`.
     private static let (raw, minutiae): (Int32, Int32) = (1, 2)
     /// `MAX_BOZORTH_MINUTIAE`.
@@ -51,6 +52,7 @@ struct TemplateForm {
         self.isStoredOnReader = stored
         self.finger = finger
         self.account = username.count == 1 ? username[0]?.string ?? "" : ""
+        holdsMinutiae = kind == Self.minutiae
         identity = PrintIdentity(
             kind: kind, driver: driver, deviceID: deviceID, type: compared.type,
             data: compared.bytes)

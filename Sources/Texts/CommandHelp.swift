@@ -50,6 +50,9 @@ package enum CommandHelp {
     /// `doctor`
     package static let doctor: Text =
         "what is wrong with this machine's stacks, files and service, and how to mend it"
+    /// `import-fprintd`
+    package static let importFprintd: Text =
+        "take over the fingers that fprintd knows, without a new scan"
     /// `secret set`
     package static let secretSet: Text =
         "keep a secret that a touch releases: standard input, or typed unseen"
@@ -59,6 +62,9 @@ package enum CommandHelp {
     package static let secretList: Text = "the names of the secrets, and whether they open"
     /// `secret delete`
     package static let secretDelete: Text = "delete a secret"
+    /// `notify`
+    package static let notify: Text =
+        "show on the desktop who asks for the finger where no terminal does"
     /// `help`
     package static let help: Text = "this text"
     /// `--version`

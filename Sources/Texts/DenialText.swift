@@ -64,7 +64,7 @@ extension Denial {
         guard let told else {
             return "the key cannot be used. Use the password; see 'signet vault'"
         }
-        return "the key cannot be used: \(told). Use the password; see 'signet vault'"
+        return "the key cannot be used: \(detail: told). Use the password; see 'signet vault'"
     }
 
     private var closedText: Text {
@@ -75,14 +75,14 @@ extension Denial {
                 """
         }
         return """
-            the stored fingerprints cannot be opened: \(told). Use the password. \
+            the stored fingerprints cannot be opened: \(detail: told). Use the password. \
             If it stays so: 'signet delete --all', then 'signet enroll'
             """
     }
 
     private var storageText: Text {
         guard let told else { return "what was needed could not be read or written" }
-        return "what was needed could not be read or written: \(told)"
+        return "what was needed could not be read or written: \(detail: told)"
     }
 
     private var queueText: Text {
@@ -131,7 +131,7 @@ extension Denial {
 
     private var failedText: Text {
         guard let told else { return "the fingerprint reader failed" }
-        return "the fingerprint reader failed: \(told)"
+        return "the fingerprint reader failed: \(detail: told)"
     }
 }
 

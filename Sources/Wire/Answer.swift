@@ -327,5 +327,6 @@ package enum Answer: Equatable, Sendable {
     case vault(VaultAnswer)
     case secretWanted
     case event(EventAnswer)
+    case importedPrint(ImportedPrintAnswer)
 }
 #endif

@@ -20,6 +20,7 @@ extension Answer {
         case .vault: .vault
         case .secretWanted: .secretWanted
         case .event: .event
+        case .importedPrint: .importedPrint
         }
     }
 
@@ -60,6 +61,7 @@ extension Answer {
         case .vault(let vault): try vault.put(into: &frame)
         case .secretWanted: break
         case .event(let event): try event.put(into: &frame)
+        case .importedPrint(let print): try print.put(into: &frame)
         }
         return frame.bytes
     }
@@ -116,6 +118,7 @@ extension Answer {
         case .vault: self = .vault(try VaultAnswer(from: &frame))
         case .secretWanted: self = .secretWanted
         case .event: self = .event(try EventAnswer(from: &frame))
+        case .importedPrint: self = .importedPrint(try ImportedPrintAnswer(from: &frame))
         }
     }
 }

@@ -68,6 +68,8 @@ package enum Request: Equatable, Sendable {
     case trustVault
     case passwordChanged(account: Bytes, service: Bytes, password: Bytes)
     case watch(account: Bytes)
+    /// Takes over the account's prints of fprintd.
+    case importPrint(account: Bytes)
 
     /// The row of the verb table that this request falls under.
     package var verb: Verb {
@@ -97,6 +99,7 @@ package enum Request: Equatable, Sendable {
         case .trustVault: .trustVault
         case .passwordChanged: .passwordChanged
         case .watch: .watch
+        case .importPrint: .importPrint
         }
     }
 
@@ -110,7 +113,8 @@ package enum Request: Equatable, Sendable {
             .status(let account), .list(let account), .passwordAccepted(let account, _),
             .secretGet(let account, _, _), .secretList(let account),
             .secretDelete(let account, _), .migrate(let account, _),
-            .passwordChanged(let account, _, _), .watch(let account):
+            .passwordChanged(let account, _, _), .watch(let account),
+            .importPrint(let account):
             account
         case .secretSet(let request): request.account
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil

@@ -19,7 +19,8 @@ extension Request {
             try frame.put(accountName: account)
             try frame.put(.keyring, flagIfPresent: keyring)
         case .disable(let account), .unlock(let account), .status(let account),
-            .list(let account), .secretList(let account), .watch(let account):
+            .list(let account), .secretList(let account), .watch(let account),
+            .importPrint(let account):
             try frame.put(accountName: account)
         case .log(let request):
             try frame.put(accountName: request.account)
@@ -109,6 +110,7 @@ extension Request {
         case .trustVault: self = .trustVault
         case .secretList: self = .secretList(account: try frame.accountName())
         case .watch: self = .watch(account: try frame.accountName())
+        case .importPrint: self = .importPrint(account: try frame.accountName())
         case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate, .passwordChanged:
             self = try Request(kept: verb, from: &frame)
         }

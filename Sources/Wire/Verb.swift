@@ -52,6 +52,8 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case passwordChanged = 24
     /// Hears of touches that are asked for without a terminal, until it is taken back.
     case watch = 25
+    /// Takes over the account's prints of fprintd.
+    case importPrint = 26
 }
 
 /// What the daemon answers; the raw value is the frame's kind.
@@ -90,4 +92,6 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case secretWanted = 143
     /// A touch is asked for without a terminal, or that is over; follows `watch` only.
     case event = 144
+    /// One print of fprintd's, and what became of it.
+    case importedPrint = 145
 }

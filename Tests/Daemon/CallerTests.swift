@@ -19,6 +19,7 @@ extension DaemonTests {
                 .secretGet(account: name, name: [0x61], timeoutMilliseconds: 1_000),
                 .secretList(account: name), .secretDelete(account: name, name: [0x61]),
                 .migrate(account: name, vault: Bytes("file".utf8)),
+                .importPrint(account: name),
                 .passwordChanged(
                     account: name, service: Bytes("passwd".utf8), password: Bytes("new".utf8)),
             ]

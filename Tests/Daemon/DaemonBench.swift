@@ -25,7 +25,7 @@ final class DaemonBench {
     /// A reader whose prints lie with the daemon, and that compares with one.
     var text: VirtualReader { VirtualReader(path: directory + "/text") }
 
-    /// Starts the daemon and waits until it listens. `wrapper` is what starts it, if not we.
+    /// Starts the daemon and waits until it is ready. `wrapper` is what starts it, if not we.
     init(
         _ kinds: [Kind] = [.storage], configuration: String = "", wrapper: [String] = [],
         failpoint: Failpoint? = nil, prepare: (DaemonBench.Places) throws -> Void = { _ in }
@@ -40,7 +40,6 @@ final class DaemonBench {
         try Self.write(Self.passwordCheck, to: directory + "/verify-password", mode: 0o755)
         try prepare(Places(state: state))
         program = try Self.start(directory, kinds, wrapper, options)
-        try awaitListening()
     }
 
     struct Places {
@@ -64,7 +63,6 @@ final class DaemonBench {
         try program.expectEnd(within: .seconds(20))
         try between()
         program = try Self.start(directory, kinds, wrapper, options)
-        try awaitListening()
     }
 
     /// One of an account's files on disk.
@@ -104,23 +102,25 @@ final class DaemonBench {
         return bench
     }
 
-    private func awaitListening() throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < deadline {
-            if (try? TestClient(to: socket, as: 0)) != nil { return }
-            if let ending = program.ended {
-                Issue.record("the daemon ended: \(ending) \(program.errors)")
-                throw TestFault.closed(awaited: "a socket", transcript: program.errors)
-            }
-            usleep(2_000)
-        }
-        throw TestFault.deadline(awaited: "a socket", transcript: program.errors)
-    }
-
+    /// Starts a daemon, and waits until it says that it is ready.
     private static func start(
         _ directory: String, _ kinds: [Kind], _ wrapper: [String], _ options: [String]
     ) throws -> TestSupport.Program {
-        try TestSupport.Program(Command(wrapper + arguments(directory, kinds) + options))
+        let notify = directory + "/notify"
+        let notices = try ReadinessNotices(at: notify)
+        let program = try TestSupport.Program(
+            Command(
+                wrapper + arguments(directory, kinds) + options,
+                environment: ["NOTIFY_SOCKET": notify]))
+        for _ in 0..<30 {
+            if notices.hearReady(within: .seconds(1)) { return program }
+            // One that ended says nothing more.
+            if let ending = program.ended {
+                Issue.record("the daemon ended: \(ending) \(program.errors)")
+                throw TestFault.closed(awaited: "a daemon", transcript: program.errors)
+            }
+        }
+        throw TestFault.deadline(awaited: "a daemon", transcript: program.errors)
     }
 
     private static func arguments(_ directory: String, _ kinds: [Kind]) -> [String] {
@@ -129,6 +129,7 @@ final class DaemonBench {
             "--socket", directory + "/socket", "--configuration", directory + "/signet.conf",
             "--verify-password", directory + "/verify-password", "--bus", directory + "/bus",
             "--lids", directory + "/lids",
+            "--fprintd", directory + "/fprint",
         ] + kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
     }
 

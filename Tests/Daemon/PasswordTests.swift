@@ -10,7 +10,7 @@ extension DaemonTests {
         private static let requests: [Request] = [
             .enroll(account: name, finger: .leftThumb, readerID: nil),
             .delete(account: name, finger: .rightIndex), .enable(account: name),
-            .disable(account: name), .unlock(account: name),
+            .disable(account: name), .unlock(account: name), .importPrint(account: name),
         ]
 
         private func ask(_ client: TestClient, _ request: Request, _ password: String) throws {

@@ -55,6 +55,11 @@ struct Step: Sendable, CustomStringConvertible {
             description: "all fingers deleted", before: two, after: [:],
             run: { try $0.ask(.delete(account: name, finger: nil)) }),
         Step(
+            description: "a finger taken over from fprintd",
+            after: [.rightIndex: "one", .leftIndex: "two"],
+            prepare: { try $0.fprintd.add("daemon", .text, .leftIndex) },
+            run: { try $0.ask(.importPrint(account: name)) }),
+        Step(
             description: "enable",
             prepare: { _ = try $0.ask(.disable(account: name)) },
             run: { try $0.ask(.enable(account: name)) }),

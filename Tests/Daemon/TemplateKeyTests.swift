@@ -214,6 +214,26 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
 
+        @Test("a TPM that is trusted anew while a finger is enrolled ends the enrolment of none")
+        func trustedMeanwhile() throws {
+            let bench = try bench(on: .storage)
+            let client = try bench.client()
+            try client.send(.enroll(account: Self.name, finger: .leftIndex, readerID: nil))
+            try client.wait(for: .touch)
+            // This touch only asks whose finger it is.
+            try bench.storage.send(.scan("two"))
+            try client.wait(for: .touch)
+            #expect(try bench.ask(.trustVault).done != nil)
+            for _ in 0..<5 { try bench.storage.send(.scan("two")) }
+            #expect(
+                try client.last().done
+                    == DoneAnswer(finger: .leftIndex, prints: 2, state: .valid))
+            for id in ["one", "two"] {
+                #expect(try bench.login(.daemon, with: id).assertion != nil)
+            }
+            #expect(try bench.stored() == ["one", "two"])
+        }
+
         @Test("a key that is gone, cut, altered or another machine's opens none of them")
         func altered() throws {
             let bench = try bench()

@@ -46,16 +46,23 @@ let package = Package(
         .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
         .target(
+            name: "Doctor",
+            dependencies: [
+                "ConfigurationFiles", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
+            ], swiftSettings: common),
+        .target(
             name: "Control",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Policy", "Posix", "Statement", "Texts", "Wire",
+                "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
             ],
             swiftSettings: common),
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Control", "Crypto", "Loop", "ModuleOptions", "Policy", "Reader", "Statement",
-                "Store", "TPM", "Texts", "Vault", "Wire",
+                "Control", "Crypto", "Doctor", "Loop", "ModuleOptions", "Policy", "Reader",
+                "Statement", "Store", "TPM", "Texts", "Vault", "Wire",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

@@ -19,6 +19,7 @@ struct VerbTableTests {
         (.vault, true, true, .none, true), (.migrate, true, false, .password, true),
         (.trustVault, false, false, .none, true), (.passwordChanged, false, false, .none, true),
         (.watch, true, false, .none, true),
+        (.importPrint, true, false, .password, true),
     ]
 
     @Test("has a row for every verb")

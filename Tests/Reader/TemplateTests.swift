@@ -89,6 +89,22 @@ extension ReaderTests {
             #expect(!Template.isWellFormed(Minutiae.template(counts: [4], angles: 3)))
         }
 
+        @Test("a template is used on the readers that it was made for, and on no other kind")
+        func usable() async throws {
+            let plain = try Template(bytes: try await samples()[0])
+            let image = try Template(bytes: Minutiae.template(counts: [3, 5]))
+            try await Bench.withReaders { readers in
+                #expect(await readers.canUse(plain, on: Bench.plainID))
+                #expect(await readers.canUse(image, on: Bench.imageID))
+                for (template, reader) in [
+                    (plain, Bench.storageID), (plain, Bench.imageID), (plain, "nowhere:0"),
+                    (image, Bench.plainID),
+                ] {
+                    #expect(await !readers.canUse(template, on: reader), "\(reader)")
+                }
+            }
+        }
+
         @Test("a template of an unknown kind, finger or date is refused")
         func fields() {
             #expect(!Template.isWellFormed(Minutiae.template(counts: [3], kind: 0)))

@@ -54,7 +54,8 @@ package final class DaemonClient: Sendable {
                 case .notice(let notice): try tell(notice)
                 case .assertion, .denial, .done, .status: return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
-                    .secretPart, .secret, .vault, .secretWanted, .event:
+                    .secretPart, .secret, .vault, .secretWanted, .event,
+                    .importedPrint:
                     break
                 }
             }

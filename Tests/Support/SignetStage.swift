@@ -176,19 +176,11 @@ package final class SignetStage: Sendable {
 
     /// Starts the daemon, on other readers if said so, and waits until it says that it is ready.
     package func start(readers: [ReaderKind]? = nil) throws {
-        try stage.run(["rm", "-f", Self.notifySocket])
-        let path = stage.path(Self.notifySocket)
-        let notices = try Collector(
-            from: try Descriptor(unsafe path.withCString { unsafe bind_datagram($0) }, "bind", path)
-        )
+        let notices = try ReadinessNotices(at: stage.path(Self.notifySocket))
         let program = try stage.start(
             Self.command(for: readers ?? kinds),
             environment: ["NOTIFY_SOCKET": Self.notifySocket])
-        let isReady = notices.first(within: .seconds(20)) { chunks, _ in
-            String(decoding: chunks.flatMap(\.bytes), as: UTF8.self).contains("READY=1")
-                ? true : nil
-        }
-        guard isReady == true else {
+        guard notices.hearReady(within: .seconds(20)) else {
             let journal = stage.journal.entries.map(\.message).joined(separator: "\n")
             throw TestFault.deadline(
                 awaited: "the daemon", transcript: program.errors + "\n" + journal)

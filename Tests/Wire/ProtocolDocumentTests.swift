@@ -108,6 +108,7 @@ struct ProtocolDocumentTests {
             ("States of the keyring", entries(KeyringState.self)),
             ("States of the lockout", entries(LockState.self)),
             ("Fingers", entries(Finger.self)),
+            ("Outcomes of an import", entries(ImportOutcome.self)),
         ])
     func enumerations(heading: String, expected: [String]) throws {
         #expect(try document.rows(heading).map { "\($0[0]) \($0[1])" } == expected)

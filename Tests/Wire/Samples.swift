@@ -49,6 +49,7 @@ enum Samples {
         .vault, .migrate(account: account, vault: Bytes("tpm".utf8)), .trustVault,
         .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
         .watch(account: account),
+        .importPrint(account: account),
     ]
 
     static let status = StatusAnswer(
@@ -123,6 +124,11 @@ enum Samples {
                     requester: Bytes("bob".utf8), purpose: Bytes("pkexec id".utf8), isOver: false,
                     number: .max)),
             .event(EventAnswer(account: account, service: [0x20], isOver: true, number: 0)),
+            .importedPrint(
+                ImportedPrintAnswer(
+                    finger: .leftLittle, subject: [1], outcome: .readerFailed, place: [2])),
+            .importedPrint(
+                ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
             .vault(
                 VaultAnswer(

@@ -7,7 +7,7 @@ import Statement
 enum Templates: Harness {
     static let name = "templates"
     static var seeds: [[UInt8]] {
-        [Minutiae.template(counts: [3, 5]), Minutiae.template(counts: [200]), raw]
+        [Minutiae.template(counts: [3, 5]), Minutiae.template(counts: [200]), raw, stored]
     }
 
     /// A print of the virtual reader `virtual_device`: the GVariant
@@ -16,6 +16,15 @@ enum Templates: Harness {
         let variant = """
             010000007669727475616c5f6465766963650030000007616c69636500000000\
             b8460b000000000066696e6765720000730076281e1e1513
+            """
+        return bytes("FP3") + (Hexadecimal.decode(bytes(variant)) ?? [])
+    }
+
+    /// A print that the real fprintd made on `virtual_device_storage`, which keeps it itself.
+    private static var stored: [UInt8] {
+        let variant = """
+            010000007669727475616c5f6465766963655f73746f7261676500300001076461\
+            656d6f6e000000654a0b00000000006f6e6500007300763027271d1b
             """
         return bytes("FP3") + (Hexadecimal.decode(bytes(variant)) ?? [])
     }
@@ -29,6 +38,6 @@ enum Templates: Harness {
             return
         }
         let isReadable = ReaderActor.assumeIsolated { template.isReadable }
-        require(isReadable, "a template in good form cannot be read")
+        require(isReadable, "a template in good form is unreadable, or says something else")
     }
 }

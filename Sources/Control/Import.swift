@@ -1,0 +1,107 @@
+import Texts
+import Wire
+
+extension Invocation {
+    /// `signet import-fprintd`
+    func importFprintd() throws(CommandFault) {
+        let account = try account()
+        var prints: [ImportedPrintAnswer] = []
+        var done: DoneAnswer?
+        do throws(CommandFault) {
+            done = try takeOver(account, &prints)
+        } catch {
+            // What was taken over before it went wrong stays.
+            if !isJSON, !prints.isEmpty { Self.table(prints).forEach(surroundings.say) }
+            throw error
+        }
+        say(
+            Self.document(prints, done ?? DoneAnswer(), account),
+            Self.lines(prints, done ?? DoneAnswer(), account))
+        let isComplete = prints.allSatisfy { $0.outcome == .imported || $0.outcome == .known }
+        guard !prints.isEmpty, isComplete else { throw .said(.denied) }
+    }
+
+    /// Asks, and collects what is told of each file.
+    private func takeOver(
+        _ account: Bytes, _ prints: inout [ImportedPrintAnswer]
+    ) throws(CommandFault) -> DoneAnswer {
+        var progress = Progress(surroundings, isJSON: isJSON)
+        defer { progress.end() }
+        var result = DoneAnswer()
+        // Nobody is to touch anything, but there may be others who are served first.
+        try exchange(.importPrint(account: account), awaitsTouch: true).run {
+            (answer) throws(CommandFault) in
+            switch answer {
+            case .notice(let notice):
+                progress.show(notice)
+                return .goOn
+            case .importedPrint(let print):
+                prints.append(print)
+                return .goOn
+            case .done(let done):
+                result = done
+                return .finished
+            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
+                throw .fault(CommandText.unexpected)
+            }
+        }
+        return result
+    }
+
+    private static func table(_ prints: [ImportedPrintAnswer]) -> [Text] {
+        Table.lines([CommandImport.heading] + prints.map(\.row))
+    }
+
+    private static func lines(
+        _ prints: [ImportedPrintAnswer], _ done: DoneAnswer, _ account: Bytes
+    ) -> [Text] {
+        guard !prints.isEmpty else { return [CommandImport.nothing(account)] }
+        let count = prints.count { $0.outcome == .imported }
+        var lines = table(prints)
+        lines.append(
+            CommandImport.takenOver(
+                UInt8(clamping: count), account: account, prints: done.prints ?? 0))
+        let isHere = done.prints != 0
+        if isHere, let state = done.state {
+            lines.append(CommandOutcome.login(state, account: account))
+        }
+        if let keyring = done.keyring {
+            lines.append(CommandOutcome.keyring(keyring, account: account))
+        }
+        if let secrets = done.secrets { lines.append(CommandSecrets.ended(secrets)) }
+        if let setting = done.keptOut {
+            lines.append(CommandStatus.keptOut(account, setting))
+        }
+        guard count > 0 else { return lines }
+        return lines + [CommandImport.leftovers(account), CommandImport.notFprintdDelete]
+    }
+
+    private static func document(
+        _ prints: [ImportedPrintAnswer], _ done: DoneAnswer, _ account: Bytes
+    ) -> JSON {
+        .document(
+            "imported",
+            [
+                ("account", .bytes(account)), ("prints", .array(prints.map(\.document))),
+                ("fingers", .optional(done.prints) { .number(UInt64($0)) }),
+                ("login", .optional(done.state) { .string($0.word) }),
+                ("keyring", .optional(done.keyring) { .string($0.word) }),
+                ("keptOut", .optional(done.keptOut, JSON.bytes)),
+                ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
+            ])
+    }
+}
+
+extension ImportedPrintAnswer {
+    fileprivate var row: [Text] {
+        [finger?.word.text ?? CommandTable.none, "\(place)", outcome.text(subject)]
+    }
+
+    fileprivate var document: JSON {
+        .object([
+            ("finger", .optional(finger) { .string($0.word) }), ("file", .bytes(place)),
+            ("outcome", .string(outcome.word)), ("text", .bytes(outcome.text(subject).bytes)),
+        ])
+    }
+}

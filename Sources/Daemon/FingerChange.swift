@@ -1,0 +1,103 @@
+import Posix
+import Reader
+import Store
+import Vault
+import Wire
+
+/// A change of fingers that the account vouches for by its password, wherever they come from.
+extension Service {
+    /// Destroys a credential that what a reader keeps does not fit: a new finger vouches for none
+    /// that somebody else added.
+    func judge(_ contents: ReaderContents, _ account: Account) throws(StoreFault) {
+        guard let kept = try kept(account) else { return }
+        let enrolment = try kept.prints.enrolment()
+        guard case .issued(let credential) = try credentialState(account, kept, enrolment) else {
+            return
+        }
+        let standing = Standing(kept: kept, enrolment: enrolment, credential: credential)
+        _ = examine(contents, of: "", account, standing, StorageCheck())
+    }
+
+    /// What the credential covers of what readers keep, after a change of fingers.
+    private func storage(
+        after change: PrintChange, _ recorded: [ReaderStorage], _ contents: ReaderContents?,
+        _ account: Account
+    ) throws(StoreFault) -> [ReaderStorage] {
+        let own = try OwnStorage(change.enrolment.prints)
+        let gone = try OwnStorage(change.removed)
+        var listed: [ReaderStorage] = []
+        if let contents {
+            let unit = contents.storage(of: [])
+            let all = try covered(
+                contents, of: account.uid, own: own.prints(on: unit).union(gone.prints(on: unit)),
+                recorded: recorded)
+            listed = [contents.storage(of: Set(all.prints).subtracting(gone.prints(on: unit)))]
+        }
+        return storage(after: recorded, now: own, removing: gone, listed: listed)
+    }
+
+    /// Makes a change of fingers, and issues the credential for what they are then. `contents` is
+    /// what the reader of a new one keeps now; `before` is nil where it cannot be told, and no finger
+    /// is left.
+    func make(
+        _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment?,
+        _ finger: Finger?, _ contents: ReaderContents?, _ password: VerifiedPassword?,
+        because reason: String
+    ) async throws(StoreFault) -> Answer {
+        var former: Store.CredentialState?
+        var ended: UInt32?
+        if let before {
+            former = try credentialState(account, kept, before)
+            ended = secrets(kept, fitting: before.state)
+        }
+        if change.enrolment.isEmpty {
+            try noteDeletion(of: change.removed)
+            try kept.prints.commit(change)
+            try kept.credential.withdraw()
+            journal.credential(of: account, "destroyed", because: "no finger is left")
+        } else if let former, former.isOn {
+            try await issue(
+                account, kept, change.enrolment, with: change,
+                covering: try storage(after: change, former.storage, contents, account),
+                because: reason)
+        } else {
+            try noteDeletion(of: change.removed)
+            try kept.prints.commit(change)
+        }
+        let opens = try await settleKeyring(nil, password, account, kept, because: reason)
+        let now = try kept.prints.enrolment()
+        let state = try credentialState(account, kept, now)
+        return .done(
+            DoneAnswer(
+                finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
+                secrets: ended))
+    }
+}
+
+extension Store.CredentialState {
+    /// Whether a change of fingers by the account itself leaves login by finger on.
+    ///
+    /// Not where it was switched off; nor where a change of another kind had ended it: issuing
+    /// anew would then bless fingers that nobody has vouched for. `signet enable` does that.
+    fileprivate var isOn: Bool {
+        switch self {
+        case .none, .issued: true
+        case .disabled, .destroyed, .damaged: false
+        }
+    }
+
+    /// What was recorded of readers with a credential that is there.
+    var storage: [ReaderStorage] {
+        if case .issued(let credential) = self { credential.storage } else { [] }
+    }
+
+    /// As the socket has it.
+    var onTheWire: Wire.CredentialState {
+        switch self {
+        case .none, .damaged: .none
+        case .issued: .valid
+        case .disabled: .disabled
+        case .destroyed: .invalidated
+        }
+    }
+}

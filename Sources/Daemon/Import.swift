@@ -1,0 +1,236 @@
+import Loop
+import Policy
+import Posix
+import Reader
+import Store
+import Wire
+
+/// Fingers taken over from fprintd: an enrolment without a scan, on the account's own password.
+///
+/// What vouches for them is that password, given just now, and that only root can write in fprintd's
+/// store. It is left as it was.
+extension Service {
+    /// Takes over an account's prints of fprintd, each in one durable step, and tells what became of
+    /// each file. One that cannot be taken over keeps none of the others back.
+    func importPrints(
+        of account: Account, _ password: VerifiedPassword?, _ client: any Client
+    ) async -> Answer {
+        let wish = TouchWish(
+            account: account, asker: Asker("signet import-fprintd (\(account.name))"), tries: 1,
+            timeout: settings.duration(Settings.enrolmentTimeout) ?? .seconds(120))
+        if let denial = await turnDenial(wish, client) { return .denial(denial) }
+        defer { queue.leave() }
+        // All accounts' prints are compared with those that come.
+        await openAllTemplates()
+        await tidyReaders()
+        let entries: [FprintdStore.Entry]
+        do throws(FileFault) {
+            entries = try fprintd.entries(of: account.name)
+        } catch { return .denial(denial(for: .file(error), account)) }
+        var takeover = Takeover(account: account, password: password)
+        for entry in entries where !Task.isCancelled {
+            switch await take(entry, &takeover) {
+            case .deny(let denial): return .denial(denial)
+            case .allow(let answer):
+                takeover.count(answer.outcome)
+                await client.send(.importedPrint(answer))
+            }
+        }
+        return end(takeover)
+    }
+
+    /// What one import has come to.
+    private struct Takeover {
+        let account: Account
+        let password: VerifiedPassword?
+        /// What the readers keep that were asked for it.
+        var contents: [String: Result<ReaderContents, ReaderFault>] = [:]
+        /// What other accounts have, once it was needed.
+        var others: Set<PrintIdentity>?
+        var imported = 0
+        var refused = 0
+        /// What the last change came to, and how many secrets the first one ended.
+        var done: DoneAnswer?
+        var endedSecrets: UInt32?
+
+        mutating func count(_ outcome: ImportOutcome) {
+            if outcome == .imported {
+                imported += 1
+            } else if outcome != .known {
+                refused += 1
+            }
+        }
+    }
+
+    private func end(_ takeover: Takeover) -> Answer {
+        let account = takeover.account
+        if takeover.imported + takeover.refused > 0 {
+            journal.service(
+                """
+                fprintd's prints of \(account.name): \(takeover.imported) taken over, \
+                \(takeover.refused) not
+                """)
+        }
+        // What was taken over before it was taken back stays, and is told.
+        if Task.isCancelled, takeover.imported == 0 { return .denial(Denial(.cancelled)) }
+        if var done = takeover.done {
+            done.finger = nil
+            done.secrets = takeover.endedSecrets
+            return .done(done)
+        }
+        let ruling: Ruling<DoneAnswer> = reading(account) { () throws(StoreFault) in
+            guard let kept = try kept(account) else {
+                return .allow(DoneAnswer(prints: 0, state: Wire.CredentialState.none))
+            }
+            let enrolment = try kept.prints.enrolment()
+            let state = try credentialState(account, kept, enrolment)
+            return .allow(DoneAnswer(prints: enrolment.count, state: state.onTheWire))
+        }
+        switch ruling {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let done): return .done(done)
+        }
+    }
+
+    /// Takes over one entry, if it can be; a denial ends the whole request.
+    private func take(
+        _ entry: FprintdStore.Entry, _ takeover: inout Takeover
+    ) async -> Ruling<ImportedPrintAnswer> {
+        let file: FprintdFile
+        switch entry {
+        case .refused(let answer): return .allow(answer)
+        case .file(let found): file = found
+        }
+        let template: Template
+        switch file.print(for: takeover.account.name) {
+        case .refused(let outcome, let subject):
+            return .allow(file.answer(outcome, subject: subject))
+        case .print(let found): template = found
+        }
+        let found: Ruling<ImportOutcome?> = reading(takeover.account) { () throws(StoreFault) in
+            .allow(try obstacle(to: template, &takeover))
+        }
+        switch found {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let outcome?): return .allow(file.answer(outcome))
+        case .allow(nil): break
+        }
+        switch await place(of: template, &takeover) {
+        case .nowhere(let outcome, let subject):
+            return .allow(file.answer(outcome, subject: subject))
+        case .reader(let reader, let contents):
+            let answer = await keep(template, on: reader, contents, takeover)
+            switch answer {
+            case .denial(let denial): return .deny(denial)
+            case .done(let done):
+                takeover.done = done
+                takeover.endedSecrets = takeover.endedSecrets ?? done.secrets
+                return .allow(file.answer(.imported))
+            default: return .deny(Denial(.badRequest))
+            }
+        }
+    }
+
+    /// What of that which is enrolled speaks against a print; nil if nothing does.
+    private func obstacle(
+        to template: Template, _ takeover: inout Takeover
+    ) throws(StoreFault) -> ImportOutcome? {
+        let enrolment = try keptForEnrolment(takeover.account)?.prints.enrolment()
+        let own = enrolment?.prints ?? []
+        if let same = own.first(where: { $0.identity == template.identity }) {
+            return same.finger == template.finger ? .known : .duplicate
+        }
+        let damaged = enrolment?.damaged ?? []
+        if own.contains(where: { $0.finger == template.finger })
+            || damaged.contains(where: { $0.finger == template.finger })
+        {
+            return .fingerKnown
+        }
+        let others: Set<PrintIdentity>
+        if let found = takeover.others {
+            others = found
+        } else {
+            others = try identities(ofOthersThan: takeover.account.uid)
+            takeover.others = others
+        }
+        if others.contains(template.identity) { return .fingerTaken }
+        return own.count >= settings.count(Settings.fingers) ? .full : nil
+    }
+
+    private func identities(ofOthersThan uid: UInt32) throws(StoreFault) -> Set<PrintIdentity> {
+        var found: Set<PrintIdentity> = []
+        for kept in try state.accounts() where kept.uid != uid {
+            found.formUnion(try othersEnrolment(kept).prints.compactMap(\.identity))
+        }
+        return found
+    }
+
+    /// Where a print is good.
+    private enum Place {
+        /// On this reader, which keeps that beside it, where it keeps prints itself.
+        case reader(ReaderDescription, ReaderContents?)
+        case nowhere(ImportOutcome, subject: Bytes? = nil)
+    }
+
+    private func place(of template: Template, _ takeover: inout Takeover) async -> Place {
+        let fitting = await readers.fitting(template)
+        guard let first = fitting.first else { return .nowhere(.noReader) }
+        guard await readers.canUse(template, on: first.id) else { return .nowhere(.malformed) }
+        guard template.isStoredOnReader || first.features.contains(.storage) else {
+            return .reader(first, nil)
+        }
+        var trouble: Place?
+        for reader in fitting where reader.features.contains(.list) {
+            let listed: Result<ReaderContents, ReaderFault>
+            if let known = takeover.contents[reader.id] {
+                listed = known
+            } else {
+                listed = await readers.list(reader.id)
+                takeover.contents[reader.id] = listed
+            }
+            switch listed {
+            case .success(let contents):
+                if contents.prints.contains(where: { $0.isSame(as: template) }) {
+                    return .reader(reader, contents)
+                }
+            case .failure(let fault):
+                trouble = .nowhere(.readerFailed, subject: Denial(of: fault).subject)
+            }
+        }
+        return trouble ?? .nowhere(.notOnReader)
+    }
+
+    /// Enrols a print; it never takes the place of another. Whatever comes of it, the reader keeps
+    /// what it keeps.
+    private func keep(
+        _ template: Template, on reader: ReaderDescription, _ contents: ReaderContents?,
+        _ takeover: Takeover
+    ) async -> Answer {
+        let account = takeover.account
+        let answer = await answering(account) { () async throws(StoreFault) in
+            if let contents { try judge(contents, account) }
+            let key = try await sealingKey(of: account)
+            let kept = try state.makeAccount(
+                Bytes(account.name.utf8), uid: account.uid, now: instant)
+            var bytes = template.bytes
+            let change = try kept.prints.draft(
+                adding: &bytes, finger: template.finger, reader: Bytes(reader.id.utf8),
+                sealedWith: key, now: instant)
+            guard change.removed.isEmpty else { throw .changedMeanwhile }
+            return try await make(
+                change, account, kept, from: try kept.prints.enrolment(), template.finger,
+                contents, takeover.password, because: "a finger was taken over from fprintd")
+        }
+        if contents != nil, !isUncounted(template.bytes, of: account) {
+            do throws(StoreFault) {
+                try state.owners.remember(account.uid, asOwnerOf: try template.identity.digest())
+            } catch { journal.fault(error.description, account: account.name) }
+        }
+        return answer
+    }
+}
+
+extension Store.StoredPrint {
+    /// What tells it from others; nil where the template cannot be read.
+    fileprivate var identity: PrintIdentity? { (try? Template(bytes: template))?.identity }
+}

@@ -1,0 +1,93 @@
+import Control
+import Foundation
+import Testing
+import Texts
+import Wire
+
+@Suite("import-fprintd on the command line")
+struct ImportTests {
+    private static let words = ["import-fprintd", "--account", "alice"]
+
+    private static func print(
+        _ finger: Finger?, _ outcome: ImportOutcome, _ place: String, _ subject: String? = nil
+    ) -> Answer {
+        .importedPrint(
+            ImportedPrintAnswer(
+                finger: finger, subject: subject.map { Bytes($0.utf8) }, outcome: outcome,
+                place: Bytes(place.utf8)))
+    }
+
+    @Test("tells each finger, how many there are, and what is to be done about fprintd")
+    func all() throws {
+        let script = answering(
+            .notice(Notice(.waiting, subject: Bytes("sudo (bob)".utf8))),
+            Self.print(.leftIndex, .imported, "quick/0/2"),
+            Self.print(.rightIndex, .known, "quick/0/7"),
+            .done(DoneAnswer(prints: 2, state: .valid, keyring: .on, secrets: 3)))
+        let run = try signet(Self.words, [script])
+        #expect(run.code == .done)
+        #expect(
+            run.output.hasPrefix(
+                """
+                waiting: sudo (bob) is being served first
+                finger       fprintd's file  what became of it
+                left-index   quick/0/2       taken over
+                right-index  quick/0/7       is here already
+                1 finger was taken over for alice: 2 fingers in all
+                fingerprint login is on for alice
+                a touch opens the keyring of alice at a login
+
+                """))
+        #expect(run.output.contains("fprintd's own files are left as they were"))
+        #expect(run.output.contains("'sudo rm -r /var/lib/fprint/alice'"))
+        #expect(run.requests == [.importPrint(account: Bytes("alice".utf8))])
+    }
+
+    @Test("ends with 1 where one was refused or none is there, and tells why in a clear text")
+    func refused() throws {
+        for outcome in ImportOutcome.allCases where ![.imported, .known].contains(outcome) {
+            let script = answering(
+                Self.print(.leftIndex, .imported, "quick/0/2"),
+                Self.print(nil, outcome, "quick/0/x\u{1B}[2J", "why\n"),
+                .done(DoneAnswer(prints: 1, state: .invalidated)))
+            let run = try signet(Self.words, [script])
+            #expect(run.code == .denied, "\(outcome)")
+            #expect(run.output.contains("quick/0/x\\x1b[2J  not "), "\(outcome)")
+            #expect(!run.output.contains("why\n"), "\(outcome)")
+            #expect(run.output.contains("Run 'signet enable' to turn it on again"))
+        }
+        let none = try signet(
+            Self.words, [answering(.done(DoneAnswer(prints: 0, state: CredentialState.none)))])
+        #expect(none.code == .denied)
+        #expect(none.output.contains("fprintd keeps no fingerprints of alice"))
+    }
+
+    @Test("what was taken over before a denial is told, and then the denial")
+    func denied() throws {
+        let script = answering(
+            Self.print(.leftIndex, .imported, "quick/0/2"), .denial(Denial(.vaultUnavailable)))
+        let run = try signet(Self.words, [script])
+        #expect(run.code == .fault)
+        #expect(run.output.contains("left-index  quick/0/2       taken over"))
+        #expect(run.errors.contains("the key cannot be used"))
+    }
+
+    @Test("answers in JSON")
+    func json() throws {
+        let script = answering(
+            Self.print(.leftIndex, .notOnReader, "quick/0/2"),
+            .done(DoneAnswer(prints: 0, state: CredentialState.none)))
+        let run = try signet(Self.words + ["--json"], [script])
+        #expect(run.code == .denied)
+        let document = try run.document("imported")
+        let prints = try #require(document["prints"] as? [[String: Any]])
+        #expect(prints.count == 1)
+        #expect(prints[0]["finger"] as? String == "left-index")
+        #expect(prints[0]["outcome"] as? String == "not-on-reader")
+        #expect(prints[0]["file"] as? String == "quick/0/2")
+        #expect((prints[0]["text"] as? String)?.hasPrefix("not taken over") == true)
+        #expect(document["fingers"] as? Int == 0)
+        let other = try signet(["import-fprintd", "now", "--account", "alice"])
+        #expect(other.code == .usage)
+    }
+}

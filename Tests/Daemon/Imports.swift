@@ -1,0 +1,47 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// What `import-fprintd` was told, in short.
+struct Imported {
+    let prints: [ImportedPrintAnswer]
+    let last: Answer
+
+    /// What became of each file, by its place.
+    var outcomes: [String: ImportOutcome] {
+        var found: [String: ImportOutcome] = [:]
+        for print in prints {
+            found[String(decoding: print.place, as: UTF8.self)] = print.outcome
+        }
+        return found
+    }
+}
+
+/// fprintd's store beside a daemon.
+extension DaemonBench {
+    var fprintd: FprintdStore { FprintdStore(path: directory + "/fprint") }
+
+    /// Asks as root for an account's prints of fprintd.
+    func importPrints(_ person: Person = .daemon, client: TestClient? = nil) throws -> Imported {
+        let client = try client ?? self.client()
+        try client.send(.importPrint(account: person.bytes))
+        return try imported(by: client)
+    }
+
+    /// What is left to be told of an import that was asked for.
+    func imported(by client: TestClient) throws -> Imported {
+        let answers = try client.rest()
+        let prints = answers.compactMap { answer -> ImportedPrintAnswer? in
+            if case .importedPrint(let print) = answer { print } else { nil }
+        }
+        return Imported(prints: prints, last: try #require(answers.last))
+    }
+
+    /// Puts prints on the reader that keeps them itself, as fprintd's enrolment did before.
+    func keepOnReader(_ ids: String...) throws {
+        try restart {
+            try Self.write(ids.map { $0 + "\n" }.joined(), to: directory + "/storage.prints")
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Fingerprints
+import TestSupport
+import Testing
+import Wire
+
+@Suite("fingers that fprintd knows", .timeLimit(.minutes(5)))
+struct ImportTests {
+    /// A stage with fprintd's store as the real one left it, and readers that have what it put there.
+    private func stage(_ kind: SignetStage.ReaderKind, _ driver: FprintdStore.Driver) throws
+        -> SignetStage
+    {
+        let signet = try SignetStage(readers: [kind], running: false)
+        try store(signet).add("alice", driver, .rightIndex)
+        if kind == .storage {
+            try signet.stage.write("/run/readers/storage.prints", "alice right\n", mode: 0o600)
+        }
+        try signet.start()
+        return signet
+    }
+
+    private func store(_ signet: SignetStage) -> FprintdStore {
+        FprintdStore(path: signet.stage.path("/var/lib/fprint"))
+    }
+
+    /// What alice does and is told.
+    private func takeOver(
+        _ signet: SignetStage, password: String = Stage.alice.password
+    ) throws -> Outcome {
+        try signet.stage.run(
+            [try Built.program("signet"), "import-fprintd", "--password-stdin"],
+            as: Stage.alice, input: password + "\n")
+    }
+
+    private func expectTakenOver(_ outcome: Outcome, from driver: FprintdStore.Driver) {
+        #expect(outcome.succeeded, "\(outcome)")
+        let lines = outcome.output.split(separator: "\n")
+        #expect(
+            lines.contains { $0.hasPrefix("right-index  \(driver.rawValue)/0/7  taken over") })
+        #expect(lines.contains("1 finger was taken over for alice: 1 finger in all"))
+        #expect(lines.contains("fingerprint login is on for alice"))
+    }
+
+    @Test(
+        "let alice through sudo after import-fprintd, with no new scan",
+        arguments: [(SignetStage.ReaderKind.text, FprintdStore.Driver.text), (.storage, .storage)])
+    func sudo(kind: SignetStage.ReaderKind, driver: FprintdStore.Driver) throws {
+        let signet = try stage(kind, driver)
+        expectTakenOver(try takeOver(signet), from: driver)
+        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try signet.touch(Touch.nobody, on: kind)
+        try terminal.expect("the finger did not match")
+        try terminal.expectInvitation()
+        try signet.touch("alice right", on: kind)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+        let again = try takeOver(signet)
+        #expect(again.succeeded && again.output.contains("is here already"))
+    }
+
+    @Test("let her through where libfprint compares pictures")
+    func image() throws {
+        let signet = try stage(.image, .image)
+        expectTakenOver(try takeOver(signet), from: .image)
+        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        for (seed, said) in [(UInt64(12), "the finger did not match"), (11, "root\r\n")] {
+            try terminal.expectInvitation()
+            let picture = SyntheticFinger(seed: seed).impression(9, quality: .careful)
+            try signet.imageReader.send([
+                .automaticFinger(true),
+                .image(width: picture.width, height: picture.height, pixels: picture.pixels),
+            ])
+            try terminal.expect(said, within: .seconds(30))
+        }
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("with a damaged and a foreign file among them: told of each, the rest works")
+    func damaged() throws {
+        let signet = try stage(.text, .text)
+        let place = "alice/virtual_device/0"
+        try store(signet).write(Array("FP3 and then nothing".utf8), at: "\(place)/2")
+        try store(signet).write([], at: "\(place)/notes")
+        let outcome = try takeOver(signet)
+        #expect(outcome.ending == .exited(1))
+        #expect(outcome.output.contains("1 finger was taken over for alice: 1 finger in all"))
+        #expect(outcome.output.contains("not taken over: it is damaged, or no print"))
+        #expect(outcome.output.contains("not taken over: fprintd gives no print such a name"))
+        let terminal = try signet.stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try terminal.expectInvitation()
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("stay fprintd's without the right password, and where nothing is there it is said")
+    func refused() throws {
+        let signet = try stage(.text, .text)
+        #expect(try takeOver(signet, password: Stage.bob.password).ending == .exited(5))
+        #expect(try signet.status(Stage.alice).prints == 0)
+        let nothing = try signet.stage.run(
+            [try Built.program("signet"), "import-fprintd", "--password-stdin"],
+            as: Stage.bob, input: Stage.bob.password + "\n")
+        #expect(nothing.ending == .exited(1))
+        #expect(nothing.output.contains("fprintd keeps no fingerprints of bob"))
+    }
+}
