@@ -81,7 +81,8 @@ extension Denial {
             .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerTaken,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
-            .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets, .notServed,
+            .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
+            .notServed,
             .inBackground:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }

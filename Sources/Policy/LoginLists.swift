@@ -49,7 +49,9 @@ package struct LoginLists: Sendable {
     package func exclusion(
         account: String, uid: UInt32, memberships: Set<String>?
     ) -> Setting? {
-        guard accounts.admits(uid == 0 ? [account, "root"] : [account]) else { return Settings.loginAccounts }
+        guard accounts.admits(uid == 0 ? [account, "root"] : [account]) else {
+            return Settings.loginAccounts
+        }
         guard !groupNames.isEmpty else { return nil }
         guard let memberships, groups.admits(memberships) else { return Settings.loginGroups }
         return nil

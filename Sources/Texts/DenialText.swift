@@ -36,7 +36,8 @@ extension Denial {
         case .storage: "what was needed could not be read or written\(subjectText(": "))"
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
-        case .notServed: "fingerprint login is not for \(account)\(subjectText(": ")). See signet.conf"
+        case .notServed:
+            "fingerprint login is not for \(account)\(subjectText(": ")). See signet.conf"
         case .inBackground:
             "the request came from the background, and no touch is asked for there"
         case .stopping: "the fingerprint service is stopping. Try again"
