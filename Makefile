@@ -6,6 +6,9 @@ TRIPLET := $(shell cc -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HO
 PAMDIR ?= /usr/lib/$(TRIPLET)/security
 SYSTEMDDIR ?= /usr/lib/systemd/system
 LIBEXEC = $(PREFIX)/libexec/signet
+# Module and command look in these two and nowhere else: `Catalogue.directories`.
+LOCALEDIR = $(if $(filter /usr /usr/local,$(PREFIX)),$(PREFIX),/usr)/share/locale
+LANGUAGES = $(basename $(notdir $(wildcard po/*.po)))
 
 SWIFT ?= $(shell command -v swift)
 # The toolchain leaves temporary directories behind: not in /tmp.
@@ -18,26 +21,27 @@ MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 PROGRAMS = signetd signet verify-password testbench
 TESTBENCH = build/testbench
 
-BUILD_DEBS = binutils gcc libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
+BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
 TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname libpam-gnome-keyring \
 	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
 	openssl pamtester passwd sudo swtpm util-linux
-CHECK_DEBS = strace systemd
+CHECK_DEBS = perl-base strace systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs demo test check format-check graph-check bench fuzz \
-	install uninstall clean
+.PHONY: help deps build module programs catalogues demo test check format-check graph-check \
+	bench fuzz pot install uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
 
 deps: ## install what is needed from Debian; does nothing where all is there
 	@checks/packages $(BUILD_DEBS) $(TEST_DEBS)
+	@$(AS_ROOT) Tests/Stage/programs .build/programs
 
-build: deps module programs ## build what is installed, into build/
+build: deps module programs catalogues ## build what is installed, into build/
 
 module:
 	$(MODULE)
@@ -49,6 +53,13 @@ programs:
 	@mkdir -p build
 	for program in $(PROGRAMS); do \
 		strip -o build/$$program .build-release/release/$$program || exit 1; \
+	done
+
+catalogues:
+	for language in $(LANGUAGES); do \
+		install -d build/locale/$$language/LC_MESSAGES \
+			&& msgfmt --check --endianness=little po/$$language.po \
+				-o build/locale/$$language/LC_MESSAGES/signet.mo || exit 1; \
 	done
 
 demo: build ## watch real sudo being let in by a touch, and refused
@@ -67,6 +78,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/system-calls
 	checks/install
 	checks/security
+	checks/languages
 	$(SWIFT_BUILD) --build-tests
 	$(RUN_TESTS)
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
@@ -87,12 +99,25 @@ bench: build ## measure, side by side with pam_fprintd and fprintd
 fuzz: deps ## feed each decoder with garbage for a minute (SECONDS=…)
 	SECONDS_EACH=$(or $(SECONDS),60) Tests/Fuzz/run
 
+# What is new in the sources is then untranslated, what has changed is fuzzy: docs/LANGUAGES.md
+pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for translators
+	checks/packages $(CHECK_DEBS)
+	po/extract > po/signet.pot
+	for language in $(LANGUAGES); do \
+		msgmerge --quiet --update --backup=none --add-location=file --no-wrap \
+			po/$$language.po po/signet.pot || exit 1; \
+	done
+
 install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	@test -e build/signetd || { echo "nothing is built: run 'make build' first" >&2; exit 1; }
 	install -D -m 755 build/signetd $(DESTDIR)$(LIBEXEC)/signetd
 	install -D -m 755 build/verify-password $(DESTDIR)$(LIBEXEC)/verify-password
 	install -D -m 755 build/signet $(DESTDIR)$(PREFIX)/bin/signet
 	install -D -m 644 build/pam_signet.so $(DESTDIR)$(PAMDIR)/pam_signet.so
+	for language in $(LANGUAGES); do \
+		install -D -m 644 build/locale/$$language/LC_MESSAGES/signet.mo \
+			$(DESTDIR)$(LOCALEDIR)/$$language/LC_MESSAGES/signet.mo || exit 1; \
+	done
 	install -D -m 644 systemd/signetd.socket $(DESTDIR)$(SYSTEMDDIR)/signetd.socket
 	install -d $(DESTDIR)$(SYSTEMDDIR)
 	sed 's,@LIBEXEC@,$(LIBEXEC),' systemd/signetd.service.in \
@@ -128,6 +153,7 @@ uninstall: ## take it all away again, but not state and not files you edited
 	rm -f $(DESTDIR)/usr/share/pam-configs/signet $(DESTDIR)$(PAMDIR)/pam_signet.so
 	rm -f $(DESTDIR)$(SYSTEMDDIR)/signetd.socket $(DESTDIR)$(SYSTEMDDIR)/signetd.service
 	rm -f $(DESTDIR)/usr/lib/sysusers.d/signet.conf $(DESTDIR)$(PREFIX)/bin/signet
+	rm -f $(DESTDIR)$(LOCALEDIR)/*/LC_MESSAGES/signet.mo
 	rm -rf $(DESTDIR)$(LIBEXEC) $(DESTDIR)$(PREFIX)/share/doc/signet
 	@if cmp -s pam/signet $(DESTDIR)/etc/pam.d/signet; then \
 		rm -f $(DESTDIR)/etc/pam.d/signet; \

@@ -142,7 +142,7 @@ let package = Package(
             name: "StatementTests", dependencies: ["Statement", "TestSupport"],
             path: "Tests/Statement", swiftSettings: common),
         .testTarget(
-            name: "TextsTests", dependencies: ["Texts", "Wire"],
+            name: "TextsTests", dependencies: ["TestSupport", "Texts", "Wire"],
             path: "Tests/Texts", swiftSettings: common),
         .testTarget(
             name: "PolicyTests", dependencies: ["Policy", "Wire"],

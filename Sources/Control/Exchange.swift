@@ -112,7 +112,8 @@ struct Exchange {
                     if awaitsTouch && secret != nil { throw .interrupted }
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
-                    .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                    .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
+                    .event:
                     continue
                 }
             }

@@ -45,8 +45,8 @@ extension Invocation {
             ((option.name + (option.value.map { " \($0)" } ?? "")).text, option.purpose)
         }
         return [
-            "signet \(action.rawValue.text): \(action.purpose)", "",
-            "usage: signet \(action.rawValue.text)\(words.text) [OPTION…]", "",
+            CommandHelp.title(action.rawValue.bytes, action.purpose), "",
+            CommandHelp.usage(action.rawValue.bytes + words.bytes), "",
             CommandHelp.options,
         ] + indented(options)
     }

@@ -32,6 +32,7 @@ package struct Invocation {
         var surroundings = Surroundings()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
         surroundings.interrupts = interrupts.descriptor.number
+        surroundings.catalogue = Catalogue.ofCaller()
         defer { extendLifetime(interrupts) }
         return run(words, in: surroundings).rawValue
     }
@@ -139,7 +140,7 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
                 throw .fault(CommandText.unexpected)
             }
         }

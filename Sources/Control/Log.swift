@@ -69,7 +69,7 @@ extension Invocation {
             case .chainHead(let counter, let digest): answers.head = (counter, digest)
             case .done: return .finished
             case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
-                .setting, .secretPart, .secret, .vault, .secretWanted:
+                .setting, .secretPart, .secret, .vault, .secretWanted, .event:
                 throw .fault(CommandText.unexpected)
             }
             return .goOn

@@ -47,7 +47,7 @@ struct HiddenLine {
         do throws(SystemFault) {
             terminal = try QuietTerminal.open(surroundings.terminal)
         } catch { throw noTerminal }
-        writeAll(prompt.bytes, to: terminal.descriptor.number)
+        writeAll(surroundings.rendering(prompt), to: terminal.descriptor.number)
         do throws(CommandFault) {
             return try read(
                 from: terminal.descriptor.number, interrupts: surroundings.interrupts)

@@ -45,16 +45,13 @@ struct Progress {
     private mutating func draw() {
         // The width is asked for anew: the window may have changed.
         let columns = surroundings.columns() ?? columns ?? 80
-        var line = Progress.bar(done: done, total: total, columns: columns).bytes
+        var line = surroundings.rendering(Progress.bar(done: done, total: total, columns: columns))
         if !line.isEmpty { line += "  ".utf8 }
-        line += message.bytes
-        surroundings.output([13] + fitting(line, columns) + Bytes("\u{1B}[K".utf8))
+        line += surroundings.rendering(message)
+        // The cursor's place is left out: the line does not wrap.
+        let fitting = Columns.prefix(of: line, columns: max(1, columns - 1))
+        surroundings.output([13] + fitting + Bytes("\u{1B}[K".utf8))
         isDrawn = true
-    }
-
-    /// As much of a line as the terminal shows without wrapping, the cursor's place left out.
-    private func fitting(_ line: Bytes, _ columns: Int) -> Bytes {
-        Bytes(String(decoding: line, as: UTF8.self).prefix(max(1, columns - 1)).utf8)
     }
 
     /// `[#####.....] 5 of 10`; empty where the stages are not known.
@@ -64,7 +61,7 @@ struct Progress {
         let filled = min(width, Int(done) * width / Int(total))
         let marks = String(repeating: "#", count: filled)
         let dots = String(repeating: ".", count: width - filled)
-        return "[\((marks + dots).bytes)] \(number: done) of \(number: total)"
+        return CommandText.stages((marks + dots).bytes, done: done, total: total)
     }
 
     private static func document(_ notice: Notice) -> JSON {

@@ -42,7 +42,7 @@ extension Invocation {
                 return .goOn
             case .done: return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
                 throw .fault(CommandText.unexpected)
             }
         }

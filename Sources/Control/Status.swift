@@ -57,7 +57,7 @@ extension Invocation {
                 status = answer
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -3,7 +3,7 @@ import Texts
 import Wire
 
 /// All that the command meets outside itself. What is installed uses the defaults: no option and
-/// no variable of the environment changes any of them.
+/// no variable of the environment changes any of them but the language.
 package struct Surroundings: Sendable {
     /// Where the daemon listens.
     package var socketPath = "/run/signet/signetd.sock"
@@ -32,15 +32,22 @@ package struct Surroundings: Sendable {
     /// How long the daemon may take for its first answer, and for one after another.
     package var answerLimit = Duration.seconds(5)
 
+    /// The texts in the person's language; English without.
+    package var catalogue: Catalogue?
+
     /// The machine itself; a test then changes what it must.
     package init() {}
 }
 
 extension Surroundings {
     /// Says a line.
-    func say(_ text: Text) { output(text.bytes + [10]) }
+    func say(_ text: Text) { output(rendering(text) + [10]) }
     /// Says a JSON document.
     func say(_ document: JSON) { output(document.text + [10]) }
     /// Says a line about what went wrong.
-    func complain(_ text: Text) { errors(text.bytes + [10]) }
+    func complain(_ text: Text) { errors(rendering(text) + [10]) }
+    /// A text in the person's language.
+    func rendering(_ text: Text) -> Bytes {
+        text.rendered { catalogue?.translation(of: $0) }
+    }
 }

@@ -1,25 +1,24 @@
 import Texts
 
-/// Rows whose columns stand below each other.
+/// Rows whose columns stand below each other, in whatever language they are shown.
 enum Table {
     /// The lines; the last column is not filled up.
     static func lines(_ rows: [[Text]]) -> [Text] {
-        var widths: [Int] = []
+        var columns: [[Text]] = []
         for row in rows {
-            for (column, cell) in row.enumerated() {
-                if widths.count == column { widths.append(0) }
-                widths[column] = max(widths[column], cell.string.count)
+            for (index, cell) in row.enumerated() {
+                if columns.count == index { columns.append([]) }
+                columns[index].append(cell)
             }
         }
-        return rows.map { line($0, widths) }
+        return rows.map { line($0, columns) }
     }
 
-    private static func line(_ row: [Text], _ widths: [Int]) -> Text {
+    private static func line(_ row: [Text], _ columns: [[Text]]) -> Text {
         var line: Text = ""
-        for (column, cell) in row.enumerated() {
-            let isLast = column == row.count - 1
-            let filler = isLast ? 0 : widths[column] - cell.string.count + 2
-            line = "\(line)\(cell)\(String(repeating: " ", count: filler).text)"
+        for (index, cell) in row.enumerated() {
+            let isLast = index == row.count - 1
+            line = isLast ? "\(line)\(cell)" : "\(line)\(cell: cell, column: columns[index])"
         }
         return line
     }

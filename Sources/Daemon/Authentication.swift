@@ -18,8 +18,10 @@ extension Service {
         let wish = wish(request, account, client.peer)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let opensKeyring = mayHavePassword(request, account, client)
-        let ruling = await touch(wish, SignedMatter(request), until: end, client) { standing in
-            .allow(opensKeyring ? keyringItem(account, standing, client) : nil)
+        let ruling = await told(request, account) {
+            await touch(wish, SignedMatter(request), until: end, client) { standing in
+                .allow(opensKeyring ? keyringItem(account, standing, client) : nil)
+            }
         }
         switch ruling {
         case .deny(let denial):

@@ -22,6 +22,8 @@ final class Connection {
     private let socket: PacketSocket
     private let service: any Answering
     private let ended: (Connection) -> Void
+    /// Hears that the client only listens from now on.
+    var becamePassive: (Connection) -> Void = { _ in }
     private var watch: FileWatch?
     private var idle: Timer?
     private var request: Task<Void, Never>?
@@ -165,6 +167,8 @@ final class Connection {
 }
 
 extension Connection: Client {
+    func stayPassive() { becamePassive(self) }
+
     func post(_ answer: Answer) {
         guard isOpen, let packet = try? answer.encoded() else { return }
         // A client that lets so little pile up is not reading: it is let go.

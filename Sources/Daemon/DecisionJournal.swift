@@ -91,7 +91,7 @@ struct DecisionJournal: Sendable {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
         case .assertion, .done: ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
-            .chainHead, .secretPart, .secret, .vault, .secretWanted:
+            .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
             ("answer", "", .debug)
         }
     }
@@ -120,7 +120,7 @@ private struct Context {
         case .secretDelete(_, let name): purpose = SecretPurpose.text(name)
         case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
-            .vault, .migrate, .trustVault, .passwordChanged:
+            .vault, .migrate, .trustVault, .passwordChanged, .watch:
             break
         }
     }

@@ -34,6 +34,30 @@ func interruptible<Value: Sendable>(
     }
 }
 
+/// Waits until the caller's task is cancelled.
+@ServiceActor
+func untilCancelled() async {
+    let waiting = Waiting()
+    await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+            if Task.isCancelled { return continuation.resume() }
+            waiting.continuation = continuation
+        }
+    } onCancel: {
+        onService { waiting.end() }
+    }
+}
+
+@ServiceActor
+private final class Waiting {
+    var continuation: CheckedContinuation<Void, Never>?
+
+    func end() {
+        continuation?.resume()
+        continuation = nil
+    }
+}
+
 /// Ends something early, whether it has begun or not.
 @ServiceActor
 final class Interruption {

@@ -3,7 +3,7 @@ import Policy
 import Posix
 import Wire
 
-/// Accepts connections within the limits, and tells when there are none any more.
+/// Accepts connections within the limits, and tells when nobody asks for anything any more.
 @ServiceActor
 final class Listener {
     /// Connections taken in one turn: whoever connects in a loop must not fill the kernel's queue.
@@ -14,13 +14,15 @@ final class Listener {
     private let service: any Answering
     private var admission: Admission
     private var connections: [ObjectIdentifier: Connection] = [:]
+    /// Those of them that only listen.
+    private var passive: Set<ObjectIdentifier> = []
     private var watch: FileWatch?
     private var resumption: Timer?
     private let becameIdle: (Bool) -> Void
     private var drained: CheckedContinuation<Void, Never>?
 
-    /// Accepts on a listening socket; `becameIdle` hears true when the last client has left and
-    /// false when one comes.
+    /// Accepts on a listening socket; `becameIdle` hears true when the last client has left or only
+    /// listens, and false when one comes.
     init(
         _ socket: consuming PacketListener, configuration: Configuration, clock: Clock,
         service: any Answering, becameIdle: @escaping (Bool) -> Void
@@ -91,8 +93,9 @@ final class Listener {
         let connection = Connection(accepted, peer: peer, service: service) { [weak self] in
             self?.left($0)
         }
+        connection.becamePassive = { [weak self] in self?.becamePassive($0) }
+        if isIdle { becameIdle(false) }
         connections[ObjectIdentifier(connection)] = connection
-        if connections.count == 1 { becameIdle(false) }
         connection.open()
     }
 
@@ -102,11 +105,18 @@ final class Listener {
         resumption = Timer(after: .seconds(1)) { [weak self] in self?.watch?.watch(for: .readable) }
     }
 
+    private var isIdle: Bool { connections.count == passive.count }
+
+    private func becamePassive(_ connection: Connection) {
+        let isNew = passive.insert(ObjectIdentifier(connection)).inserted
+        if isNew, isIdle { becameIdle(true) }
+    }
+
     private func left(_ connection: Connection) {
         connections[ObjectIdentifier(connection)] = nil
+        let wasActive = passive.remove(ObjectIdentifier(connection)) == nil
         admission.leave(uid: connection.peer.uid)
-        guard connections.isEmpty else { return }
-        becameIdle(true)
-        resumeStop()
+        if wasActive, isIdle { becameIdle(true) }
+        if connections.isEmpty { resumeStop() }
     }
 }

@@ -21,6 +21,8 @@ final class Service: Answering {
     let vaults: Vaults
     /// The kernel's id of this boot.
     let boot: Bytes
+    /// Who hears of touches that are asked for without a terminal.
+    let watchers = Watchers()
     /// Accounts that are sending a secret just now.
     var sendingSecrets: Set<UInt32> = []
     /// Users who have been refused for asking too often, and not served since.
@@ -149,6 +151,7 @@ final class Service: Answering {
             await releaseSecret(name, milliseconds: timeout, account, client)
         case .secretList: await listSecrets(account, client)
         case .secretDelete(_, let name): deleteSecret(name, account)
+        case .watch: await watch(account, client)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -162,7 +165,7 @@ final class Service: Answering {
         case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged:
+            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch:
             .denial(Denial(.badRequest))
         }
     }

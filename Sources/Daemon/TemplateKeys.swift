@@ -169,7 +169,7 @@ extension Request {
             .secretSet, .secretGet, .secretList, .passwordChanged:
             true
         case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
-            .vault, .trustVault, .password, .cancel, .secretPart:
+            .vault, .trustVault, .password, .cancel, .secretPart, .watch:
             false
         }
     }

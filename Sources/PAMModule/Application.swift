@@ -7,6 +7,7 @@ import CPAMModule
 @safe struct Application {
     private let handle: OpaquePointer
     private let flags: UInt32
+    private let language = Language()
     /// Whether the stack's line says `debug`.
     var debug = false
     /// Whether the person is to be told nothing.
@@ -89,13 +90,29 @@ extension Application {
         guard code == PAM_SUCCESS else { throw .libpam(code) }
     }
 
+    /// A text in the system's language.
+    func rendering(_ text: Text) -> Bytes {
+        let terminal = (try? item(PAM_TTY)) ?? []
+        return language.rendering(text, isConsole: Application.isConsole(terminal))
+    }
+
+    /// Whether a terminal is one of Linux's own: `tty1`, `/dev/tty1`.
+    private static func isConsole(_ terminal: Bytes) -> Bool {
+        let device = StaticString("/dev/").bytes
+        let name = terminal.starts(with: device) ? Bytes(terminal.dropFirst(5)) : terminal
+        guard let last = name.last, name.starts(with: StaticString("tty").bytes) else {
+            return false
+        }
+        return name.count <= 5 && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(last)
+    }
+
     /// Shows a line to the person, through the application's conversation.
     ///
     /// PAM_SILENT is honoured, but not of sudo, which always sets it.
     func show(_ text: Text, asError: Bool = false) {
         guard !isQuiet, flags & UInt32(PAM_SILENT) == 0 || isSudo else { return }
         let style = asError ? PAM_ERROR_MSG : PAM_TEXT_INFO
-        unsafe text.bytes.withUnsafeBytes { bytes in
+        unsafe rendering(text).withUnsafeBytes { bytes in
             _ = unsafe show_line(
                 handle, style, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
                 Int32(clamping: bytes.count))
@@ -108,7 +125,7 @@ extension Application {
         return service == StaticString("sudo").bytes || service == StaticString("sudo-i").bytes
     }
 
-    /// Writes a line to the journal, under libpam's facility.
+    /// Writes a line to the journal, under libpam's facility: in English, as the whole journal is.
     func log(_ level: Int32, _ text: Text) {
         unsafe text.bytes.withUnsafeBytes { bytes in
             unsafe log_line(

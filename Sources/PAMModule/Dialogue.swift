@@ -75,7 +75,10 @@ struct Dialogue {
         application.show(text)
         // What is told ahead of the touch stands above the line on which a password is typed.
         guard notice.kind != .passwordStale else { return }
-        if line == nil, let terminal = place.terminal { line = PasswordLine.open(on: terminal) }
+        if line == nil, let terminal = place.terminal {
+            let prompt = application.rendering(Prompt.orPassword)
+            line = PasswordLine.open(on: terminal, prompt: prompt)
+        }
         guard line != nil || !place.wantsLine else {
             throw .declined("no password can be typed here beside the touch")
         }

@@ -6,6 +6,7 @@ import CPAMModule
 /// held back, so that the terminal is restored before any of them is delivered.
 final class PasswordLine {
     private let terminal: Terminal
+    private let prompt: Bytes
     private let signals: Descriptor
     private let saved: termios
     private var mask: sigset_t
@@ -25,9 +26,11 @@ final class PasswordLine {
     }
 
     private init(
-        _ terminal: Terminal, signals: consuming Descriptor, saved: termios, mask: sigset_t
+        _ terminal: Terminal, prompt: Bytes, signals: consuming Descriptor, saved: termios,
+        mask: sigset_t
     ) {
         self.terminal = terminal
+        self.prompt = prompt
         self.signals = signals
         self.saved = saved
         self.mask = mask
@@ -35,8 +38,9 @@ final class PasswordLine {
 
     deinit { end() }
 
-    /// Opens a line on a terminal, or gives nil and leaves everything as it was.
-    static func open(on terminal: Terminal) -> PasswordLine? {
+    /// Opens a line on a terminal, or gives nil and leaves everything as it was; `prompt` is what
+    /// stands before the cursor.
+    static func open(on terminal: Terminal, prompt: Bytes) -> PasswordLine? {
         guard let saved = terminal.settings() else { return nil }
         var held = PasswordLine.heldSignals
         guard
@@ -47,7 +51,8 @@ final class PasswordLine {
         unsafe sigaddset(&held, SIGTTOU)
         var mask = sigset_t()
         guard unsafe pthread_sigmask(SIG_BLOCK, &held, &mask) == 0 else { return nil }
-        let line = PasswordLine(terminal, signals: signals, saved: saved, mask: mask)
+        let line = PasswordLine(
+            terminal, prompt: prompt, signals: signals, saved: saved, mask: mask)
         var silent = saved
         silent.c_lflag |= tcflag_t(ICANON | ISIG)
         silent.c_lflag &= ~tcflag_t(ECHO | ECHONL)
@@ -92,7 +97,7 @@ final class PasswordLine {
     func wait(for socket: Int32, milliseconds: Int32) -> Event {
         if !isAsking {
             isAsking = true
-            terminal.write(Prompt.orPassword.bytes)
+            terminal.write(prompt)
         }
         let input = Int16(POLLIN)
         var watched: InlineArray<3, pollfd> = [

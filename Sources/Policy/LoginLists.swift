@@ -41,6 +41,9 @@ package struct LoginLists: Sendable {
         groups = NameList(settings.words(Settings.loginGroups))
     }
 
+    /// The accounts that are named.
+    package var accountNames: Set<String> { accounts.allowed.union(accounts.denied) }
+
     /// The groups of which it has to be known whether the account is in them.
     package var groupNames: Set<String> { groups.allowed.union(groups.denied) }
 

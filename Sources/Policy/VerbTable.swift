@@ -56,6 +56,7 @@ package enum VerbTable {
         case .migrate: row(.rootOrAccount, .password)
         case .trustVault: row(.root, .none)
         case .passwordChanged: row(.root, .none)
+        case .watch: row(.rootOrAccount, .none)
         }
     }
 

@@ -95,6 +95,15 @@ package final class Directory: Sendable {
         return code == 0
     }
 
+    /// Gives a file the present time, which inotify(7) tells whoever watches; utimensat(2).
+    package func touch(_ name: String) throws(FileFault) {
+        try checkName(name)
+        let number = descriptor.number
+        guard unsafe utimensat(number, name, nil, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw failed("utimensat", name)
+        }
+    }
+
     /// Lists the plain names in this directory, sorted; what begins with a dot is left out.
     package func list() throws(FileFault) -> [String] {
         try entries().filter(isPlainName).sorted()

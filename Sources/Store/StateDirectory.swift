@@ -73,6 +73,8 @@ package struct StateDirectory: Sendable {
             try state.migrate()
             try markAsPresent(root)
         }
+        // Tells who waits for the daemon without starting it; nothing depends on that.
+        try? root.touch("device-id")
         return state
     }
 

@@ -7,6 +7,12 @@ package enum CommandHelp {
     package static let summary: Text = "signet: fingerprint login that proves itself"
     /// How it is called.
     package static let usage: Text = "usage: signet COMMAND [OPTION…]"
+    /// How a sub-command is called: its name and what it takes.
+    package static func usage(_ call: Bytes) -> Text { "usage: signet \(call) [OPTION…]" }
+    /// A sub-command, and what it does.
+    package static func title(_ action: Bytes, _ purpose: Text) -> Text {
+        "signet \(action): \(purpose)"
+    }
     /// Above the sub-commands.
     package static let commands: Text = "commands:"
     /// Above the options.

@@ -10,8 +10,10 @@ package enum CommandOutcome {
     }
     /// A finger was removed, or all.
     package static func deleted(_ finger: Bytes?, account: Bytes, prints: UInt8) -> Text {
-        let what: Text = finger.map { "\($0) is" } ?? "all fingers are"
-        return "\(what) deleted for \(account): \(fingers(prints)) left"
+        guard let finger else {
+            return "all fingers are deleted for \(account): \(fingers(prints)) left"
+        }
+        return "\(finger) is deleted for \(account): \(fingers(prints)) left"
     }
     /// The finger was recognised.
     package static func matched(_ finger: Bytes?) -> Text {
@@ -78,6 +80,14 @@ package enum CommandOutcome {
 
     /// Files without a mistake.
     package static func noMistakes(_ files: Bytes) -> Text { "no mistakes in \(files)" }
+    /// A list names an account that there is not.
+    package static func unknownAccount(_ setting: Bytes, _ name: Bytes) -> Text {
+        "\(setting): there is no account \(name) on this machine"
+    }
+    /// A list names a group that there is not.
+    package static func unknownGroup(_ setting: Bytes, _ name: Bytes) -> Text {
+        "\(setting): there is no group \(name) on this machine"
+    }
     /// What the daemon uses is what the files say.
     package static let sameSettings: Text = "the running service uses these settings"
     /// What the daemon uses is something else.
@@ -99,6 +109,7 @@ package enum CommandOutcome {
     }
     /// The stock command that checks it.
     package static func checkCommand(_ account: Bytes, namespace: Bytes) -> Text {
+        // Untranslated: a command.
         """
         ssh-keygen -Y verify -f signers -I \(account) -n \(namespace) \
         -s statement.sig < statement

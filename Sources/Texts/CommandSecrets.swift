@@ -70,14 +70,22 @@ package enum CommandSecrets {
 
     /// How many a change of fingers would end, for `signet list`.
     package static func depending(_ count: UInt32) -> Text {
-        "\(secrets(count)) to these fingers: a change of fingers ends \(them(count))"
+        count == 1
+            ? "1 secret opens to these fingers: a change of fingers ends it"
+            : "\(number: count) secrets open to these fingers: a change of fingers ends them"
     }
     /// The same before an enrolment begins.
     package static func warning(_ count: UInt32) -> Text {
-        """
-        \(secrets(count)) to the fingers as they are: after this change you will have to \
-        set \(them(count)) again
-        """
+        guard count != 1 else {
+            return """
+                1 secret opens to the fingers as they are: after this change you will have to \
+                set it again
+                """
+        }
+        return """
+            \(number: count) secrets open to the fingers as they are: after this change you \
+            will have to set them again
+            """
     }
     /// The same after a change.
     package static func ended(_ count: UInt32) -> Text {
@@ -87,12 +95,7 @@ package enum CommandSecrets {
     }
     /// The same for `signet status`.
     package static func status(_ count: UInt32) -> Text {
-        "\(number: count) open\(count == 1 ? "s" : "") to these fingers"
+        count == 1 ? "1 opens to these fingers" : "\(number: count) open to these fingers"
     }
-
-    private static func secrets(_ count: UInt32) -> Text {
-        count == 1 ? "1 secret opens" : "\(number: count) secrets open"
-    }
-    private static func them(_ count: UInt32) -> Text { count == 1 ? "it" : "them" }
 }
 #endif

@@ -31,15 +31,21 @@ package enum CommandStatus {
 
     /// Whether login is on, and why not.
     package static func login(_ status: StatusAnswer) -> Text {
-        let since: Text = status.since.map { " since \(Text.date($0))" } ?? ""
         switch status.state {
-        case .valid: return "on\(since)"
-        case .none where status.prints == 0: return "off: no finger is enrolled"
-        case .none: return "off: it was never turned on"
-        case .disabled: return "off\(since): it was turned off"
+        case .valid: since(status).map { "on since \($0)" } ?? "on"
+        case .none where status.prints == 0: "off: no finger is enrolled"
+        case .none: "off: it was never turned on"
+        case .disabled:
+            since(status).map { "off since \($0): it was turned off" } ?? "off: it was turned off"
         case .invalidated:
-            return "off\(since): \(status.cause?.text ?? "the fingers have changed")"
+            since(status).map { "off since \($0): \(cause(status))" } ?? "off: \(cause(status))"
         }
+    }
+
+    private static func since(_ status: StatusAnswer) -> Text? { status.since.map(Text.date) }
+
+    private static func cause(_ status: StatusAnswer) -> Text {
+        status.cause?.text ?? "the fingers have changed"
     }
 
     /// The way on from a login that is off.
@@ -62,7 +68,12 @@ package enum CommandStatus {
 
     /// How many fingers.
     package static func fingers(_ status: StatusAnswer) -> Text {
-        let enrolled: Text = status.prints == 0 ? "none" : "\(number: status.prints) enrolled"
+        let enrolled: Text =
+            switch status.prints {
+            case 0: "none"
+            case 1: "1 enrolled"
+            default: "\(number: status.prints) enrolled"
+            }
         if let why = status.closed { return "\(enrolled), which cannot be opened now: \(why)" }
         guard status.damaged > 0 else { return enrolled }
         return "\(enrolled), \(number: status.damaged) damaged: delete and enroll them again"
@@ -119,6 +130,7 @@ package enum CommandStatus {
     package static let unused: Text =
         "no service in /etc/pam.d uses pam_signet yet. Run 'pam-auth-update' to turn it on"
     /// The program that answers.
+    // Untranslated: the program's name.
     package static func service(_ version: Bytes) -> Text { "signetd \(version)" }
     /// A configuration was refused.
     package static func refused(_ fault: Bytes) -> Text {

@@ -5,6 +5,7 @@ import Wire
 /// What the command `signet` says when it cannot do what it was told.
 package enum CommandText {
     /// Stands before each message on standard error.
+    // Untranslated: the program's name.
     package static let program: Text = "signet: "
 
     /// No such sub-command.
@@ -101,6 +102,10 @@ package enum CommandText {
     /// ^C.
     package static let interrupted: Text = "cancelled: nothing was changed"
 
+    /// How far an enrolment is: `[#####.....] 5 of 10`
+    package static func stages(_ bar: Bytes, done: UInt8, total: UInt8) -> Text {
+        "[\(bar)] \(number: done) of \(number: total)"
+    }
     /// Before the cursor when the password is wanted.
     package static func passwordPrompt(_ account: Bytes) -> Text { "Password of \(account): " }
     /// The password cannot be asked for.

@@ -12,8 +12,7 @@ extension Denial {
         case .notEnabled:
             "fingerprint login is off for \(account). Run 'signet enable' to turn it on"
         case .invalidated: invalidatedText(account)
-        case .lockedForNow:
-            "too many fingers did not match: wait \(waitText), or use the password"
+        case .lockedForNow: waitText
         case .lockedUntilPassword:
             """
             too many fingers did not match: fingerprint login is locked for \(account). \
@@ -23,31 +22,23 @@ extension Denial {
         case .timedOut: "the reader was not touched in time"
         case .cancelled: "cancelled"
         case .remoteSession: "fingerprint login does not serve remote sessions: use the password"
-        case .queueFull:
-            """
-            the reader is in use\(subjectText(" by ")), and others wait. Try again later
-            """
+        case .queueFull: queueText
         case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed: readerText
         case .notPermitted: "you may not ask this for \(account)"
         case .unknownAccount: "there is no account \(account) on this machine"
         case .wrongPassword, .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers,
             .unknownFinger, .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
             commandText
-        case .storage: "what was needed could not be read or written\(subjectText(": "))"
+        case .storage: storageText
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
-        case .notServed:
-            "fingerprint login is not for \(account)\(subjectText(": ")). See signet.conf"
+        case .notServed: listText(account)
         case .inBackground:
             "the request came from the background, and no touch is asked for there"
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
         case .vaultUnavailable: vaultText
-        case .fingersClosed:
-            """
-            the stored fingerprints cannot be opened\(subjectText(": ")). Use the password. \
-            If it stays so: 'signet delete --all', then 'signet enroll'
-            """
+        case .fingersClosed: closedText
         case .platformChanged:
             """
             the system was started in another state than fingerprint login was enabled in. \
@@ -56,40 +47,74 @@ extension Denial {
         }
     }
 
+    /// What the daemon says more, or about whom; nil where it says nothing.
+    private var told: Bytes? {
+        guard let subject, !subject.isEmpty else { return nil }
+        return subject
+    }
+
+    private func listText(_ account: Bytes) -> Text {
+        guard let told else { return "fingerprint login is not for \(account): see signet.conf" }
+        return "fingerprint login is not for \(account): \(told) in signet.conf"
+    }
+
     private var vaultText: Text {
-        "the key cannot be used\(subjectText(": ")). Use the password; see 'signet vault'"
+        guard let told else {
+            return "the key cannot be used. Use the password; see 'signet vault'"
+        }
+        return "the key cannot be used: \(told). Use the password; see 'signet vault'"
+    }
+
+    private var closedText: Text {
+        guard let told else {
+            return """
+                the stored fingerprints cannot be opened. Use the password. \
+                If it stays so: 'signet delete --all', then 'signet enroll'
+                """
+        }
+        return """
+            the stored fingerprints cannot be opened: \(told). Use the password. \
+            If it stays so: 'signet delete --all', then 'signet enroll'
+            """
+    }
+
+    private var storageText: Text {
+        guard let told else { return "what was needed could not be read or written" }
+        return "what was needed could not be read or written: \(told)"
+    }
+
+    private var queueText: Text {
+        guard let told else {
+            return "the reader is in use, and others wait. Try again later"
+        }
+        return "the reader is in use by \(told), and others wait. Try again later"
     }
 
     private func invalidatedText(_ account: Bytes) -> Text {
-        """
-        fingerprint login is off for \(account): \(causeText)\(sinceText). \
-        \(cause == .tpmExchanged ? Denial.startAnew : "Run 'signet enable' to turn it on again")
-        """
+        if cause == .tpmExchanged {
+            return """
+                fingerprint login is off for \(account): \(causeText). \
+                Start anew with 'signet delete --all' and 'signet enroll'
+                """
+        }
+        return """
+            fingerprint login is off for \(account): \(causeText). \
+            Run 'signet enable' to turn it on again
+            """
     }
 
-    /// The way on where the fingerprints do not open any more, with the key.
-    private static var startAnew: Text {
-        "Start anew with 'signet delete --all' and 'signet enroll'"
-    }
-
+    /// The cause, and the day where it is known.
     private var causeText: Text {
-        cause?.text ?? "the fingers have changed"
+        let cause = cause?.text ?? "the fingers have changed"
+        guard let since else { return cause }
+        return "\(cause) on \(Text.date(since))"
     }
 
     private var waitText: Text {
-        guard let seconds else { return "a moment" }
-        return "\(number: seconds) s"
-    }
-
-    private var sinceText: Text {
-        guard let since else { return "" }
-        return " on \(Text.date(since))"
-    }
-
-    /// The subject behind its joining words, or nothing where none is told.
-    private func subjectText(_ joint: Text) -> Text {
-        guard let subject, !subject.isEmpty else { return "" }
-        return "\(joint)\(subject)"
+        guard let seconds else {
+            return "too many fingers did not match: wait a moment, or use the password"
+        }
+        return "too many fingers did not match: wait \(number: seconds) s, or use the password"
     }
 
     private var readerText: Text {
@@ -97,9 +122,14 @@ extension Denial {
         case .readerRemoved: "the fingerprint reader was unplugged"
         case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
         case .readerBusy: "the fingerprint reader is in use by another program"
-        case .readerFailed: "the fingerprint reader failed\(subjectText(": "))"
+        case .readerFailed: failedText
         default: "no fingerprint reader was found that can be used for this"
         }
+    }
+
+    private var failedText: Text {
+        guard let told else { return "the fingerprint reader failed" }
+        return "the fingerprint reader failed: \(told)"
     }
 }
 
@@ -120,13 +150,19 @@ extension Denial {
         case .fingerKnown: fingerKnownText
         case .tooManyFingers: "no more fingers can be added. Delete one with 'signet delete'"
         case .unknownFinger: "no such finger is enrolled. See 'signet list'"
-        case .secretExists:
-            "there is a secret\(subjectText(" ")) already. Say '--replace' to replace it"
-        case .unknownSecret: "there is no secret\(subjectText(" ")). See 'signet secret list'"
-        case .secretStale:
-            "the fingers have changed since the secret\(subjectText(" ")) was kept: set it again"
-        case .tooManySecrets: "no more secrets can be kept. Delete one with 'signet secret delete'"
+        case .secretExists, .unknownSecret, .secretStale, .tooManySecrets: secretText
         default: "the request is not possible now"
+        }
+    }
+
+    private var secretText: Text {
+        let name: Text = told.map { "\($0)" } ?? "of this name"
+        return switch reason {
+        case .secretExists: "there is a secret \(name) already. Say '--replace' to replace it"
+        case .unknownSecret: "there is no secret \(name). See 'signet secret list'"
+        case .secretStale:
+            "the fingers have changed since the secret \(name) was kept: set it again"
+        default: "no more secrets can be kept. Delete one with 'signet secret delete'"
         }
     }
 
@@ -159,23 +195,19 @@ extension Text {
     /// A day in UTC, for example `20 Nov 2026`; `seconds` since 1970.
     package static func date(_ seconds: UInt64) -> Text {
         let (year, month, day) = Instant(seconds: seconds).civilDate
-        return "\(number: day) \(monthName(month)) \(number: year)"
-    }
-
-    private static func monthName(_ month: UInt64) -> Text {
-        switch month {
-        case 1: "Jan"
-        case 2: "Feb"
-        case 3: "Mar"
-        case 4: "Apr"
-        case 5: "May"
-        case 6: "Jun"
-        case 7: "Jul"
-        case 8: "Aug"
-        case 9: "Sep"
-        case 10: "Oct"
-        case 11: "Nov"
-        default: "Dec"
+        return switch month {
+        case 1: "\(number: day) Jan \(number: year)"
+        case 2: "\(number: day) Feb \(number: year)"
+        case 3: "\(number: day) Mar \(number: year)"
+        case 4: "\(number: day) Apr \(number: year)"
+        case 5: "\(number: day) May \(number: year)"
+        case 6: "\(number: day) Jun \(number: year)"
+        case 7: "\(number: day) Jul \(number: year)"
+        case 8: "\(number: day) Aug \(number: year)"
+        case 9: "\(number: day) Sep \(number: year)"
+        case 10: "\(number: day) Oct \(number: year)"
+        case 11: "\(number: day) Nov \(number: year)"
+        default: "\(number: day) Dec \(number: year)"
         }
     }
 }

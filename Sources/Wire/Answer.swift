@@ -248,6 +248,35 @@ package struct VaultAnswer: Equatable, Sendable {
     }
 }
 
+/// A touch that is asked for without a terminal, for whoever watches.
+package struct EventAnswer: Equatable, Sendable {
+    /// Whose finger.
+    package var account: Bytes
+    /// The PAM service that asks.
+    package var service: Bytes
+    /// PAM_RUSER, empty if there is none.
+    package var requester: Bytes
+    /// What is to be confirmed, empty if there is nothing to say.
+    package var purpose: Bytes
+    /// Whether the touch is over: confirmed, refused or given up.
+    package var isOver: Bool
+    /// The same for the beginning and the end of one touch, another for each.
+    package var number: UInt64
+
+    /// All of it.
+    package init(
+        account: Bytes, service: Bytes, requester: Bytes = [], purpose: Bytes = [],
+        isOver: Bool, number: UInt64
+    ) {
+        self.account = account
+        self.service = service
+        self.requester = requester
+        self.purpose = purpose
+        self.isOver = isOver
+        self.number = number
+    }
+}
+
 /// What a finished request tells besides being finished.
 package struct DoneAnswer: Equatable, Sendable {
     /// The finger that matched, was added or was deleted.
@@ -297,5 +326,6 @@ package enum Answer: Equatable, Sendable {
     case secret(SecretAnswer)
     case vault(VaultAnswer)
     case secretWanted
+    case event(EventAnswer)
 }
 #endif

@@ -19,6 +19,7 @@ extension Answer {
         case .secret: .secret
         case .vault: .vault
         case .secretWanted: .secretWanted
+        case .event: .event
         }
     }
 
@@ -58,6 +59,7 @@ extension Answer {
         case .secret(let secret): try secret.put(into: &frame)
         case .vault(let vault): try vault.put(into: &frame)
         case .secretWanted: break
+        case .event(let event): try event.put(into: &frame)
         }
         return frame.bytes
     }
@@ -113,6 +115,7 @@ extension Answer {
         case .secret: self = .secret(try SecretAnswer(from: &frame))
         case .vault: self = .vault(try VaultAnswer(from: &frame))
         case .secretWanted: self = .secretWanted
+        case .event: self = .event(try EventAnswer(from: &frame))
         }
     }
 }
@@ -261,6 +264,28 @@ extension SecretAnswer {
         let state: SecretState = try frame.choice(.done)
         self.init(
             name: name, size: size, since: since, vault: try frame.bytes(.vault), state: state)
+    }
+}
+
+extension EventAnswer {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.service, service)
+        try frame.put(.requester, requester)
+        try frame.put(.purpose, purpose)
+        try frame.put(.done, number: UInt8(isOver ? 1 : 0))
+        try frame.put(.counter, number: number)
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let account = try frame.accountName()
+        let service = try frame.bytes(.service)
+        let requester = try frame.bytes(.requester)
+        let purpose = try frame.bytes(.purpose)
+        guard let isOver = try frame.flagIfPresent(.done) else { throw .unexpectedField }
+        self.init(
+            account: account, service: service, requester: requester, purpose: purpose,
+            isOver: isOver, number: try frame.number(.counter))
     }
 }
 

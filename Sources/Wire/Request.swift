@@ -67,6 +67,7 @@ package enum Request: Equatable, Sendable {
     case migrate(account: Bytes, vault: Bytes)
     case trustVault
     case passwordChanged(account: Bytes, service: Bytes, password: Bytes)
+    case watch(account: Bytes)
 
     /// The row of the verb table that this request falls under.
     package var verb: Verb {
@@ -95,6 +96,7 @@ package enum Request: Equatable, Sendable {
         case .migrate: .migrate
         case .trustVault: .trustVault
         case .passwordChanged: .passwordChanged
+        case .watch: .watch
         }
     }
 
@@ -108,7 +110,7 @@ package enum Request: Equatable, Sendable {
             .status(let account), .list(let account), .passwordAccepted(let account, _),
             .secretGet(let account, _, _), .secretList(let account),
             .secretDelete(let account, _), .migrate(let account, _),
-            .passwordChanged(let account, _, _):
+            .passwordChanged(let account, _, _), .watch(let account):
             account
         case .secretSet(let request): request.account
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil

@@ -19,7 +19,7 @@ extension Request {
             try frame.put(accountName: account)
             try frame.put(.keyring, flagIfPresent: keyring)
         case .disable(let account), .unlock(let account), .status(let account),
-            .list(let account), .secretList(let account):
+            .list(let account), .secretList(let account), .watch(let account):
             try frame.put(accountName: account)
         case .log(let request):
             try frame.put(accountName: request.account)
@@ -108,6 +108,7 @@ extension Request {
         case .vault: self = .vault
         case .trustVault: self = .trustVault
         case .secretList: self = .secretList(account: try frame.accountName())
+        case .watch: self = .watch(account: try frame.accountName())
         case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate, .passwordChanged:
             self = try Request(kept: verb, from: &frame)
         }

@@ -50,6 +50,8 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case trustVault = 23
     /// The PAM module reports that the account's password was changed, and to what.
     case passwordChanged = 24
+    /// Hears of touches that are asked for without a terminal, until it is taken back.
+    case watch = 25
 }
 
 /// What the daemon answers; the raw value is the frame's kind.
@@ -86,4 +88,6 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case vault = 142
     /// The request goes on when the announced secret follows in parts.
     case secretWanted = 143
+    /// A touch is asked for without a terminal, or that is over; follows `watch` only.
+    case event = 144
 }

@@ -19,13 +19,13 @@ extension Request {
     /// A login, as the PAM module would ask for it.
     static func login(
         _ person: Person, challenge: UInt8 = 7, service: String = "sudo", tries: UInt8 = 3,
-        milliseconds: UInt32 = 30_000, remoteHost: String = "", requester: String = "",
-        wantsKeyring: Bool = false
+        milliseconds: UInt32 = 30_000, terminal: String = "/dev/pts/3", remoteHost: String = "",
+        requester: String = "", wantsKeyring: Bool = false
     ) -> Request {
         .authenticate(
             AuthenticateRequest(
                 account: person.bytes, challenge: Bytes(repeating: challenge, count: 32),
-                service: Bytes(service.utf8), terminal: Bytes("/dev/pts/3".utf8),
+                service: Bytes(service.utf8), terminal: Bytes(terminal.utf8),
                 remoteHost: Bytes(remoteHost.utf8), requester: Bytes(requester.utf8),
                 purpose: Bytes("sudo id".utf8),
                 timeoutMilliseconds: milliseconds, maximumTries: tries,
@@ -39,7 +39,7 @@ extension Answer {
         switch self {
         case .assertion, .denial, .done, .status: true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
-            .secretPart, .secret, .vault, .secretWanted:
+            .secretPart, .secret, .vault, .secretWanted, .event:
             false
         }
     }
@@ -51,5 +51,6 @@ extension Answer {
         if case .assertion(let assertion) = self { assertion } else { nil }
     }
     var done: DoneAnswer? { if case .done(let done) = self { done } else { nil } }
+    var event: EventAnswer? { if case .event(let event) = self { event } else { nil } }
     var status: StatusAnswer? { if case .status(let status) = self { status } else { nil } }
 }

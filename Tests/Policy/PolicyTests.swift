@@ -18,6 +18,7 @@ struct VerbTableTests {
         (.secretList, true, false, .none, true), (.secretDelete, true, false, .none, true),
         (.vault, true, true, .none, true), (.migrate, true, false, .password, true),
         (.trustVault, false, false, .none, true), (.passwordChanged, false, false, .none, true),
+        (.watch, true, false, .none, true),
     ]
 
     @Test("has a row for every verb")

@@ -2,8 +2,9 @@
 # The stage: a machine of its own for a test, made of private copies and read-only views.
 #
 #   unshare --mount --pid --uts --fork --kill-child --propagation private \
-#       /bin/sh stage.sh [directory seen as it is …]
+#       /bin/sh stage.sh [over=DIRECTORY] [directory seen as it is …]
 #
+# What is in DIRECTORY/usr and DIRECTORY/etc is seen as if it were installed.
 # Runs as PID 1. Reads accounts ("name uid password", up to an empty line) from standard input,
 # prints "ready PID" (its pid as the machine sees it), and ends with standard input. Whatever runs
 # here then ends too, and with it every mount: nothing is left to clean up.
@@ -26,7 +27,18 @@ see() {
     mount -o remount,bind,ro ".$1"
 }
 
-see /usr
+over=
+case ${1:-} in over=*)
+    over=${1#over=}
+    shift
+    ;;
+esac
+if [ -z "$over" ]; then
+    see /usr
+else
+    mkdir usr
+    mount -t overlay -o "ro,lowerdir=$over/usr:/usr" programs usr
+fi
 for entry in /bin /sbin /lib /lib32 /lib64 /libx32; do
     if [ -L "$entry" ]; then cp -a "$entry" .; elif [ -d "$entry" ]; then see "$entry"; fi
 done
@@ -67,6 +79,7 @@ ln -s /proc/self/fd/1 dev/stdout
 ln -s /proc/self/fd/2 dev/stderr
 
 cp -a /etc .
+if [ -n "$over" ]; then cp -a "$over/etc/." etc; fi
 mkdir -p proc home run/lock run/sudo run/signet run/dbus run/systemd/journal \
     run/systemd/sessions run/systemd/seats run/systemd/users \
     var/log var/mail var/cache var/lib/sudo var/lib/dbus old
@@ -89,7 +102,8 @@ echo stage >/proc/sys/kernel/hostname
 
 # /etc, as we want it.
 cd /etc
-rm -rf pam.d sudoers sudoers.d signet ssh profile.d nologin shadow- gshadow- passwd- group-
+mv pam.d pam.debian
+rm -rf sudoers sudoers.d signet ssh profile.d nologin shadow- gshadow- passwd- group-
 mkdir -m 755 pam.d signet
 mkdir -m 750 sudoers.d
 echo stage >hostname

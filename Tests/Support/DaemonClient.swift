@@ -54,7 +54,7 @@ package final class DaemonClient: Sendable {
                 case .notice(let notice): try tell(notice)
                 case .assertion, .denial, .done, .status: return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
-                    .secretPart, .secret, .vault, .secretWanted:
+                    .secretPart, .secret, .vault, .secretWanted, .event:
                     break
                 }
             }

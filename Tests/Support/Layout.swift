@@ -47,6 +47,15 @@ package enum Layout {
         return first
     }
 
+    /// When a file was last given a time, in nanoseconds since 1970.
+    package static func modificationTime(_ path: String) throws(TestFault) -> Int {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            throw .system(call: "stat", subject: path, code: errno)
+        }
+        return status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+    }
+
     /// The directory that a path is in.
     package static func directory(of path: String) -> String {
         "/" + path.split(separator: "/").dropLast().joined(separator: "/")

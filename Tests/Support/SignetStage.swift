@@ -34,11 +34,12 @@ package final class SignetStage: Sendable {
     private static let notifySocket = "/run/notify"
 
     /// Installs everything and starts the daemon on `readers`, if `running`; `options` are the
-    /// module's in every service.
+    /// module's in every service. `programs` are seen as if they were installed.
     package init(
-        readers: [ReaderKind] = [.storage], options: String = "", running: Bool = true
+        readers: [ReaderKind] = [.storage], options: String = "", running: Bool = true,
+        programs: String? = nil
     ) throws {
-        stage = try Stage()
+        stage = try Stage(programs: programs)
         kinds = readers
         try stage.installModule(Built.module())
         try stage.run(["install", "-d", "-m", "700", "/run/readers"])
@@ -239,6 +240,13 @@ package enum Built {
                 "\(Layout.products)/libpam_signet.so",
                 "\(Layout.package)/.build/debug/libpam_signet.so",
             ], orRun: "make module, or swift build --product pam_signet")
+    }
+
+    /// The directory of Debian's programs that are unpacked for tests and not installed.
+    package static func programs() throws -> String {
+        let directory = "\(Layout.package)/.build/programs"
+        _ = try first(["\(directory)/packages"], orRun: "make deps")
+        return directory
     }
 
     private static func first(_ paths: [String], orRun command: String) throws -> String {

@@ -32,14 +32,15 @@ package final class Stage: Sendable {
 
     /// Sets a stage up (about 0.2 s). The package's directory, the directory of the running test
     /// program, that of Swift's runtime, and `seeing` are seen on it at their own paths, read-only.
-    package init(seeing: [String] = []) throws(TestFault) {
+    /// What is unpacked in `programs` is there as if it were installed.
+    package init(seeing: [String] = [], programs: String? = nil) throws(TestFault) {
         let given = try Pipe()
         let said = try Pipe()
         let command = Command(
             [
                 "unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child",
                 "--propagation", "private", "/bin/sh", "\(Layout.package)/Tests/Stage/stage.sh",
-            ] + Layout.seen(adding: seeing))
+            ] + (programs.map { ["over=\($0)"] } ?? []) + Layout.seen(adding: seeing))
         let keeper = try ChildProcess(
             command, terminal: nil,
             standard: (given.read.number, said.write.number, said.write.number))

@@ -14,13 +14,18 @@ extension SignetStage {
     /// A stage where alice and bob have a finger each.
     static func inhabited(options: String = "") throws -> SignetStage {
         let signet = try SignetStage(options: options)
+        try signet.enrolPeople()
+        return signet
+    }
+
+    /// Enrols a finger of alice's and one of bob's.
+    func enrolPeople() throws {
         for (account, id) in [(Stage.alice, Touch.alice), (Stage.bob, Touch.bob)] {
-            let answer = try signet.enroll(account, as: id)
+            let answer = try enroll(account, as: id)
             guard case .done = answer else {
                 throw TestFault.closed(awaited: "an enrolment", transcript: "\(answer)")
             }
         }
-        return signet
     }
 
     /// The directory of what is kept for an account, on the stage.

@@ -48,6 +48,7 @@ enum Samples {
         .secretList(account: account), .secretDelete(account: account, name: [0xFF]),
         .vault, .migrate(account: account, vault: Bytes("tpm".utf8)), .trustVault,
         .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
+        .watch(account: account),
     ]
 
     static let status = StatusAnswer(
@@ -116,6 +117,12 @@ enum Samples {
             .secret(SecretAnswer(name: [1], size: 0, since: 0, vault: [], state: .stale)),
             .secret(SecretAnswer(name: [1], size: 0, since: 0, vault: [], state: .damaged)),
             .secretWanted,
+            .event(
+                EventAnswer(
+                    account: account, service: Bytes("polkit-1".utf8),
+                    requester: Bytes("bob".utf8), purpose: Bytes("pkexec id".utf8), isOver: false,
+                    number: .max)),
+            .event(EventAnswer(account: account, service: [0x20], isOver: true, number: 0)),
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
             .vault(
                 VaultAnswer(

@@ -1,0 +1,53 @@
+import CPAMModule
+
+/// The language of the system, for what is shown; what goes to the journal is English.
+///
+/// Nothing is read before the first text is shown, and no variable of the environment ever: in
+/// sudo's process those are the caller's. Whatever is missing, damaged or not root's: English.
+final class Language {
+    private var catalogue: Catalogue?
+    private var isKnown = false
+
+    /// The text for the person, as UTF-8; `isConsole` as `Languages` has it.
+    func rendering(_ text: Text, isConsole: Bool) -> Bytes {
+        if !isKnown {
+            isKnown = true
+            catalogue = Language.catalogue(isConsole)
+        }
+        let catalogue = catalogue
+        return text.rendered { pattern in catalogue?.translation(of: pattern) }
+    }
+
+    private static func catalogue(_ isConsole: Bool) -> Catalogue? {
+        for path in LocaleFile.paths {
+            guard let bytes = contents(of: path.bytes, cap: LocaleFile.maximumLength) else {
+                continue
+            }
+            let file = LocaleFile(bytes)
+            for name in Languages(isConsole: isConsole, file.value).names {
+                for directory in Catalogue.directories {
+                    if let found = catalogue(name, in: directory) { return found }
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func catalogue(_ name: Bytes, in directory: StaticString) -> Catalogue? {
+        let slash = UInt8(ascii: "/")
+        let path =
+            directory.bytes + [slash] + name + StaticString("/LC_MESSAGES/").bytes
+            + Catalogue.fileName.bytes
+        guard let bytes = contents(of: path, cap: Catalogue.maximumLength) else { return nil }
+        return Catalogue(bytes)
+    }
+
+    /// Root's own regular file at an absolute path; nil where it is absent or not to be trusted.
+    private static func contents(of path: Bytes, cap: Int) -> Bytes? {
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")),
+            let directory = try? TrustedPath.directory(Bytes(path[..<slash]))
+        else { return nil }
+        let name = Bytes(path[(slash + 1)...])
+        return try? TrustedPath.contents(of: name, in: directory, cap: cap)
+    }
+}

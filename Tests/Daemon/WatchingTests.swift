@@ -1,0 +1,115 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("who watches") struct WatchingTests {
+        private static func event(_ number: UInt64, isOver: Bool) -> Answer {
+            .event(
+                EventAnswer(
+                    account: Person.daemon.bytes, service: Bytes("polkit-1".utf8),
+                    requester: Bytes("bin".utf8), purpose: Bytes("sudo id".utf8), isOver: isOver,
+                    number: number))
+        }
+
+        private static func hidden(_ person: Person = .daemon) -> Request {
+            .login(person, service: "polkit-1", tries: 1, terminal: "", requester: "bin")
+        }
+
+        private static func bench() throws -> DaemonBench {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            return bench
+        }
+
+        /// A client that watches for certain: it has heard of a first touch, which was given up.
+        private static func watcher(_ bench: DaemonBench, _ person: Person) throws -> TestClient {
+            let client = try bench.client()
+            try client.send(Self.hidden())
+            try client.wait(for: .touch)
+            let watcher = try bench.client(person)
+            try watcher.send(.watch(account: Person.daemon.bytes))
+            let number = try #require(try watcher.next()?.event).number
+            #expect(watcher.heard == [Self.event(number, isOver: false)])
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+            #expect(try watcher.next() == Self.event(number, isOver: true))
+            return watcher
+        }
+
+        @Test("hears of a touch without a terminal, from its beginning to its end")
+        func touch() throws {
+            let bench = try Self.bench()
+            let watcher = try Self.watcher(bench, .daemon)
+            #expect(try bench.touch(Self.hidden(), with: ["one"]).assertion != nil)
+            #expect(try watcher.next() == Self.event(2, isOver: false))
+            #expect(try watcher.next() == Self.event(2, isOver: true))
+            #expect(try bench.touch(Self.hidden(), with: ["two"]).reason == .noMatch)
+            #expect(try watcher.next() == Self.event(3, isOver: false))
+            #expect(try watcher.next() == Self.event(3, isOver: true))
+        }
+
+        @Test("hears of one that is under way when it comes, and of one that is given up")
+        func underWay() throws {
+            let bench = try Self.bench()
+            #expect(try Self.watcher(bench, .daemon).heard.count == 2)
+        }
+
+        @Test("hears nothing of what asks on a terminal, nor of another account's")
+        func others() throws {
+            let bench = try Self.bench()
+            try bench.enrol(.bin, as: "two")
+            let watcher = try Self.watcher(bench, .daemon)
+            #expect(try bench.touch(.login(.daemon, tries: 1), with: ["one"]).assertion != nil)
+            #expect(try bench.touch(Self.hidden(.bin), with: ["two"]).assertion != nil)
+            // What comes next is not one of these.
+            #expect(try bench.touch(Self.hidden(), with: ["one"]).assertion != nil)
+            #expect(try watcher.next() == Self.event(3, isOver: false))
+        }
+
+        @Test("nobody watches another's touches but root")
+        func permission() throws {
+            let bench = try Self.bench()
+            for person in [Person.bin, .games] {
+                let answer = try bench.client(person).ask(.watch(account: Person.daemon.bytes))
+                #expect(answer.reason == .notPermitted)
+            }
+            let root = try Self.watcher(bench, .root)
+            #expect(try bench.touch(Self.hidden(), with: ["one"]).assertion != nil)
+            #expect(try root.next() == Self.event(2, isOver: false))
+        }
+
+        @Test("is told the end, whether it takes its request back or the daemon stops")
+        func end() throws {
+            let bench = try Self.bench()
+            let patient = try Self.watcher(bench, .daemon)
+            let brief = try Self.watcher(bench, .daemon)
+            try brief.send(.cancel)
+            #expect(try brief.last().reason == .cancelled)
+            bench.program.signal(SIGTERM)
+            #expect(try patient.last().reason == .stopping)
+        }
+
+        @Test("is no reason for the daemon to stay, and sees when it is back")
+        func idleness() throws {
+            let bench = try DaemonBench(configuration: "[daemon]\nidle-exit = 1s\n")
+            bench.program.signal(SIGTERM)
+            try bench.program.expectEnd()
+            let activated = try TestSupport.Program(
+                Command(
+                    ["systemd-socket-activate", "--seqpacket", "--listen", bench.socket]
+                        + bench.arguments))
+            try activated.expectError("Listening on")
+            let watcher = try bench.client()
+            try watcher.send(.watch(account: Person.daemon.bytes))
+            #expect(try watcher.last().reason == .stopping)
+            #expect(try activated.expectEnd().ending == .exited(0))
+            let device = bench.state + "/device-id"
+            let before = try Layout.modificationTime(device)
+            try bench.restart()
+            #expect(try bench.ask(.readers).done != nil)
+            #expect(try Layout.modificationTime(device) > before)
+        }
+    }
+}

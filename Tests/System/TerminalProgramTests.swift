@@ -1,0 +1,285 @@
+import TestSupport
+import Testing
+import Wire
+
+/// A program that asks on a terminal who is there, and how it goes on.
+enum TerminalProgram: CaseIterable, Sendable {
+    case sudo
+    case sudoLogin
+    case su
+    case suLogin
+    case login
+
+    /// Its column in the README's table.
+    var column: Compatibility.Program {
+        switch self {
+        case .sudo: .sudo
+        case .sudoLogin: .sudoLogin
+        case .su: .su
+        case .suLogin: .suLogin
+        case .login: .login
+        }
+    }
+
+    /// How it is called, and by whom.
+    var command: (words: [String], by: Account) {
+        switch self {
+        case .sudo: (["sudo", "id", "-un"], Stage.alice)
+        case .sudoLogin: (["sudo", "-i"], Stage.alice)
+        case .su: (["su", "bob"], Stage.alice)
+        case .suLogin: (["su", "-", "bob"], Stage.alice)
+        case .login: (["login", "alice"], Stage.root)
+        }
+    }
+
+    /// Whose finger or password it wants, and that finger.
+    var person: (account: Account, finger: String) {
+        switch self {
+        case .su, .suLogin: (Stage.bob, Touch.bob)
+        case .sudo, .sudoLogin, .login: (Stage.alice, Touch.alice)
+        }
+    }
+
+    /// Its own prompt for the password.
+    var prompt: String {
+        switch self {
+        case .sudo, .sudoLogin: "password for alice: "
+        case .su, .suLogin, .login: "Password: "
+        }
+    }
+
+    /// What appears when somebody is in.
+    var welcome: String {
+        switch self {
+        case .sudo: "root\r\n"
+        case .sudoLogin: "root@stage# "
+        case .su, .suLogin: "bob@stage$ "
+        case .login: "alice@stage$ "
+        }
+    }
+
+    /// What appears when a password was wrong.
+    var refusal: String {
+        switch self {
+        case .sudo, .sudoLogin: "Sorry, try again."
+        case .su, .suLogin: "Authentication failure"
+        case .login: "Login incorrect"
+        }
+    }
+
+    /// Whether it leads to a shell, which then is to be left.
+    var opensShell: Bool { self != .sudo }
+}
+
+/// Debian's own programs and stacks, all by the same steps.
+@Suite("on a terminal", .timeLimit(.minutes(5)), .notingCells)
+struct TerminalProgramTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+    private static let silent = "the fingerprint service does not answer: use the password"
+
+    init() throws {
+        signet = try SignetStage.debian(options: "max-tries=2")
+    }
+
+    private func start(_ program: TerminalProgram) throws -> Terminal {
+        try stage.terminal(program.command.words, as: program.command.by)
+    }
+
+    /// Waits until the person is in, and leaves.
+    private func expectWelcome(_ program: TerminalProgram, on terminal: Terminal) throws {
+        try terminal.expect(program.welcome)
+        if program.opensShell {
+            try terminal.sendLine("exit 0")
+        }
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(!terminal.transcript.contains(program.person.account.password))
+    }
+
+    /// Gives the right password at the program's own prompt, with no touch asked for before.
+    private func passByPassword(_ program: TerminalProgram, on terminal: Terminal) throws {
+        try terminal.expect(program.prompt)
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        try terminal.sendLine(program.person.account.password)
+        try expectWelcome(program, on: terminal)
+    }
+
+    @Test("a touch lets in", arguments: TerminalProgram.allCases)
+    func finger(program: TerminalProgram) throws {
+        shows(program.column, .finger)
+        let terminal = try start(program)
+        try terminal.expectInvitation()
+        try signet.touch(program.person.finger)
+        try expectWelcome(program, on: terminal)
+    }
+
+    @Test(
+        "the password lets in, typed where the touch is awaited", arguments: TerminalProgram.allCases
+    )
+    func typed(program: TerminalProgram) throws {
+        shows(program.column, .typed)
+        let terminal = try start(program)
+        try terminal.expectInvitation()
+        try terminal.sendLine(program.person.account.password)
+        try expectWelcome(program, on: terminal)
+        #expect(!terminal.transcript.contains(program.prompt))
+        try signet.expectDenial("cancelled")
+    }
+
+    @Test("Enter leads to the program's own prompt", arguments: TerminalProgram.allCases)
+    func ownPrompt(program: TerminalProgram) throws {
+        shows(program.column, .password)
+        let terminal = try start(program)
+        try terminal.expectInvitation()
+        try terminal.sendLine("")
+        try terminal.expect(program.prompt)
+        try terminal.sendLine(program.person.account.password)
+        try expectWelcome(program, on: terminal)
+    }
+
+    @Test(
+        "others' fingers are refused, and then the password lets in",
+        arguments: TerminalProgram.allCases)
+    func fingerThenPassword(program: TerminalProgram) throws {
+        shows(program.column, .wrongFinger, .fingerThenPassword)
+        let terminal = try start(program)
+        let other = program.person.finger == Touch.bob ? Touch.alice : Touch.bob
+        for stranger in [other, Touch.nobody] {
+            try terminal.expectInvitation()
+            try signet.touch(stranger)
+            try terminal.expect("the finger did not match")
+        }
+        try terminal.expect(program.prompt)
+        #expect(!terminal.transcript.contains(program.welcome))
+        try terminal.sendLine(program.person.account.password)
+        try expectWelcome(program, on: terminal)
+        try signet.expectDenial("noMatch")
+    }
+
+    @Test(
+        "a wrong password is refused, at either prompt", arguments: TerminalProgram.allCases,
+        [true, false])
+    func wrongPassword(program: TerminalProgram, isTypedAtOnce: Bool) throws {
+        shows(program.column, .wrongPassword)
+        let terminal = try start(program)
+        try terminal.expectInvitation()
+        if !isTypedAtOnce {
+            try terminal.sendLine("")
+            try terminal.expect(program.prompt)
+        }
+        try terminal.sendLine("not \(program.person.account.password)")
+        try terminal.expect(program.refusal)
+        // sudo asks again at once; a terminal that goes before that is another test's.
+        if program.command.words[0] == "sudo" { try terminal.expectInvitation() }
+        terminal.hangUp()
+        #expect(try terminal.expectEnd() != .exited(0))
+        #expect(!terminal.transcript.contains(program.welcome))
+    }
+
+    @Test("^C ends it, and the terminal is as it was", arguments: TerminalProgram.allCases)
+    func cancelled(program: TerminalProgram) throws {
+        shows(program.column, .cancelled, .restored)
+        let terminal = try start(program)
+        try terminal.expectInvitation()
+        #expect(try terminal.mode().echoes == false)
+        try terminal.send("half a passw")
+        try terminal.control(.c)
+        #expect(try terminal.expectEnd() != .exited(0))
+        let mode = try terminal.mode()
+        #expect(mode.echoes && mode.isCanonical && mode.makesSignals)
+        #expect(!terminal.transcript.contains(program.welcome))
+        try signet.expectDenial("cancelled")
+    }
+
+    @Test("without a reader the password is asked for", arguments: TerminalProgram.allCases)
+    func noReader(program: TerminalProgram) throws {
+        shows(program.column, .noReader)
+        try signet.stop()
+        try signet.start(readers: [])
+        try passByPassword(program, on: start(program))
+        try signet.expectDenial("noReader")
+    }
+
+    @Test("without a finger enrolled the password is asked for", arguments: TerminalProgram.allCases)
+    func notEnrolled(program: TerminalProgram) throws {
+        shows(program.column, .notEnrolled)
+        let account = Bytes(program.person.account.name.utf8)
+        let answer = try signet.ask(.delete(account: account, finger: nil))
+        guard case .done = answer else {
+            throw TestFault.closed(awaited: "a deletion", transcript: "\(answer)")
+        }
+        try passByPassword(program, on: start(program))
+    }
+
+    @Test("locked out, the password is asked for", arguments: TerminalProgram.allCases)
+    func lockedOut(program: TerminalProgram) throws {
+        shows(program.column, .lockedOut)
+        let account = program.person.account
+        try signet.setFailures(20, of: account)
+        let terminal = try start(program)
+        try terminal.expect("fingerprint login is locked for \(account.name)")
+        try passByPassword(program, on: terminal)
+        #expect(try signet.status(account).lock == .open)
+    }
+
+    @Test("without a daemon the password is asked for", arguments: TerminalProgram.allCases)
+    func daemonDown(program: TerminalProgram) throws {
+        shows(program.column, .daemonDown)
+        try signet.stop()
+        let terminal = try start(program)
+        try terminal.expect(Self.silent)
+        try passByPassword(program, on: terminal)
+    }
+
+    @Test(
+        "with a daemon that stands still the password is asked for in time",
+        arguments: TerminalProgram.allCases)
+    func daemonSilent(program: TerminalProgram) throws {
+        shows(program.column, .daemonSilent)
+        try signet.installStacks(options: "timeout=2")
+        signet.suspend()
+        let begun = ContinuousClock.now
+        let terminal = try start(program)
+        try terminal.expect(Self.silent)
+        #expect(ContinuousClock.now - begun < .seconds(4))
+        // A login reports the accepted password, which nobody hears now.
+        try passByPassword(program, on: terminal)
+        signet.resume()
+    }
+
+    @Test("two at once are served one after the other", arguments: TerminalProgram.allCases)
+    func together(program: TerminalProgram) throws {
+        shows(program.column, .together)
+        let first = try start(program)
+        try first.expectInvitation()
+        // The other account's request waits, and is told for whom.
+        let other: TerminalProgram = program == .su || program == .suLogin ? .login : .su
+        let second = try start(other)
+        try second.expect("waiting: ")
+        try second.expect(" is being served first")
+        #expect(!second.transcript.contains(SignetStage.invitation))
+        try signet.touch(program.person.finger)
+        try expectWelcome(program, on: first)
+        try second.expectInvitation()
+        try signet.touch(other.person.finger)
+        try expectWelcome(other, on: second)
+    }
+
+    @Test("login for a host far away asks for no touch")
+    func remote() throws {
+        shows(.login, .remote)
+        let terminal = try stage.terminal(
+            ["login", "-h", "host.example", "alice"], as: Stage.root)
+        try passByPassword(.login, on: terminal)
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+    }
+
+    @Test("sudo -n waits for nothing")
+    func unattended() throws {
+        shows(.sudo, .unattended)
+        let outcome = try stage.run(["sudo", "-n", "id", "-un"], as: Stage.alice)
+        #expect(outcome.ending == .exited(1))
+        #expect(outcome.output.isEmpty)
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+    }
+}
