@@ -5,16 +5,20 @@ DESTDIR ?=
 TRIPLET := $(shell cc -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HOST_MULTIARCH)
 PAMDIR ?= /usr/lib/$(TRIPLET)/security
 SYSTEMDDIR ?= /usr/lib/systemd/system
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 LIBEXEC = $(PREFIX)/libexec/signet
 # Module and command look in these two and nowhere else: `Catalogue.directories`.
 LOCALEDIR = $(if $(filter /usr /usr/local,$(PREFIX)),$(PREFIX),/usr)/share/locale
 LANGUAGES = $(basename $(notdir $(wildcard po/*.po)))
+DOCDIR = $(PREFIX)/share/doc/signet
 
 SWIFT ?= $(shell command -v swift)
 # The toolchain leaves temporary directories behind: not in /tmp.
 SWIFT_BUILD = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp $(SWIFT) build
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
+# What tests noted of the README's table, before all of them are run anew.
+FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
@@ -23,16 +27,18 @@ TESTBENCH = build/testbench
 
 BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon gnome-keyring hostname libpam-gnome-keyring \
+TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname libpam-gnome-keyring \
 	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
-	openssl pamtester passwd sudo swtpm util-linux
-CHECK_DEBS = perl-base strace systemd
+	openssl pamtester passwd perl-base sudo swtpm util-linux zsh
+CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
+# What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
+DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs catalogues demo test check format-check graph-check \
-	bench fuzz pot install uninstall clean
+.PHONY: help deps build module programs catalogues demo test programs-table check \
+	format-check graph-check bench fuzz pot install uninstall deb deb-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
@@ -68,7 +74,11 @@ demo: build ## watch real sudo being let in by a touch, and refused
 
 test: deps module ## run all tests (as root: they need mounts of their own)
 	$(SWIFT_BUILD) --build-tests
+	$(FORGET_CELLS)
 	$(RUN_TESTS)
+
+programs-table: ## write the README's table of programs, of what `make test` has shown
+	checks/programs --write
 
 check: build format-check graph-check ## everything that must be clean before a change lands
 	@checks/packages $(CHECK_DEBS)
@@ -76,11 +86,16 @@ check: build format-check graph-check ## everything that must be clean before a 
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks
 	$(AS_ROOT) checks/system-calls
+	checks/manuals
 	checks/install
+	checks/packaging
+	$(MAKE) deb-test
 	checks/security
 	checks/languages
 	$(SWIFT_BUILD) --build-tests
+	$(FORGET_CELLS)
 	$(RUN_TESTS)
+	checks/programs
 	$(SWIFT_BUILD) -c release --build-tests -Xswiftc -enable-testing
 	$(RUN_TESTS) -c release
 
@@ -101,46 +116,76 @@ fuzz: deps ## feed each decoder with garbage for a minute (SECONDS=…)
 
 # What is new in the sources is then untranslated, what has changed is fuzzy: docs/LANGUAGES.md
 pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for translators
-	checks/packages $(CHECK_DEBS)
 	po/extract > po/signet.pot
 	for language in $(LANGUAGES); do \
 		msgmerge --quiet --update --backup=none --add-location=file --no-wrap \
 			po/$$language.po po/signet.pot || exit 1; \
 	done
 
+# What is installed where, in one place: mode:file here:file there. `install`, `uninstall` and the
+# Debian packages go by it. Of a file that ends in .in, @LIBEXEC@ is filled in.
+under = $(foreach file,$(wildcard $(1)),644:$(file):$(2)/$(notdir $(file)))
+INSTALLED = \
+	755:build/signetd:$(LIBEXEC)/signetd \
+	755:build/verify-password:$(LIBEXEC)/verify-password \
+	755:build/signet:$(PREFIX)/bin/signet \
+	644:build/pam_signet.so:$(PAMDIR)/pam_signet.so \
+	644:systemd/signetd.socket:$(SYSTEMDDIR)/signetd.socket \
+	644:systemd/signetd.service.in:$(SYSTEMDDIR)/signetd.service \
+	644:systemd/signet.sysusers:/usr/lib/sysusers.d/signet.conf \
+	644:pam/signet.pam-auth-update:/usr/share/pam-configs/signet \
+	$(call under,README.md SECURITY.md docs/*.md,$(DOCDIR)) \
+	$(call under,pam/examples/*,$(DOCDIR)/examples) \
+	$(foreach section,1 5 8,\
+		$(call under,docs/man/*.$(section),$(PREFIX)/share/man/man$(section))) \
+	$(patsubst %signet.bash,%signet,\
+		$(call under,completions/signet.bash,$(PREFIX)/share/bash-completion/completions)) \
+	$(call under,completions/_signet,$(ZSHDIR)) \
+	$(call under,completions/signet.fish,$(PREFIX)/share/fish/vendor_completions.d) \
+	$(foreach language,$(LANGUAGES),644:build/locale/$(language)/LC_MESSAGES/signet.mo:$\
+		$(LOCALEDIR)/$(language)/LC_MESSAGES/signet.mo) \
+	$(patsubst %.in,%,$(call under,systemd/user/*,/usr/lib/systemd/user)) \
+	$(if $(or $(DESTDIR),$(wildcard /usr/share/authselect)),\
+		$(call under,authselect/*,/usr/share/authselect/vendor/signet))
+# The administrator's once they are there: not touched when edited.
+CONFIGURATION = \
+	644:pam/signet:/etc/pam.d/signet \
+	$(if $(or $(DESTDIR),$(wildcard /etc/apparmor.d)),\
+		644:apparmor/signetd.in:/etc/apparmor.d/signetd)
+
+# Makes $$1 of $$2 as it is installed: "755:here:there" is in $$mode, $$file and $$place.
+EACH = set -eu; umask 022; filled=$$(mktemp); trap 'rm -f $$filled' EXIT; \
+	split() { \
+		mode=$${1%%:*}; place=$(DESTDIR)$${1\#\#*:}; file=$${1\#*:}; file=$${file%:*}; \
+	}; \
+	fill() { \
+		case $$file in \
+			*.in) sed 's,@LIBEXEC@,$(LIBEXEC),g' $$file > $$filled ;; \
+			*) cat $$file > $$filled ;; \
+		esac; \
+	}
+
 install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	@test -e build/signetd || { echo "nothing is built: run 'make build' first" >&2; exit 1; }
-	install -D -m 755 build/signetd $(DESTDIR)$(LIBEXEC)/signetd
-	install -D -m 755 build/verify-password $(DESTDIR)$(LIBEXEC)/verify-password
-	install -D -m 755 build/signet $(DESTDIR)$(PREFIX)/bin/signet
-	install -D -m 644 build/pam_signet.so $(DESTDIR)$(PAMDIR)/pam_signet.so
-	for language in $(LANGUAGES); do \
-		install -D -m 644 build/locale/$$language/LC_MESSAGES/signet.mo \
-			$(DESTDIR)$(LOCALEDIR)/$$language/LC_MESSAGES/signet.mo || exit 1; \
+	@$(EACH); for entry in $(INSTALLED); do \
+		split $$entry; fill; install -D -m $$mode $$filled $$place; \
 	done
-	install -D -m 644 systemd/signetd.socket $(DESTDIR)$(SYSTEMDDIR)/signetd.socket
-	install -d $(DESTDIR)$(SYSTEMDDIR)
-	sed 's,@LIBEXEC@,$(LIBEXEC),' systemd/signetd.service.in \
-		> $(DESTDIR)$(SYSTEMDDIR)/signetd.service
-	chmod 644 $(DESTDIR)$(SYSTEMDDIR)/signetd.service
-	install -D -m 644 systemd/signet.sysusers $(DESTDIR)/usr/lib/sysusers.d/signet.conf
-	install -D -m 644 pam/signet.pam-auth-update $(DESTDIR)/usr/share/pam-configs/signet
-	install -d $(DESTDIR)$(PREFIX)/share/doc/signet/examples
-	install -m 644 pam/examples/* $(DESTDIR)$(PREFIX)/share/doc/signet/examples
-	for document in README.md SECURITY.md docs/*.md; do \
-		test ! -e $$document \
-			|| install -m 644 $$document $(DESTDIR)$(PREFIX)/share/doc/signet || exit 1; \
+	@$(EACH); for entry in $(CONFIGURATION); do \
+		split $$entry; fill; \
+		if ! test -e $$place; then install -D -m $$mode $$filled $$place; \
+		elif ! cmp -s $$filled $$place; then \
+			echo "kept your own $${place#$(DESTDIR)}; compare it with $$file"; \
+		fi; \
 	done
-	@if test -e $(DESTDIR)/etc/pam.d/signet; then \
-		cmp -s pam/signet $(DESTDIR)/etc/pam.d/signet \
-			|| echo "kept your own /etc/pam.d/signet; compare it with pam/signet"; \
-	else \
-		install -D -m 644 pam/signet $(DESTDIR)/etc/pam.d/signet; \
+	@if test -z "$(DESTDIR)"; then \
+		if test -d /run/systemd/system; then \
+			systemd-sysusers signet.conf; \
+			systemctl daemon-reload; \
+			systemctl try-restart signetd.service; \
+		fi; \
+		if aa-enabled --quiet 2> /dev/null; then apparmor_parser -r -T -W /etc/apparmor.d/signetd; fi; \
+		echo "next: systemctl enable --now signetd.socket; signet enroll; pam-auth-update"; \
 	fi
-	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
-		systemd-sysusers signet.conf && systemctl daemon-reload; \
-	fi
-	@echo "next: systemctl enable --now signetd.socket; signet enroll; pam-auth-update"
 
 # The profile leaves common-auth before the module goes. State in /var/lib/signet stays.
 uninstall: ## take it all away again, but not state and not files you edited
@@ -150,17 +195,39 @@ uninstall: ## take it all away again, but not state and not files you edited
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
 		systemctl disable --now signetd.socket signetd.service || true; \
 	fi
-	rm -f $(DESTDIR)/usr/share/pam-configs/signet $(DESTDIR)$(PAMDIR)/pam_signet.so
-	rm -f $(DESTDIR)$(SYSTEMDDIR)/signetd.socket $(DESTDIR)$(SYSTEMDDIR)/signetd.service
-	rm -f $(DESTDIR)/usr/lib/sysusers.d/signet.conf $(DESTDIR)$(PREFIX)/bin/signet
-	rm -f $(DESTDIR)$(LOCALEDIR)/*/LC_MESSAGES/signet.mo
-	rm -rf $(DESTDIR)$(LIBEXEC) $(DESTDIR)$(PREFIX)/share/doc/signet
-	@if cmp -s pam/signet $(DESTDIR)/etc/pam.d/signet; then \
-		rm -f $(DESTDIR)/etc/pam.d/signet; \
-	elif test -e $(DESTDIR)/etc/pam.d/signet; then \
-		echo "kept your own /etc/pam.d/signet"; \
+	@if test -z "$(DESTDIR)" && aa-enabled --quiet 2> /dev/null; then \
+		apparmor_parser -R /etc/apparmor.d/signetd || true; \
 	fi
+	@$(EACH); for entry in $(INSTALLED); do split $$entry; rm -f $$place; done
+	@$(EACH); for entry in $(CONFIGURATION); do \
+		split $$entry; fill; \
+		if cmp -s $$filled $$place; then rm -f $$place; \
+		elif test -e $$place; then echo "kept your own $${place#$(DESTDIR)}"; fi; \
+	done
+	@for directory in $(LIBEXEC) $(DOCDIR)/examples $(DOCDIR) /usr/share/authselect/vendor/signet; do \
+		rmdir $(DESTDIR)$$directory 2> /dev/null || true; \
+	done
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then systemctl daemon-reload; fi
+
+VERSION = $(shell sed -n 's/.*let text = "\(.*\)"/\1/p' Sources/Policy/Version.swift)
+TREE = build/deb/signet-$(VERSION)
+
+# The packages come from a copy of the sources, beside which dpkg-buildpackage leaves them. Nothing
+# is compiled twice: build/ is taken as it is.
+deb: build ## make the Debian packages, into build/deb/
+	@checks/packages $(DEB_DEBS)
+	rm -rf build/deb
+	mkdir -p $(TREE)
+	tar -c --exclude=./.git --exclude='./.build*' --exclude=./build . | tar -x -C $(TREE)
+	cd $(TREE) && SIGNET_BUILT=$(CURDIR)/build dpkg-buildpackage -us -uc
+	rm -rf $(TREE)
+	@ls build/deb/*.deb
+
+deb-test: deb ## install, use, upgrade and purge the packages on a Debian of their own
+	@checks/packages $(CHECK_DEBS)
+	lintian --info --display-experimental --pedantic --fail-on error,warning \
+		build/deb/signet_*.changes
+	$(AS_ROOT) checks/package
 
 clean: ## remove all that was built
 	rm -rf .build .build-release .build-module build

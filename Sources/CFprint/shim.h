@@ -3,6 +3,7 @@
 #define SIGNET_CFPRINT_H
 
 #include <gio/gio.h>
+#include <gio/gunixfdlist.h>
 #include <glib-unix.h>
 #include <glib.h>
 #include <gusb.h>

@@ -9,7 +9,9 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 
 #ifndef __USE_GNU
 struct ucred {

@@ -3,6 +3,7 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
+    case doctor
     case secretSet = "secret set"
     case secretGet = "secret get"
     case secretList = "secret list"
@@ -30,7 +31,7 @@ enum Action: String, CaseIterable {
         case .secretSet: [.account, .replace]
         case .secretGet: [.account, .noNewline, .force]
         case .secretList, .secretDelete: [.account]
-        case .readers, .help: []
+        case .readers, .doctor, .help: []
         }
     }
 
@@ -43,7 +44,8 @@ enum Action: String, CaseIterable {
         case .vault: ("[migrate tpm|file | trust]", 2)
         case .help: ("[COMMAND]", 2)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
-        case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log:
+        case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
+            .doctor:
             ("", 0)
         }
     }
@@ -63,6 +65,7 @@ enum Action: String, CaseIterable {
         case .vault: CommandHelp.vault
         case .log: CommandHelp.log
         case .config: CommandHelp.config
+        case .doctor: CommandHelp.doctor
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet
         case .secretList: CommandHelp.secretList

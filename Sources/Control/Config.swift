@@ -18,7 +18,8 @@ extension Invocation {
                 settings.map { ["\($0.name)", "= \($0.value)", "(\($0.origin))"] }))
     }
 
-    private func settings() throws(CommandFault) -> [SettingAnswer] {
+    /// What is in force.
+    func settings() throws(CommandFault) -> [SettingAnswer] {
         try collect(.configuration) { answer in
             if case .setting(let setting) = answer { return setting }
             return nil

@@ -22,6 +22,14 @@ struct Connection: ~Copyable {
         return connection
     }
 
+    /// Who listens at a path; nil where nobody does.
+    static func owner(of path: String) -> UInt32? {
+        guard let socket = try? PacketSocket.connect(to: path),
+            let peer = try? PeerCredentials(of: socket.descriptor)
+        else { return nil }
+        return peer.uid
+    }
+
     /// Sends a frame and wipes it.
     borrowing func send(_ packet: consuming Bytes) throws(CommandFault) {
         var packet = packet

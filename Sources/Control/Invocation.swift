@@ -52,6 +52,7 @@ package struct Invocation {
         case .vault: try vault()
         case .log: try log()
         case .config: try config()
+        case .doctor: try doctor()
         case .secretSet: try setSecret()
         case .secretGet: try getSecret()
         case .secretList: try listSecrets()

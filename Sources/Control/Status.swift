@@ -43,13 +43,14 @@ extension Invocation {
     func status() throws(CommandFault) {
         let account = try account()
         let standing = Standing(
-            status: try ask(account), readers: try knownReaders(),
+            status: try status(of: account), readers: try knownReaders(),
             services: PAMServices(directory: surroundings.pamDirectory).using("pam_signet.so"))
         say(standing.document, standing.lines)
         guard standing.obstacles.isEmpty else { throw .said(.denied) }
     }
 
-    private func ask(_ account: Bytes) throws(CommandFault) -> StatusAnswer {
+    /// How things stand for an account.
+    func status(of account: Bytes) throws(CommandFault) -> StatusAnswer {
         var status: StatusAnswer?
         try exchange(.status(account: account)).run { (answer) throws(CommandFault) in
             switch answer {

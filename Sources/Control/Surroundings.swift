@@ -1,3 +1,4 @@
+import Doctor
 import Posix
 import Texts
 import Wire
@@ -15,6 +16,8 @@ package struct Surroundings: Sendable {
     package var configurationFile = "/etc/signet/signet.conf"
     /// Where PAM's services are named.
     package var pamDirectory = "/etc/pam.d"
+    /// What the doctor looks at.
+    package var machine = Machine()
     /// The terminal that a password is typed at.
     package var terminal = "/dev/tty"
     /// Where `--password-stdin` and `secret set` read.

@@ -182,3 +182,14 @@ private enum Option: UInt8, CaseIterable {
         return nil
     }
 }
+
+#if !hasFeature(Embedded)
+extension ModuleOptions {
+    /// The options that there are, without their values: what the manual page must have.
+    package static var names: [String] {
+        Option.allCases.map { option in
+            String(decoding: option.prefix, as: UTF8.self).filter { $0 != "=" }
+        }
+    }
+}
+#endif

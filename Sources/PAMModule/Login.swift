@@ -19,6 +19,7 @@ struct Login {
         let options = try read(arguments)
         application.debug = options.debug
         application.isQuiet = options.prompt == .off
+        application.trace(Text(escaping: Release.mark.bytes))
         let login = try Login(of: application)
         let registration = try RegisteredKey.look(for: login.account, uid: login.uid)
         // From here on the daemon may hold failures against the account, which a password lifts.

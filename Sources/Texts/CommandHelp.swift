@@ -47,6 +47,9 @@ package enum CommandHelp {
     package static let log: Text = "the receipts of an account's logins"
     /// `config`
     package static let config: Text = "the settings in force, and where they come from"
+    /// `doctor`
+    package static let doctor: Text =
+        "what is wrong with this machine's stacks, files and service, and how to mend it"
     /// `secret set`
     package static let secretSet: Text =
         "keep a secret that a touch releases: standard input, or typed unseen"

@@ -32,7 +32,7 @@ extension Denial {
         case .storage: storageText
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
-        case .notServed: listText(account)
+        case .notServed: notServedText(account)
         case .inBackground:
             "the request came from the background, and no touch is asked for there"
         case .stopping: "the fingerprint service is stopping. Try again"
@@ -53,9 +53,9 @@ extension Denial {
         return subject
     }
 
-    private func listText(_ account: Bytes) -> Text {
-        guard let told else { return "fingerprint login is not for \(account): see signet.conf" }
-        return "fingerprint login is not for \(account): \(told) in signet.conf"
+    private func notServedText(_ account: Bytes) -> Text {
+        guard let told else { return "fingerprint login is not for \(account). See signet.conf" }
+        return "fingerprint login is not for \(account): \(told). See signet.conf"
     }
 
     private var vaultText: Text {

@@ -6,7 +6,7 @@ import Wire
 /// A text for people: English, and what is needed to show it in another language.
 ///
 /// What is filled in from outside cannot change how the line shows: controls, broken UTF-8 and what
-/// cannot be seen become `\xNN` in it.
+/// cannot be seen in it become `\xNN`.
 package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
     /// The English text as the catalogues have it: `%1$s`, `%2$s`, … stand where something is filled
     /// in, `%%` for a percent sign.

@@ -104,6 +104,8 @@ echo stage >/proc/sys/kernel/hostname
 cd /etc
 mv pam.d pam.debian
 rm -rf sudoers sudoers.d signet ssh profile.d nologin shadow- gshadow- passwd- group-
+# A stage speaks English if nothing else is said.
+rm -f locale.conf default/locale
 mkdir -m 755 pam.d signet
 mkdir -m 750 sudoers.d
 echo stage >hostname

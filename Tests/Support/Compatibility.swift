@@ -72,7 +72,8 @@ package enum Compatibility {
         case .cron, .systemdUser: return [.unattended, .daemonDown, .daemonSilent]
         case .sudoInCron: return [.unattended]
         case .pkexec: return finger.union([.restored, .together])
-        case .i3lock, .lightdm: return finger
+        case .i3lock: return finger.subtracting([.cancelled])
+        case .lightdm: return finger
         case .gdm:
             return [
                 .finger, .wrongFinger, .noReader, .notEnrolled, .lockedOut, .daemonDown,

@@ -10,7 +10,8 @@ struct LockerProgramTests {
     private var stage: Stage { signet.stage }
     private let server: TestSupport.Program
     private let locker: TestSupport.Program
-    private let display: String
+    /// Where nobody's own X server is looked for.
+    private let display = ":4242"
 
     /// Alice's screen, locked.
     init() throws {
@@ -22,9 +23,8 @@ struct LockerProgramTests {
         try signet.shell("install -d -m 1777 /tmp/.X11-unix")
         // No abstract socket: that one would be the machine's.
         server = try stage.start(
-            ["Xvfb", "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local", "-ac"])
+            ["Xvfb", display, "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local", "-ac"])
         try server.expect("\n", within: .seconds(20))
-        display = ":" + server.output.filter(\.isNumber)
         locker = try stage.start(
             ["i3lock", "--nofork"], as: Stage.alice, environment: ["DISPLAY": display])
         // It takes the keyboard when its window is there.
@@ -62,5 +62,81 @@ struct LockerProgramTests {
         }
         #expect(decision["SIGNET_PEER_UID"] == "4242")
         #expect(decision["SIGNET_SERVICE"] == "i3lock")
+    }
+
+    private var isLocked: Bool { locker.ended == nil }
+
+    @Test("the password unlocks at once, and no touch is asked for")
+    func password() throws {
+        shows(.i3lock, .password)
+        try type(Stage.alice.password)
+        try expectUnlocked()
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+    }
+
+    @Test("others' fingers leave it locked, and then the password unlocks")
+    func fingerThenPassword() throws {
+        shows(.i3lock, .wrongFinger, .fingerThenPassword)
+        try press("Return")
+        for stranger in [Touch.bob, Touch.nobody] { try signet.touch(stranger) }
+        try signet.expectDenial("noMatch")
+        try type(Stage.alice.password)
+        try expectUnlocked()
+    }
+
+    @Test("a wrong password leaves it locked, and then a touch unlocks")
+    func wrongPassword() throws {
+        shows(.i3lock, .wrongPassword)
+        try type(Stage.bob.password)
+        try signet.expectDenial("timedOut")
+        #expect(isLocked)
+        try press("Return")
+        try signet.touch(Touch.alice)
+        try expectUnlocked()
+    }
+
+    /// Presses Return alone, which leads nowhere, and then gives the password.
+    private func passByPassword() throws {
+        try press("Return")
+        try stage.journal.expect("the refusal of no password") {
+            $0["SYSLOG_IDENTIFIER"] == "i3lock" && $0.message.contains("authentication failure")
+        }
+        #expect(isLocked)
+        try type(Stage.alice.password)
+        try expectUnlocked()
+    }
+
+    @Test("without a reader the password unlocks")
+    func noReader() throws {
+        shows(.i3lock, .noReader)
+        try signet.stop()
+        try signet.start(readers: [])
+        try passByPassword()
+        try signet.expectDenial("noReader")
+    }
+
+    @Test("without a finger enrolled the password unlocks")
+    func notEnrolled() throws {
+        shows(.i3lock, .notEnrolled)
+        try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        try passByPassword()
+    }
+
+    @Test("locked out, the password unlocks the screen")
+    func lockedOut() throws {
+        shows(.i3lock, .lockedOut)
+        try signet.setFailures(20, of: Stage.alice)
+        try passByPassword()
+        try signet.expectDenial("lockedUntilPassword")
+    }
+
+    @Test(
+        "without a daemon, or with one that stands still, the password unlocks",
+        arguments: [false, true])
+    func noDaemon(isSilent: Bool) throws {
+        shows(.i3lock, isSilent ? .daemonSilent : .daemonDown)
+        if isSilent { signet.suspend() } else { try signet.stop() }
+        try passByPassword()
+        signet.resume()
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Posix
+import TestSupport
 
 // A daemon on virtual readers, and what plays the person at them. Never installed: the installed
 // daemon clears the variables that switch libfprint's virtual readers on.
@@ -7,11 +8,27 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "daemon": exit(BenchDaemon(Array(arguments.dropFirst())).run())
 case "demo" where arguments.count == 1: exit(Demo.run())
+case "touch" where arguments.count == 3:
+    do throws(TestFault) {
+        try VirtualReader(path: arguments[1]).send(.scan(arguments[2]))
+    } catch {
+        complain("testbench: \(error)")
+        exit(1)
+    }
+case "programs" where arguments.count == 1:
+    do {
+        print(try Compatibility.table(), terminator: "")
+    } catch {
+        complain("no test has shown anything yet: \(error)")
+        exit(1)
+    }
 default:
     complain(
         """
         usage: testbench demo
+               testbench programs
                testbench daemon [--text PATH] [--storage PATH] [--image PATH] …
+               testbench touch PATH FINGER
         """)
     exit(2)
 }

@@ -79,7 +79,8 @@ struct CatalogueTests {
             var file = good
             for _ in 0...round % 8 {
                 // The tables at the beginning are where it could hurt.
-                let place = Int.random(in: 0..<(round % 2 == 0 ? file.count : 4_800), using: &random)
+                let end = round % 2 == 0 ? file.count : 4_800
+                let place = Int.random(in: 0..<end, using: &random)
                 file[place] = UInt8.random(in: 0...255, using: &random)
             }
             guard let catalogue = Catalogue(file) else { continue }

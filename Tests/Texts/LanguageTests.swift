@@ -16,7 +16,8 @@ struct LanguageTests {
     func locale() {
         #expect(languages(["LANG": "de_DE.UTF-8"]) == ["de_DE", "de"])
         #expect(languages(["LANG": "de.utf8"]) == ["de"])
-        #expect(languages(["LANG": "fr_CA.UTF-8", "LC_MESSAGES": "de_DE.UTF-8"]) == ["de_DE", "de"])
+        let messages = ["LANG": "fr_CA.UTF-8", "LC_MESSAGES": "de_DE.UTF-8"]
+        #expect(languages(messages) == ["de_DE", "de"])
         let all = ["LANG": "fr_FR.UTF-8", "LC_MESSAGES": "de_DE.UTF-8", "LC_ALL": "ja_JP.UTF-8"]
         #expect(languages(all) == ["ja_JP", "ja"])
         // Empty is not set.

@@ -5,7 +5,7 @@ private let harnesses: [any Harness.Type] = [
     Statements.self, StatementValues.self, Signatures.self, Armours.self, PublicKeys.self,
     Receipts.self, Signers.self, Options.self, SudoCommands.self, CommandLines.self,
     Configurations.self, Templates.self, Records.self, ReceiptTexts.self, SealedObjects.self,
-    PublicAreas.self, Transports.self,
+    PublicAreas.self, Transports.self, Catalogues.self, Translations.self, Locales.self,
 ]
 
 /// Set once by the first call, before any input comes.

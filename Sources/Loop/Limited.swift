@@ -1,10 +1,8 @@
-import Loop
-
 /// Runs `body` and cancels it after `limit`, or when the caller's task is cancelled.
 ///
 /// Tells what `body` returned, which it does soon after it is cancelled, and whether time ran out.
 @ServiceActor
-func limited<Value: Sendable>(
+package func limited<Value: Sendable>(
     to limit: Duration, _ body: @escaping @ServiceActor () async -> Value
 ) async -> (value: Value, expired: Bool) {
     let interruption = Interruption()
@@ -20,7 +18,7 @@ func limited<Value: Sendable>(
 
 /// Runs `body` and cancels it when the interruption is raised, or the caller's task cancelled.
 @ServiceActor
-func interruptible<Value: Sendable>(
+package func interruptible<Value: Sendable>(
     by interruption: Interruption, _ body: @escaping @ServiceActor () async -> Value
 ) async -> Value {
     await withTaskCancellationHandler {
@@ -36,7 +34,7 @@ func interruptible<Value: Sendable>(
 
 /// Waits until the caller's task is cancelled.
 @ServiceActor
-func untilCancelled() async {
+package func untilCancelled() async {
     let waiting = Waiting()
     await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
@@ -60,12 +58,15 @@ private final class Waiting {
 
 /// Ends something early, whether it has begun or not.
 @ServiceActor
-final class Interruption {
+package final class Interruption {
     fileprivate var task: Task<Void, Never>?
     fileprivate private(set) var isRaised = false
 
+    /// An interruption that has not been raised.
+    package init() {}
+
     /// Cancels what is interruptible by it.
-    func raise() {
+    package func raise() {
         isRaised = true
         task?.cancel()
     }

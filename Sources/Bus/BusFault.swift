@@ -1,0 +1,58 @@
+import CFprint
+import Loop
+
+/// Why something on the bus did not come about.
+package enum BusFault: Error, Equatable, Sendable {
+    /// Nobody answers at the bus's socket. The library's own words.
+    case noBus(String)
+    /// The connection has ended.
+    case closed
+    /// No answer came in time.
+    case timedOut
+    /// The task was cancelled.
+    case cancelled
+    /// Nobody has that name on the bus, or there is no such object or method.
+    case unknown
+    /// The other side said no. Its own words, for the journal.
+    case refused(String)
+    /// What was to be sent is not of a form that the bus takes.
+    case invalidCall
+    /// What came is not of the form that it should have, or too large.
+    case malformed
+}
+
+extension BusFault {
+    init(_ fault: GioFault) {
+        if fault.isCancelled {
+            self = .cancelled
+        } else if fault.domain == Self.name(of: g_io_error_quark()) {
+            switch GIOErrorEnum(rawValue: UInt32(bitPattern: fault.code)) {
+            case G_IO_ERROR_TIMED_OUT: self = .timedOut
+            case G_IO_ERROR_CLOSED: self = .closed
+            case G_IO_ERROR_INVALID_ARGUMENT: self = .malformed
+            default: self = .refused(fault.message)
+            }
+        } else if fault.domain == Self.name(of: g_dbus_error_quark()) {
+            self.init(code: UInt32(bitPattern: fault.code), fault.message)
+        } else {
+            self = .refused(fault.message)
+        }
+    }
+
+    private init(code: UInt32, _ message: String) {
+        switch GDBusError(rawValue: code) {
+        case G_DBUS_ERROR_SERVICE_UNKNOWN, G_DBUS_ERROR_NAME_HAS_NO_OWNER,
+            G_DBUS_ERROR_UNKNOWN_METHOD, G_DBUS_ERROR_UNKNOWN_OBJECT,
+            G_DBUS_ERROR_UNKNOWN_INTERFACE, G_DBUS_ERROR_UNKNOWN_PROPERTY:
+            self = .unknown
+        case G_DBUS_ERROR_NO_REPLY, G_DBUS_ERROR_TIMEOUT, G_DBUS_ERROR_TIMED_OUT:
+            self = .timedOut
+        case G_DBUS_ERROR_DISCONNECTED: self = .closed
+        default: self = .refused(message)
+        }
+    }
+
+    private static func name(of quark: GQuark) -> String {
+        unsafe g_quark_to_string(quark).map { unsafe String(cString: $0) } ?? ""
+    }
+}

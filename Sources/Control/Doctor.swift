@@ -1,0 +1,152 @@
+import Doctor
+import Posix
+import Texts
+import Wire
+
+extension Invocation {
+    /// `signet doctor`
+    func doctor() throws(CommandFault) {
+        let machine = surroundings.machine
+        let findings = machine.examine(view(of: machine))
+        let counts = FindingCounts(findings)
+        say(Checkup(findings, counts).document, Checkup(findings, counts).lines)
+        guard let worst = counts.worst, worst.exitCode != .done else { return }
+        throw .said(worst.exitCode)
+    }
+
+    /// What the daemon tells; whatever it does, the machine is looked at all the same.
+    private func view(of machine: Machine) -> DaemonView {
+        let (names, areAll) = machine.accounts()
+        var view = DaemonView(.answers)
+        view.isCut = !areAll
+        do throws(CommandFault) {
+            view.readers = try listed { () throws(CommandFault) in try readerAnswers() }
+            view.vaults = try collect(.vault) { answer in
+                if case .vault(let vault) = answer { return vault }
+                return nil
+            }
+            view.settings = try settings()
+            for name in names { try ask(about: name, &view) }
+            // Its version is told with any status: of root's own where nobody has anything.
+            if view.version == nil { view.version = try statusAnswer(ofSelf: machine)?.program }
+        } catch { view.reach = reach(error, surroundings.socketPath) }
+        return view
+    }
+
+    private func ask(about name: Bytes, _ view: inout DaemonView) throws(CommandFault) {
+        do throws(CommandFault) {
+            let status = try status(of: name)
+            view.version = status.program
+            view.configurationFault = status.configurationFault
+            let prints = try listed { () throws(CommandFault) in
+                try collect(.list(account: name)) { answer -> PrintAnswer? in
+                    if case .print(let print) = answer { return print }
+                    return nil
+                }
+            }
+            let secrets = try listed { () throws(CommandFault) in
+                try collect(.secretList(account: name)) { answer -> SecretAnswer? in
+                    if case .secret(let secret) = answer { return secret }
+                    return nil
+                }
+            }
+            view.accounts.append(
+                AccountView(name: name, status: status, prints: prints, secrets: secrets))
+        } catch .denied(let denial, let account) {
+            view.denied.append((name, denial.text(account: account)))
+        }
+    }
+
+    private func statusAnswer(ofSelf machine: Machine) throws(CommandFault) -> StatusAnswer? {
+        guard let own = machine.account(machine.uid) else { return nil }
+        do throws(CommandFault) {
+            return try status(of: own.bytes)
+        } catch .denied { return nil }
+    }
+
+    /// What there is to list; nothing where the daemon denies, which its status tells better.
+    private func listed<Item>(
+        _ ask: () throws(CommandFault) -> [Item]
+    ) throws(CommandFault) -> [Item] {
+        do throws(CommandFault) {
+            return try ask()
+        } catch .denied { return [] }
+    }
+
+    private func reach(_ fault: CommandFault, _ socket: String) -> DaemonView.Reach {
+        switch fault {
+        case .noService(let text):
+            guard FileLook(socket) != nil else { return .absent }
+            if let uid = Connection.owner(of: socket), uid != surroundings.daemonUID {
+                return .foreign(uid: uid)
+            }
+            return .silent(text)
+        case .fault(let text), .usage(let text), .password(let text), .refused(let text):
+            return .silent(text)
+        case .denied(let denial, let account): return .silent(denial.text(account: account))
+        case .interrupted, .said: return .silent(CommandText.interrupted)
+        }
+    }
+}
+
+/// All findings, as they are shown.
+private struct Checkup {
+    let findings: [Finding]
+    let counts: FindingCounts
+
+    init(_ findings: [Finding], _ counts: FindingCounts) {
+        self.findings = findings
+        self.counts = counts
+    }
+
+    /// An area's name, its findings below it, and one line that sums up.
+    var lines: [Text] {
+        var lines: [Text] = []
+        for area in FindingArea.allCases {
+            let inArea = findings.filter { $0.code.area == area }
+            guard !inArea.isEmpty else { continue }
+            lines.append(area.text)
+            var rows: [[Text]] = []
+            for finding in inArea {
+                rows.append([finding.level.text, finding.what])
+                rows.append(["", row(CommandDoctor.why, finding.why)])
+                rows.append(["", row(CommandDoctor.mend, finding.mend)])
+            }
+            lines += Table.lines(rows).map { "  \($0)" } + [""]
+        }
+        return lines + [CommandDoctor.summary(counts)]
+    }
+
+    private func row(_ label: Text, _ text: Text) -> Text {
+        let width = max(CommandDoctor.why.string.count, CommandDoctor.mend.string.count) + 2
+        let filler = String(repeating: " ", count: max(0, width - label.string.count))
+        return "\(label)\(filler.text)\(text)"
+    }
+
+    var document: JSON {
+        .document(
+            "doctor",
+            [
+                ("worst", .optional(counts.worst) { .string($0.rawValue) }),
+                ("sound", .bool((counts.worst ?? .note) == .note)),
+                (
+                    "counts",
+                    .object([
+                        ("danger", .number(counts.dangers)), ("fault", .number(counts.faults)),
+                        ("warning", .number(counts.warnings)), ("note", .number(counts.notes)),
+                    ])
+                ),
+                ("findings", .array(findings.map(\.document))),
+            ])
+    }
+}
+
+extension Finding {
+    fileprivate var document: JSON {
+        .object([
+            ("code", .string(code.rawValue)), ("level", .string(level.rawValue)),
+            ("area", .string(code.area.rawValue)), ("subject", .bytes(subject)),
+            ("what", .bytes(what.bytes)), ("why", .bytes(why.bytes)), ("mend", .bytes(mend.bytes)),
+        ])
+    }
+}

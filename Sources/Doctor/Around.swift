@@ -1,0 +1,139 @@
+import ConfigurationFiles
+import Policy
+import Posix
+import Statement
+import Texts
+import Wire
+
+/// What is around Signet on this machine.
+extension Machine {
+    /// What is wrong with the socket and the unit that holds it.
+    func socketFindings() -> [Finding] {
+        let path = "/run/signet/signetd.sock"
+        var findings: [Finding] = []
+        if let look = look(path) {
+            findings += FileRule.socket.findings(look, at: path)
+            findings += checkParents(of: path)
+        } else {
+            findings.append(.socketMissing)
+        }
+        if look("/run/systemd/system") != nil, !isSocketEnabled {
+            findings.append(.socketDisabled)
+        }
+        return findings
+    }
+
+    private var isSocketEnabled: Bool {
+        if target("/etc/systemd/system/signetd.socket") == "/dev/null" { return false }
+        return ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system"].contains {
+            look("\($0)/sockets.target.wants/signetd.socket") != nil
+        }
+    }
+
+    /// What is wrong with the files that settings come from, whether or not the daemon uses them.
+    func configurationFault() -> ConfigurationFault? {
+        do throws(ConfigurationFault) {
+            _ = try ConfigurationFiles.load(root + "/etc/signet/signet.conf")
+            return nil
+        } catch { return error }
+    }
+
+    /// The TPM's device, as the daemon comes to it.
+    func tpmFindings() -> [Finding] {
+        let path = "/dev/tpmrm0"
+        guard let look = look(path), look.kind == .device else { return [] }
+        let isOwners = look.owner == 0 && look.permissions & 0o600 == 0o600
+        let groups = [group(named: "tss"), 0].compactMap(\.self)
+        let isGroups = groups.contains(look.group) && look.permissions & 0o060 == 0o060
+        return isOwners || isGroups ? [] : [.tpmAccess(path.bytes)]
+    }
+
+    /// Whether there is a TPM that the daemon could use.
+    var hasTPM: Bool { look("/dev/tpmrm0")?.kind == .device }
+
+    private func group(named name: String) -> UInt32? {
+        for line in (text("/etc/group") ?? "").split(separator: "\n") {
+            let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+            if fields.count >= 3, fields[0] == name { return UInt32(fields[2]) }
+        }
+        return nil
+    }
+
+    /// fprintd, which wants the same reader.
+    func fprintdFindings() -> [Finding] {
+        let isRunning = names("/proc").contains { name in
+            UInt32(name) != nil && read("/proc/\(name)/comm", cap: 16) == "fprintd\n".bytes
+        }
+        if isRunning { return [.fprintdRunning] }
+        let activation = "/usr/share/dbus-1/system-services/net.reactivated.Fprint.service"
+        let isMasked = ["/etc", "/run"].contains {
+            target("\($0)/systemd/system/fprintd.service") == "/dev/null"
+        }
+        return look(activation) != nil && !isMasked ? [.fprintdInstalled] : []
+    }
+
+    func target(_ path: String) -> String? { FileLook.target(of: root + path) }
+}
+
+extension Machine {
+    /// What is to be known of clock, lid, firmware, swap, and of a machine that takes no logins.
+    func machineFindings() -> [Finding] {
+        clockFindings() + lidFindings() + secureBootFindings() + swapFindings()
+            + ["/etc/nologin", "/run/nologin"].filter { look($0) != nil }
+            .map { .loginsClosed($0.bytes) }
+    }
+
+    /// Clocks are not compared to the second.
+    private static let clockTolerance: Int64 = 600
+
+    private func clockFindings() -> [Finding] {
+        let state = Machine.state
+        var paths = ["\(state)/version", "\(state)/device-id"] + publicFiles().map(\.path)
+        if isRoot {
+            let accounts = names("\(state)/private/accounts").filter { UInt32($0) != nil }
+            paths += accounts.flatMap { uid in
+                ["account", "counter", "receipts"].map { "\(state)/private/accounts/\(uid)/\($0)" }
+            }
+        }
+        let newest = paths.compactMap { path in look(path).map { (path, $0.modified) } }
+            .max { $0.1 < $1.1 }
+        if let (path, time) = newest, time > now + Machine.clockTolerance {
+            return [.clockBehind(path.bytes, by: .date(UInt64(clamping: time)))]
+        }
+        return isClockKept == false ? [.clockUnsynchronised] : []
+    }
+
+    private func lidFindings() -> [Finding] {
+        let lids = "/proc/acpi/button/lid"
+        let isClosed = names(lids).contains { name in
+            text("\(lids)/\(name)/state")?.contains("closed") ?? false
+        }
+        return isClosed ? [.lidClosed] : []
+    }
+
+    private func secureBootFindings() -> [Finding] {
+        let path = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+        // Four bytes of attributes, then the value.
+        guard let variable = read(path, cap: 5), variable.count == 5 else { return [] }
+        return variable[4] == 0 ? [.secureBootOff] : []
+    }
+
+    private func swapFindings() -> [Finding] {
+        (text("/proc/swaps") ?? "").split(separator: "\n").dropFirst().compactMap { line in
+            guard let path = line.split(separator: " ").first.map(String.init),
+                path.hasPrefix("/"), !path.hasPrefix("/dev/zram"), !isEncrypted(path)
+            else { return nil }
+            return .swapPlain(path.bytes)
+        }
+    }
+
+    private func isEncrypted(_ path: String) -> Bool {
+        guard path.hasPrefix("/dev/") else { return false }
+        var name = String(path.dropFirst(5))
+        if name.hasPrefix("mapper/"), let target = target(path) {
+            name = target.split(separator: "/").last.map(String.init) ?? ""
+        }
+        guard !name.contains("/") else { return false }
+        return text("/sys/class/block/\(name)/dm/uuid")?.hasPrefix("CRYPT-") ?? false
+    }
+}

@@ -1,0 +1,96 @@
+import Statement
+import Texts
+import Wire
+
+/// One entry of the journal.
+struct JournalNote: Equatable {
+    /// Seconds since 1970.
+    var seconds: UInt64 = 0
+    var priority: UInt64 = 7
+    var message: Bytes = []
+}
+
+/// What `journalctl -o export` writes; systemd's Journal Export Format.
+enum JournalExport {
+    /// The entries that are whole, as they come.
+    static func entries(_ text: Bytes) -> [JournalNote] {
+        var entries: [JournalNote] = []
+        var entry = JournalNote()
+        var isBegun = false
+        var rest = text[...]
+        while let end = rest.firstIndex(of: 10) {
+            let line = rest[..<end]
+            rest = rest[(end + 1)...]
+            if line.isEmpty {
+                if isBegun { entries.append(entry) }
+                entry = JournalNote()
+                isBegun = false
+                continue
+            }
+            isBegun = true
+            if let equals = line.firstIndex(of: UInt8(ascii: "=")) {
+                entry.take(Bytes(line[..<equals]), Bytes(line[(equals + 1)...]))
+            } else if let value = binary(&rest) {
+                entry.take(Bytes(line), value)
+            } else {
+                return entries
+            }
+        }
+        if isBegun { entries.append(entry) }
+        return entries
+    }
+
+    /// A field that has line ends in it: its length in 64 bits, little endian, and its bytes.
+    private static func binary(_ rest: inout ArraySlice<UInt8>) -> Bytes? {
+        guard rest.count > 8 else { return nil }
+        let length = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let text = rest.dropFirst(8)
+        guard length < UInt64(text.count) else { return nil }
+        let value = text.prefix(Int(length))
+        rest = text.dropFirst(Int(length) + 1)
+        return Bytes(value)
+    }
+}
+
+extension JournalNote {
+    fileprivate mutating func take(_ name: Bytes, _ value: Bytes) {
+        switch String(decoding: name, as: UTF8.self) {
+        case "__REALTIME_TIMESTAMP": seconds = (Decimal.decode(value) ?? 0) / 1_000_000
+        case "PRIORITY": priority = Decimal.decode(value) ?? 7
+        case "MESSAGE": message = Bytes(value.prefix(300))
+        default: break
+        }
+    }
+}
+
+extension Machine {
+    private static let journalOptions = [
+        "-q", "--no-pager", "-o", "export", "--output-fields=PRIORITY,MESSAGE", "-S", "-7d",
+        "-n", "50",
+    ]
+
+    /// What the journal has of the last week.
+    func journalFindings() -> [Finding] {
+        // The module's alerts stand under the name of the program that it is in.
+        let alerts = entries(["-p", "alert", "-g", "signet"])
+        let warnings = entries(["-t", "signetd", "-p", "warning"])
+            .filter { !alerts.contains($0) }
+        var findings: [Finding] = []
+        if let newest = alerts.max(by: { $0.seconds < $1.seconds }) {
+            findings.append(
+                .journalAlert(
+                    count: UInt64(alerts.count), newest: newest.message, at: .date(newest.seconds)))
+        }
+        if let newest = warnings.max(by: { $0.seconds < $1.seconds }) {
+            findings.append(
+                .journalFailures(
+                    count: UInt64(warnings.count), newest: newest.message,
+                    at: .date(newest.seconds)))
+        }
+        return findings
+    }
+
+    private func entries(_ arguments: [String]) -> [JournalNote] {
+        JournalExport.entries(journal(Machine.journalOptions + arguments) ?? [])
+    }
+}

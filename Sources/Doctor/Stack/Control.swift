@@ -1,0 +1,108 @@
+/// What libpam does after a module has returned.
+enum StackAction: Equatable {
+    case ignore, ok, done, bad, die, reset
+    /// Passes over so many modules.
+    case jump(Int)
+
+    fileprivate static let words: [(String, StackAction)] = [
+        ("ignore", .ignore), ("ok", .ok), ("done", .done), ("bad", .bad), ("die", .die),
+        ("reset", .reset),
+    ]
+}
+
+/// The second field of a stack's line: an action for every code that a module may return.
+struct Control: Equatable {
+    private let actions: [StackAction]
+    /// Whether libpam reads it as it is written; if not, every code is bad.
+    let isUnderstood: Bool
+
+    /// What follows a code.
+    subscript(code: ReturnCode) -> StackAction { actions[code.rawValue] }
+
+    /// The jumps in it.
+    var jumps: Set<Int> {
+        Set(
+            actions.compactMap { action in
+                if case .jump(let count) = action { return count }
+                return nil
+            })
+    }
+
+    /// Every code is bad: what libpam makes of a line that it cannot read.
+    static let refused = Control(actions: all(.bad), isUnderstood: false)
+
+    private init(actions: [StackAction], isUnderstood: Bool) {
+        self.actions = actions
+        self.isUnderstood = isUnderstood
+    }
+
+    /// From the field as it is written, brackets left out; pam.d(5), libpam's `pam_handlers.c`.
+    init(_ field: String) {
+        switch field.lowercased() {
+        case "required": self.init(.ok, .bad, ignoring: true)
+        case "requisite": self.init(.ok, .die, ignoring: true)
+        case "optional": self.init(.ok, .ignore, ignoring: true)
+        case "sufficient": self.init(.done, .ignore, ignoring: true)
+        default: self = Control.parse(field) ?? .refused
+        }
+    }
+
+    private init(_ success: StackAction, _ others: StackAction, ignoring: Bool) {
+        var actions = Control.all(others)
+        actions[ReturnCode.success.rawValue] = success
+        actions[ReturnCode.newAuthtokReqd.rawValue] = success
+        actions[ReturnCode.ignore.rawValue] = .ignore
+        self.init(actions: actions, isUnderstood: true)
+    }
+
+    private static func all(_ action: StackAction) -> [StackAction] {
+        [StackAction](repeating: action, count: ReturnCode.allCases.count)
+    }
+
+    /// Reads `code=action …`; nil where libpam does not.
+    private static func parse(_ field: String) -> Control? {
+        var set = [StackAction?](repeating: nil, count: ReturnCode.allCases.count)
+        var text = Substring(field)
+        while true {
+            text = text.drop(while: \.isBlank)
+            if text.isEmpty { break }
+            // nil is `default`, which stands for the codes that are not set yet.
+            guard let code = takeCode(&text) else { return nil }
+            text = text.drop(while: \.isBlank)
+            guard text.popFirst() == "=" else { return nil }
+            text = text.drop(while: \.isBlank)
+            guard let action = takeAction(&text) else { return nil }
+            if let code {
+                set[code.rawValue] = action
+            } else {
+                set = set.map { $0 ?? action }
+            }
+        }
+        return Control(actions: set.map { $0 ?? .bad }, isUnderstood: true)
+    }
+
+    private static func takeCode(_ text: inout Substring) -> ReturnCode?? {
+        for code in ReturnCode.allCases where text.hasPrefix(code.name) {
+            text = text.dropFirst(code.name.count)
+            return .some(code)
+        }
+        guard text.hasPrefix("default") else { return nil }
+        text = text.dropFirst("default".count)
+        return .some(nil)
+    }
+
+    private static func takeAction(_ text: inout Substring) -> StackAction? {
+        for (word, action) in StackAction.words where text.hasPrefix(word) {
+            text = text.dropFirst(word.count)
+            return action
+        }
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        text = text.dropFirst(digits.count)
+        guard digits.count <= 6, let count = Int(digits), count > 0 else { return nil }
+        return .jump(count)
+    }
+}
+
+extension Character {
+    fileprivate var isBlank: Bool { self == " " || self == "\t" }
+}

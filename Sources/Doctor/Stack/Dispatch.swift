@@ -1,0 +1,106 @@
+/// What a run through a chain came to.
+struct StackResult: Equatable {
+    /// What the application is told.
+    let code: ReturnCode
+    /// The modules that were called, by their places in the chain, with what they returned.
+    let calls: [StackCall]
+}
+
+/// A module that was called.
+struct StackCall: Equatable {
+    let index: Int
+    let code: ReturnCode
+}
+
+extension Chain {
+    /// Runs through it as libpam does when it authenticates; `_pam_dispatch_aux`.
+    func run(_ result: (Int) -> ReturnCode) -> StackResult {
+        guard !isAborted else { return StackResult(code: .abort, calls: []) }
+        var state = DispatchState()
+        var calls: [StackCall] = []
+        var before = [DispatchState](repeating: state, count: 32)
+        var index = 0
+        var previous = 0
+        while index < handlers.count {
+            let handler = handlers[index]
+            let level = handler.level
+            if previous < level, level < before.count { before[level] = state }
+            previous = level
+            if handler.call == .substack {
+                index += 1
+                continue
+            }
+            let code = handler.call == .mustFail ? .permDenied : result(index)
+            if handler.call != .mustFail { calls.append(StackCall(index: index, code: code)) }
+            switch handler.control[code] {
+            case .ignore: break
+            case .reset: state = before[min(level, before.count - 1)]
+            case .ok: state.accept(code)
+            case .done:
+                state.accept(code)
+                if state.impression == .positive { index = end(of: index) }
+            case .bad: state.refuse(code)
+            case .die:
+                state.refuse(code)
+                index = end(of: index)
+            case .jump(let count):
+                if let target = jump(count, from: index) {
+                    index = target
+                } else {
+                    state = DispatchState(impression: .negative, code: .permDenied)
+                    index = end(of: index)
+                }
+            }
+            index += 1
+        }
+        let isUnproven = state.code == .success && state.impression != .positive
+        return StackResult(code: isUnproven ? .permDenied : state.code, calls: calls)
+    }
+
+    /// The last module that a jump of so many passes over; nil where there are not so many.
+    func jump(_ count: Int, from start: Int) -> Int? {
+        let level = handlers[start].level
+        var index = start
+        var left = count
+        while left > 0, index + 1 < handlers.count, handlers[index + 1].level >= level {
+            repeat {
+                index += 1
+            } while index + 1 < handlers.count
+                && handlers[index + 1].level > level
+            left -= 1
+        }
+        return left == 0 ? index : nil
+    }
+
+    /// The last module of the substack that a module is in.
+    private func end(of start: Int) -> Int {
+        var index = start
+        while index + 1 < handlers.count, handlers[index + 1].level >= handlers[start].level {
+            index += 1
+        }
+        return index
+    }
+}
+
+/// libpam's `impression` and `status`.
+private struct DispatchState {
+    enum Impression {
+        case undecided, positive, negative
+    }
+
+    var impression = Impression.undecided
+    var code = ReturnCode.permDenied
+
+    mutating func accept(_ code: ReturnCode) {
+        guard impression == .undecided || (impression == .positive && self.code == .success)
+        else { return }
+        impression = .positive
+        self.code = code
+    }
+
+    mutating func refuse(_ code: ReturnCode) {
+        guard impression != .negative else { return }
+        impression = .negative
+        self.code = code == .ignore ? .permDenied : code
+    }
+}

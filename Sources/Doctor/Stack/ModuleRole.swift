@@ -1,0 +1,95 @@
+/// What a module does in an `auth` stack, as far as the doctor has to know.
+enum ModuleRole: Equatable {
+    /// pam_signet.
+    case signet
+    /// pam_fprintd: the same reader, a verdict without a proof.
+    case otherFingerprint
+    /// Asks for the account's password and checks it.
+    case password
+    /// Another way in, with a token or the like.
+    case otherWay
+    /// Answers by a rule: who, where, when. Also a way in, where its success ends the stack.
+    case rule
+    /// Keeps out who may not come in now.
+    case gate
+    /// pam_faillock that counts a failure.
+    case failureCounter
+    /// pam_faillock that forgets failures.
+    case failureReset
+    /// Lets everybody pass.
+    case permit
+    /// Lets nobody pass.
+    case deny
+    /// Returns PAM_IGNORE when it authenticates: it is there for what comes after.
+    case silent
+    /// Decides nothing: it sets something up.
+    case neutral
+    /// The doctor does not know it.
+    case unknown
+
+    /// The role of a module, which for some depends on their options.
+    init(_ handler: Handler) {
+        let options = handler.options
+        switch handler.module {
+        case "pam_faillock":
+            if options.contains("authfail") {
+                self = .failureCounter
+            } else if options.contains("authsucc") {
+                self = .failureReset
+            } else {
+                self = .gate
+            }
+        case let name: self = ModuleRole.roles[name] ?? .unknown
+        }
+    }
+
+    private static let roles: [String: ModuleRole] = {
+        let lists: [(ModuleRole, String)] = [
+            (.signet, "pam_signet"),
+            (.otherFingerprint, "pam_fprintd pam_fprint pam_fprintd_grosshack"),
+            (
+                .password,
+                """
+                pam_unix pam_unix2 pam_sss pam_ldap pam_krb5 pam_winbind pam_systemd_home \
+                pam_userdb pam_extrausers pam_tcb pam_himmelblau pam_aad pam_authd pam_lsass \
+                pam_vas3 pam_centrifydc
+                """
+            ),
+            (
+                .otherWay,
+                """
+                pam_u2f pam_google_authenticator pam_yubico pam_oath pam_pkcs11 pam_p11 \
+                pam_ssh_agent_auth pam_timestamp pam_radius_auth pam_duo pam_howdy pam_ssh \
+                pam_sss_gss pam_rhosts pam_otpw pam_usb
+                """
+            ),
+            (
+                .rule,
+                "pam_rootok pam_succeed_if pam_wheel pam_listfile pam_localuser pam_usertype"
+            ),
+            (
+                .gate,
+                """
+                pam_nologin pam_securetty pam_access pam_time pam_shells pam_tally2 pam_tally \
+                pam_sepermit pam_abl
+                """
+            ),
+            (.permit, "pam_permit"), (.deny, "pam_deny"),
+            (.silent, "pam_env pam_faildelay pam_group pam_keyinit"),
+            (
+                .neutral,
+                """
+                pam_cap pam_gnome_keyring pam_kwallet pam_kwallet5 pam_mount pam_ecryptfs \
+                pam_fscrypt pam_selinux pam_motd pam_mail pam_issue pam_lastlog pam_lastlog2 \
+                pam_limits pam_umask pam_echo pam_warn pam_loginuid pam_systemd \
+                pam_systemd_loadkey pam_reauthorize pam_wtmpdb pam_tty_audit pam_xauth
+                """
+            ),
+        ]
+        var roles: [String: ModuleRole] = [:]
+        for (role, names) in lists {
+            for name in names.split(separator: " ") { roles[String(name)] = role }
+        }
+        return roles
+    }()
+}

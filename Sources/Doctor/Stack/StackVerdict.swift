@@ -1,0 +1,119 @@
+/// What is wrong with a service's `auth` stack, by running through it as libpam does.
+struct StackVerdict: Equatable {
+    /// pam_signet's codes after which the right password does not let in.
+    private(set) var passwordLost: Set<ReturnCode> = []
+    /// No module in it asks for a password.
+    private(set) var hasNoPassword = false
+    /// Somebody without finger and password is let in, after one of these codes.
+    private(set) var open: Set<ReturnCode> = []
+    /// A verified touch is not enough.
+    private(set) var touchIsNotEnough = false
+    /// Modules that a touch passes over and a password does not, by their places.
+    private(set) var skippedGates: [Int] = []
+    /// A touch does not reach what forgets earlier failures.
+    private(set) var failuresStay = false
+    /// pam_faillock counts a failure although no password was asked for.
+    private(set) var fingersAreCounted = false
+    /// Jumps that pass over more modules than there are, by their places.
+    private(set) var longJumps: [Int] = []
+    /// There are more ways through it than the doctor follows.
+    private(set) var isTooTangled = false
+
+    /// Returned where there is nothing to say against anybody.
+    private static let unavailable: [ReturnCode] = [.authinfoUnavail]
+    private static let mismatches: [ReturnCode] = [.authErr, .maxtries]
+    private static let faults: [ReturnCode] = [
+        .serviceErr, .systemErr, .bufErr, .moduleUnknown,
+    ]
+
+    /// Runs through a chain that names pam_signet.
+    init(_ chain: Chain) {
+        hasNoPassword = chain.places(of: .password).isEmpty
+        longJumps = chain.handlers.indices.filter { index in
+            chain.handlers[index].control.jumps.contains { chain.jump($0, from: index) == nil }
+        }
+        let codes = StackVerdict.unavailable + StackVerdict.mismatches + StackVerdict.faults
+        var welcome: [StackResult] = []
+        for code in codes {
+            let right = walks(chain, finger: code, knowsPassword: true)
+            let passed = right.filter { $0.code == .success && chain.asksPassword(in: $0) }
+            if passed.isEmpty, !hasNoPassword { passwordLost.insert(code) }
+            if code == .authinfoUnavail { welcome = passed }
+            let wrong = walks(chain, finger: code, knowsPassword: false)
+            if wrong.contains(where: { $0.code == .success }) { open.insert(code) }
+            if !StackVerdict.faults.contains(code) {
+                fingersAreCounted =
+                    fingersAreCounted || right.contains { chain.countsFinger(in: $0) }
+            }
+        }
+        let quit = walks(chain, finger: .convErr, knowsPassword: false)
+        if quit.contains(where: { $0.code == .success }) { open.insert(.convErr) }
+        let touched = walks(chain, finger: .success, knowsPassword: false)
+            .filter { $0.code == .success }
+        touchIsNotEnough = touched.isEmpty
+        if !touchIsNotEnough { compare(welcome, touched, in: chain) }
+        if isTooTangled { self = StackVerdict(tangled: longJumps) }
+    }
+
+    private init(tangled longJumps: [Int]) {
+        self.longJumps = longJumps
+        isTooTangled = true
+    }
+
+    private mutating func walks(
+        _ chain: Chain, finger: ReturnCode, knowsPassword: Bool
+    ) -> [StackResult] {
+        guard !isTooTangled,
+            let found = chain.walks(of: Visitor(finger: finger, knowsPassword: knowsPassword))
+        else {
+            isTooTangled = true
+            return []
+        }
+        return found
+    }
+
+    /// What the ways of a password have that those of a touch do not.
+    private mutating func compare(
+        _ passwords: [StackResult], _ touches: [StackResult], in chain: Chain
+    ) {
+        let reached = Set(touches.flatMap(\.calls).map(\.index))
+        for index in Set(passwords.flatMap(\.calls).map(\.index)).subtracting(reached).sorted() {
+            switch ModuleRole(chain.handlers[index]) {
+            case .gate: skippedGates.append(index)
+            case .rule where chain.handlers[index].isDemanding: skippedGates.append(index)
+            case .failureReset: failuresStay = true
+            case .rule, .signet, .otherFingerprint, .password, .otherWay, .failureCounter,
+                .permit, .deny, .silent, .neutral, .unknown:
+                continue
+            }
+        }
+    }
+}
+
+extension Chain {
+    /// Whether a password was accepted in a run.
+    fileprivate func asksPassword(in result: StackResult) -> Bool {
+        result.calls.contains {
+            $0.code == .success && ModuleRole(handlers[$0.index]) == .password
+        }
+    }
+
+    /// Whether a failure was counted in a run before a password was asked for.
+    fileprivate func countsFinger(in result: StackResult) -> Bool {
+        for call in result.calls {
+            switch ModuleRole(handlers[call.index]) {
+            case .password: return false
+            case .failureCounter: return true
+            case .signet, .otherFingerprint, .otherWay, .rule, .gate, .failureReset, .permit,
+                .deny, .silent, .neutral, .unknown:
+                continue
+            }
+        }
+        return false
+    }
+}
+
+extension Handler {
+    /// Whether its failure keeps out.
+    fileprivate var isDemanding: Bool { [.bad, .die].contains(control[.authErr]) }
+}

@@ -1,0 +1,247 @@
+import ModuleOptions
+import Texts
+import Wire
+
+/// What is wrong with the stacks that name pam_signet, over all services.
+struct StackExamination {
+    let files: StackFiles
+
+    /// Services that say the same thing about the same place are told together.
+    private struct Remark: Hashable {
+        enum Kind: Hashable {
+            case unreachable, noPassword, open(String), afterFault(String), afterMismatch(String)
+            case touchNotEnough, gate(String), failuresStay, fingersCounted, longJump(String)
+            case tangled, twice(String), other(String), type(String), option(String)
+            case socket(String), broken, missing(String), loop(String)
+        }
+
+        let kind: Kind
+        /// The file, or the file and line.
+        let place: String
+    }
+
+    /// Names that are there to be included, not to be asked for.
+    private static let fragments: Set<String> = [
+        "system-auth", "password-auth", "fingerprint-auth", "smartcard-auth", "postlogin",
+        "system-login", "system-local-login", "system-remote-login", "system-services", "signet",
+    ]
+
+    init(_ files: StackFiles) { self.files = files }
+
+    /// The names of all services.
+    var services: [String] {
+        files.names.filter { name in
+            !name.hasPrefix("common-") && !StackExamination.fragments.contains(name)
+        }
+    }
+
+    /// The services whose `auth` stack names the module.
+    var using: [String] {
+        services.filter { !files.chain(of: $0, .auth).places(of: .signet).isEmpty }
+    }
+
+    /// The files that the stacks of these services are made of, `/etc/pam.d/signet` not among them.
+    var usedFiles: Set<String> {
+        using.reduce(into: []) { $0.formUnion(files.chain(of: $1, .auth).files) }
+    }
+
+    /// Every path by which the module is named, with the services that do.
+    var modulePaths: [(path: String, services: [String])] {
+        var found: [String: [String]] = [:]
+        for service in services {
+            var paths: Set<String> = []
+            for type in [StackType.auth, .password] {
+                for handler in files.chain(of: service, type).handlers {
+                    guard case .module(let path, _) = handler.call,
+                        ModuleRole(handler) == .signet
+                    else { continue }
+                    paths.insert(path)
+                }
+            }
+            for path in paths { found[path, default: []].append(service) }
+        }
+        return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// All that is wrong with them.
+    func findings() -> [Finding] {
+        var services: [Remark: [String]] = [:]
+        var order: [Remark] = []
+        for service in self.services {
+            for remark in remarks(on: service) {
+                if services[remark] == nil { order.append(remark) }
+                services[remark, default: []].append(service)
+            }
+        }
+        return order.map { remark in
+            finding(remark, services: StackExamination.list(services[remark] ?? []))
+        }
+    }
+
+    /// Names with commas between; not more than can be read at a glance.
+    static func list(_ names: [String]) -> Bytes {
+        let shown = names.prefix(6).joined(separator: ", ")
+        return (names.count > 6 ? "\(shown), …" : shown).bytes
+    }
+}
+
+extension StackExamination {
+    private func remarks(on service: String) -> [Remark] {
+        var remarks: [Remark] = []
+        for type in [StackType.account, .session] {
+            for handler in files.chain(of: service, type).handlers
+            where ModuleRole(handler) == .signet {
+                remarks.append(Remark(kind: .type(type.rawValue), place: handler.place))
+            }
+        }
+        let chain = files.chain(of: service, .auth)
+        let ours = chain.places(of: .signet)
+        guard let first = ours.first else { return remarks.unique }
+        let file = chain.handlers[first].file
+        if ours.count > 1 {
+            let places = ours.map { chain.handlers[$0].place }.joined(separator: ", ")
+            remarks.append(Remark(kind: .twice(places), place: file))
+        }
+        for index in chain.places(of: .otherFingerprint) {
+            let handler = chain.handlers[index]
+            remarks.append(Remark(kind: .other(handler.module), place: handler.file))
+        }
+        for index in ours { remarks += options(of: chain.handlers[index]) }
+        remarks += chain.troubles.map(remark)
+        return (remarks + verdict(chain, service: service, file: file)).unique
+    }
+
+    private func options(of handler: Handler) -> [Remark] {
+        let words = handler.options.map(\.bytes)
+        do throws(ModuleOptions.Fault) {
+            let options = try ModuleOptions(parsing: words)
+            guard options.socket != ModuleOptions().socket else { return [] }
+            let path = String(decoding: options.socket, as: UTF8.self)
+            return [Remark(kind: .socket(path), place: handler.place)]
+        } catch {
+            switch error {
+            case .unknown(let index), .malformed(let index), .repeated(let index):
+                let word = words.indices.contains(index) ? handler.options[index] : ""
+                return [Remark(kind: .option(word), place: handler.place)]
+            }
+        }
+    }
+
+    private func remark(_ trouble: StackTrouble) -> Remark {
+        switch trouble {
+        case .broken(let file, let line), .control(let file, let line),
+            .overlong(let file, let line):
+            Remark(kind: .broken, place: "\(file):\(line)")
+        case .missing(let file, let line, let name):
+            Remark(kind: .missing(name), place: "\(file):\(line)")
+        case .loop(let file, let line, let name):
+            Remark(kind: .loop(name), place: "\(file):\(line)")
+        }
+    }
+
+    private func verdict(_ chain: Chain, service: String, file: String) -> [Remark] {
+        // Where libpam gives up, what its modules would do decides nothing.
+        guard !chain.isAborted else { return [] }
+        let verdict = StackVerdict(chain)
+        var remarks = verdict.longJumps.map { index in
+            let handler = chain.handlers[index]
+            return Remark(kind: .longJump(handler.module), place: handler.place)
+        }
+        func add(_ kind: Remark.Kind, if isTrue: Bool) {
+            if isTrue { remarks.append(Remark(kind: kind, place: file)) }
+        }
+        add(.tangled, if: verdict.isTooTangled)
+        // Such a service runs beside one that asks for the password.
+        let isForFingers = service.hasSuffix("fingerprint")
+        add(.noPassword, if: verdict.hasNoPassword && !isForFingers)
+        let lost = verdict.passwordLost
+        if lost.contains(.authinfoUnavail) {
+            add(.unreachable, if: true)
+        } else {
+            let mismatches = lost.intersection([.authErr, .maxtries])
+            let faults = lost.subtracting(mismatches)
+            add(.afterMismatch(mismatches.text), if: !mismatches.isEmpty)
+            add(.afterFault(faults.text), if: !faults.isEmpty)
+        }
+        add(.open(verdict.open.text), if: !verdict.open.isEmpty)
+        add(.touchNotEnough, if: verdict.touchIsNotEnough)
+        add(.fingersCounted, if: verdict.fingersAreCounted)
+        add(.failuresStay, if: verdict.failuresStay)
+        return remarks
+            + verdict.skippedGates.map { index in
+                let handler = chain.handlers[index]
+                return Remark(kind: .gate(handler.module), place: handler.place)
+            }
+    }
+
+    private func finding(_ remark: Remark, services: Bytes) -> Finding {
+        let place = remark.place.bytes
+        switch remark.kind {
+        case .unreachable: return .passwordUnreachable(services: services, file: place)
+        case .noPassword: return .noPassword(services: services, file: place)
+        case .open(let codes):
+            return .stackOpen(services: services, codes: codes.bytes, file: place)
+        case .afterFault(let codes):
+            return .passwordLostAfterFault(services: services, codes: codes.bytes, file: place)
+        case .afterMismatch(let codes):
+            return .passwordLostAfterMismatch(services: services, codes: codes.bytes, file: place)
+        case .touchNotEnough: return .touchNotEnough(services: services, file: place)
+        case .gate(let module):
+            return .gateSkipped(services: services, module: module.bytes, place: place)
+        case .failuresStay: return .failuresStay(services: services, place: place)
+        case .fingersCounted: return .fingersCounted(services: services, file: place)
+        case .longJump(let module):
+            return .longJump(services: services, module: module.bytes, place: place)
+        case .tangled: return .stackTangled(services: services, file: place)
+        case .twice(let places):
+            return .moduleTwice(services: services, places: places.bytes, file: place)
+        case .other(let module):
+            return .otherFingerprint(services: services, module: module.bytes, file: place)
+        case .type(let type):
+            return .wrongType(services: services, type: type.bytes, place: place)
+        case .option(let word):
+            return .moduleOption(services: services, option: word.bytes, place: place)
+        case .socket(let path): return .socketElsewhere(services: services, path: path.bytes)
+        case .broken: return .stackBroken(services: services, place: place)
+        case .missing(let name):
+            return .includeMissing(services: services, name: name.bytes, place: place)
+        case .loop(let name):
+            return .includeLoop(services: services, name: name.bytes, place: place)
+        }
+    }
+}
+
+extension StackExamination {
+    /// What is wrong with the stack by which the daemon has passwords checked.
+    func passwordStackFindings() -> [Finding] {
+        guard files["signet"] != nil else { return [.passwordStackMissing] }
+        let chain = files.chain(of: "signet", .auth)
+        guard chain.places(of: .signet).isEmpty else { return [.passwordStackRecursive] }
+        func lets(in knowsPassword: Bool) -> Bool {
+            let visitor = Visitor(finger: .authinfoUnavail, knowsPassword: knowsPassword)
+            return chain.walks(of: visitor)?.contains { $0.code == .success } ?? false
+        }
+        if lets(in: false) { return [.passwordStackOpen] }
+        return lets(in: true) ? [] : [.passwordStackClosed]
+    }
+}
+
+extension Handler {
+    /// Where it is written: file and line.
+    fileprivate var place: String { "\(file):\(line)" }
+}
+
+extension Set<ReturnCode> {
+    /// Their names in the order of their numbers.
+    fileprivate var text: String {
+        sorted { $0.rawValue < $1.rawValue }.map(\.constant).joined(separator: ", ")
+    }
+}
+
+extension Array where Element: Hashable {
+    /// Each once, in the order of their first places.
+    fileprivate var unique: [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,102 @@
+import Policy
+import Posix
+import Texts
+import Wire
+
+extension Machine {
+    private static let stackDirectories = ["/usr/lib/pam.d", "/etc/pam.d"]
+
+    /// All stacks that are configured; those in /etc come before a distribution's own.
+    func stackFiles() -> StackFiles {
+        var files: [String: Bytes] = [:]
+        for directory in Machine.stackDirectories {
+            for name in names(directory) where !name.hasPrefix(".") {
+                let cap = StackFile.maximumLength
+                if let text = read("\(directory)/\(name)", cap: cap) { files[name] = text }
+            }
+        }
+        return StackFiles(files)
+    }
+
+    /// What is wrong with the stacks, the files they are in, and the module that they name.
+    func stackFindings(_ version: Bytes) -> [Finding] {
+        let examination = StackExamination(stackFiles())
+        var findings = examination.findings() + examination.passwordStackFindings()
+        let paths = examination.modulePaths
+        if examination.using.isEmpty { findings.append(.moduleUnused) }
+        for name in examination.usedFiles.union(["signet"]).sorted() {
+            let path = name.hasPrefix("/") ? name : "/etc/pam.d/\(name)"
+            findings += check(path, .publicFile, following: name != "signet")
+        }
+        findings += checkParents(of: "/etc/pam.d/signet")
+        let directory = moduleDirectory()
+        for (path, services) in paths {
+            let full = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+            findings += moduleFindings(
+                full, services: StackExamination.list(services), version: version)
+        }
+        return findings
+    }
+
+    private func moduleFindings(
+        _ path: String, services: Bytes, version: Bytes
+    ) -> [Finding] {
+        guard let look = look(path, following: true) else {
+            return [.moduleMissing(services: services, path: path.bytes)]
+        }
+        var findings = FileRule.publicFile.findings(look, at: path)
+        // A module need not be executable, and may be.
+        findings.removeAll { $0.code == .fileLinked }
+        findings += checkParents(of: path)
+        let mark = read(path, cap: ModuleMark.longestModule).flatMap(ModuleMark.version)
+        if mark != version {
+            findings.append(
+                .versionModule(mark ?? "unknown".bytes, expected: version, path: path.bytes))
+        }
+        return findings
+    }
+
+    /// Where libpam looks for modules: where pam_unix is.
+    func moduleDirectory() -> String {
+        let libraries = ["/usr/lib", "/lib"].flatMap { base in
+            names(base).filter { $0.contains("-linux-") }.map { "\(base)/\($0)/security" }
+        }
+        let all = libraries + ["/usr/lib64/security", "/lib64/security", "/usr/lib/security"]
+        return all.first { look("\($0)/pam_unix.so", following: true) != nil }
+            ?? "/usr/lib/security"
+    }
+}
+
+/// The version that the module carries, for whoever reads its file.
+enum ModuleMark {
+    /// The longest file that is read for it.
+    static let longestModule = 1 << 20
+    private static let longestVersion = 32
+    private static let mark = "signet-module ".bytes
+
+    /// The version in the contents of a file; nil where there is none, or it is no module.
+    static func version(in contents: Bytes) -> Bytes? {
+        guard contents.starts(with: [0x7f] + "ELF".bytes) else { return nil }
+        var index = 0
+        while let start = contents[index...].firstIndex(of: mark[0]) {
+            let text = contents[start...]
+            if text.starts(with: mark) {
+                let version = text.dropFirst(mark.count).prefix(longestVersion)
+                    .prefix(while: isOfVersion)
+                if !version.isEmpty { return Bytes(version) }
+            }
+            index = start + 1
+        }
+        return nil
+    }
+
+    private static func isOfVersion(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."), UInt8(ascii: "-"),
+            UInt8(ascii: "+"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import CLinux
+import Glibc
+
+/// What another program writes to standard output, taken in full or not at all.
+package enum ChildOutput {
+    /// Runs a program by its absolute path, with an empty environment and nothing to read, and
+    /// gives at most `cap` bytes of what it says. nil where it cannot be started, or says more, or
+    /// is not done in `limit`; it is killed then. posix_spawn(3)
+    package static func of(
+        _ path: String, _ arguments: [String], cap: Int, within limit: Duration
+    ) -> [UInt8]? {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        let reading = Descriptor(adopting: ends[0])
+        let writing = Descriptor(adopting: ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard let child = spawn(path, arguments, output: writing.number) else { return nil }
+        _ = consume writing
+        let said = collect(reading, cap: cap, until: .now + limit)
+        if said == nil { kill(child, SIGKILL) }
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+        return status == 0 ? said : nil
+    }
+
+    private static func spawn(_ path: String, _ arguments: [String], output: Int32) -> pid_t? {
+        var actions = unsafe posix_spawn_file_actions_t()
+        guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { return nil }
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        guard unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) == 0,
+            unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) == 0,
+            unsafe posix_spawn_file_actions_adddup2(&actions, output, 1) == 0
+        else { return nil }
+        let words = unsafe ([path] + arguments).map { word in unsafe strdup(word) } + [nil]
+        defer { unsafe words.forEach { word in unsafe free(word) } }
+        let environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
+        var child: pid_t = 0
+        let code = unsafe posix_spawn(&child, path, &actions, nil, words, environment)
+        return code == 0 ? child : nil
+    }
+
+    private static func collect(
+        _ pipe: borrowing Descriptor, cap: Int, until deadline: ContinuousClock.Instant
+    ) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while bytes.count <= cap {
+            guard wait(for: pipe.number, or: -1, until: deadline) == .readable,
+                let got = try? readSome(from: pipe.number, into: &bytes, count: 16_384)
+            else { return nil }
+            if got == 0 { return bytes }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,191 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// A shell whose completion is shipped.
+enum Shell: String, CaseIterable {
+    case bash, zsh, fish
+
+    /// What completes lines with the shipped script, and says what it offers.
+    func capture(dump: String) -> [String] {
+        let driver = "\(Layout.package)/Tests/Fixtures/completion/capture.\(self)"
+        let scripts = "\(Layout.package)/completions"
+        return switch self {
+        case .bash: ["bash", driver, "\(scripts)/signet.bash"]
+        case .zsh: ["zsh", "-f", driver, scripts, dump]
+        case .fish: ["fish", "--no-config", driver, "\(scripts)/signet.fish"]
+        }
+    }
+}
+
+@Suite("The completion of")
+struct CompletionTests {
+    @Test("each shell knows just the commands, and the options of each", arguments: Shell.allCases)
+    func commands(shell: Shell) throws {
+        let commands = try KnownCommand.all()
+        let stage = try CompletionStage()
+        let offers = try stage.offers(
+            shell,
+            ["signet ", "signet -", "signet secret ", "signet help ", "signet help secret "]
+                + commands.map { "signet \($0.name) --" })
+        let first = Set(commands.compactMap(\.words.first))
+        let second = Set(commands.filter { $0.words.count == 2 }.map { $0.words[1] })
+        #expect(offers["signet "]?.words == first)
+        #expect(offers["signet help "]?.words == first)
+        #expect(offers["signet secret "]?.words == second)
+        #expect(offers["signet help secret "]?.words == second)
+        #expect(offers["signet -"]?.isSuperset(of: ["--help", "--version"]) == true)
+        for command in commands {
+            #expect(offers["signet \(command.name) --"] == command.options, "\(command.name)")
+        }
+    }
+
+    @Test("each shell offers fingers, readers, secrets and vaults", arguments: Shell.allCases)
+    func values(shell: Shell) throws {
+        let stage = try CompletionStage()
+        let offers = try stage.offers(
+            shell,
+            [
+                "signet enroll right-", "signet delete ", "signet enroll --reader ",
+                "signet vault ", "signet vault migrate ", "signet secret get --account bin api",
+                "signet status --account roo", "signet log --export ", "signet frob ",
+            ])
+        let right = Finger.allCases.map { "\($0.name)" }.filter { $0.hasPrefix("right-") }
+        #expect(offers["signet enroll right-"] == Set(right))
+        #expect(offers["signet delete "] == ["right-index", "left-thumb"])
+        #expect(offers["signet enroll --reader "] == ["virtual:0", "elan:0#2"])
+        #expect(offers["signet vault "] == ["migrate", "trust"])
+        #expect(offers["signet vault migrate "] == ["tpm", "file"])
+        #expect(offers["signet secret get --account bin api"] == ["api-token"])
+        #expect(offers["signet status --account roo"] == ["root"])
+        #expect(offers["signet log --export "] == [])
+        #expect(offers["signet frob "] == [])
+        // Nothing else was asked, and so nothing that wants a password or a touch.
+        #expect(
+            Set(try stage.asked()) == [
+                "list --json", "readers --json", "secret list --account=bin --json",
+            ])
+    }
+
+    @Test("each shell offers a hostile name as it is, and runs nothing", arguments: Shell.allCases)
+    func hostile(shell: Shell) throws {
+        let stage = try CompletionStage()
+        let offers = try stage.offers(shell, ["signet secret get it", "signet secret get bad"])
+        let name = shell == .bash ? CompletionStage.quotedName : CompletionStage.hostileName
+        #expect(offers["signet secret get it"] == [name])
+        // A name with a control character is left to be typed.
+        #expect(offers["signet secret get bad"] == [])
+        #expect(try !stage.wasHarmed())
+    }
+
+    @Test("bash puts one argument on the line, whatever it is called and however it is quoted")
+    func insertion() throws {
+        let stage = try CompletionStage()
+        _ = try stage.offers(
+            .bash,
+            [
+                "!signet secret get it", "!signet secret get \"it", "!signet secret get 'it",
+                "!signet secret get a:", "!signet secret get a:b\\ c=",
+                "!signet enroll --reader=virt", "!signet enroll --reader virtual:",
+                "!signet config --check /etc/passw", "!signet log --export 1 --to /usr/shar",
+            ])
+        let hostile = ["secret", "get", CompletionStage.hostileName]
+        #expect(
+            try stage.ran() == [
+                hostile, hostile, hostile, ["secret", "get", "a:b c=d"],
+                ["secret", "get", "a:b c=d"], ["enroll", "--reader=virtual:0"],
+                ["enroll", "--reader", "virtual:0"], ["config", "--check", "/etc/passwd"],
+                ["log", "--export", "1", "--to", "/usr/share/"],
+            ])
+        #expect(try !stage.wasHarmed())
+    }
+
+    @Test("each shell offers nothing where the service does not answer", arguments: Shell.allCases)
+    func absent(shell: Shell) throws {
+        let stage = try CompletionStage(program: "#!/bin/sh\nexit 3\n")
+        let lines = ["signet enroll --reader ", "signet secret get ", "signet delete "]
+        let offers = try stage.offers(shell, lines)
+        for line in lines { #expect(offers[line] == []) }
+    }
+}
+
+/// A `signet` that answers as the service would, and writes down what it was asked.
+private struct CompletionStage {
+    static let hostileName = "it's \"a\" $(touch harmed) `touch harmed` \\ b"
+    static let quotedName = #"it\'s\ \"a\"\ \$\(touch\ harmed\)\ \`touch\ harmed\`\ \\\ b"#
+
+    private let scratch: Scratch
+
+    init(program: String = CompletionStage.program) throws {
+        scratch = try Scratch()
+        try scratch.write("bin/signet", program, mode: 0o755)
+        try scratch.write("asked", "")
+        try scratch.write("ran", "")
+    }
+
+    /// What a shell offers for each line.
+    func offers(_ shell: Shell, _ lines: [String]) throws -> [String: Set<String>] {
+        var command = TestSupport.Command(
+            shell.capture(dump: scratch.at("dump")),
+            environment: [
+                "PATH": "\(scratch.at("bin")):/usr/bin:/bin", "HOME": scratch.path,
+                "TMPDIR": scratch.path, "STAGE": scratch.path,
+            ])
+        command.directory = scratch.path
+        let input = lines.joined(separator: "\n") + "\n"
+        let end = try Program(command, input: input).expectEnd(within: .seconds(60))
+        #expect(end.succeeded, "\(end)")
+        var offers: [String: Set<String>] = [:]
+        var line = ""
+        for answer in end.output.split(separator: "\n").map(String.init) {
+            if answer.hasPrefix("> ") {
+                line = String(answer.dropFirst(2))
+                offers[line] = []
+            } else {
+                offers[line]?.insert(answer)
+            }
+        }
+        return offers
+    }
+
+    /// The lists that were asked for.
+    func asked() throws -> [String] {
+        String(decoding: try scratch.read("asked"), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+    }
+
+    /// The arguments of what else was run.
+    func ran() throws -> [[String]] {
+        String(decoding: try scratch.read("ran"), as: UTF8.self)
+            .split(separator: "\n").map { line in
+                line.split(separator: "\u{1F}", omittingEmptySubsequences: false).dropLast()
+                    .map(String.init)
+            }
+    }
+
+    /// Whether a name was taken for a command.
+    func wasHarmed() throws -> Bool { Layout.entries(of: scratch.path).contains("harmed") }
+
+    private static let program = #"""
+        #!/bin/sh
+        case "$*" in
+        "readers --json") echo '{"readers":[{"id":"virtual:0","name":"N"},{"id":"elan:0#2"}]}' ;;
+        "secret list"*) cat << 'END'
+        {"secrets":[{"name":"api-token"},{"name":"it's \"a\" $(touch harmed) `touch harmed` \\ b"},{"name":"a:b c=d"},{"name":"bad\u0007"}]}
+        END
+        ;;
+        "list "*) echo '{"fingers":[{"finger":"right-index"},{"finger":null},{"finger":"left-thumb"}]}' ;;
+        *)
+            { printf '%s\037' "$@"; echo; } >> "$STAGE/ran"
+            exit
+            ;;
+        esac
+        echo "$*" >> "$STAGE/asked"
+        """#
+}
+
+extension Set<String> {
+    /// Without options.
+    fileprivate var words: Set<String> { filter { !$0.hasPrefix("-") } }
+}

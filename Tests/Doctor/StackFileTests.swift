@@ -1,0 +1,127 @@
+import TestSupport
+import Testing
+
+@testable import Doctor
+
+private func lines(_ text: String) -> [StackLine] { StackFile(Array(text.utf8)).lines }
+
+private func module(_ line: StackLine?) -> (control: Control, path: String, options: [String])? {
+    guard case .module(let control, let path, let options) = line?.content else { return nil }
+    return (control, path, options)
+}
+
+@Suite("a file of /etc/pam.d")
+struct StackFileTests {
+    @Test("has lines of a type, a control, a module and its options, with blanks between")
+    func plain() {
+        let found = lines(
+            "\n# comment\nauth\t required  pam_unix.so nullok\ttry_first_pass # why\n")
+        #expect(found.count == 1)
+        #expect(found.first?.number == 3)
+        #expect(found.first?.type == .auth)
+        #expect(module(found.first)?.path == "pam_unix.so")
+        #expect(module(found.first)?.options == ["nullok", "try_first_pass"])
+    }
+
+    @Test("goes on after a backslash at the end of a line, and counts the first line")
+    func continued() {
+        let found = lines(
+            "auth [success=1 \\\n  default=ignore] \\\n pam_signet.so\naccount required x.so")
+        #expect(found.map(\.number) == [1, 4])
+        #expect(module(found.first)?.control[.success] == .jump(1))
+        #expect(module(found.first)?.control[.authErr] == .ignore)
+        #expect(found.last?.type == .account)
+    }
+
+    @Test("takes types and the four keywords whatever their case, and a hyphen before the type")
+    func cases() {
+        let found = lines("-AUTH Required pam_kwallet5.so\n@INCLUDE common-auth\n")
+        #expect(found.first?.isSilent == true)
+        #expect(module(found.first)?.control == Control("required"))
+        #expect(found.last?.content == .include("common-auth"))
+        #expect(found.last?.type == nil)
+    }
+
+    @Test("includes other files, by the line's type or as a substack")
+    func includes() {
+        let found = lines("auth include system-auth\nauth substack password-auth\n")
+        #expect(found.map(\.content) == [.include("system-auth"), .substack("password-auth")])
+    }
+
+    @Test("words in brackets are one, and a backslash keeps a closing one")
+    func brackets() {
+        let found = lines("auth required pam_exec.so [/bin/echo a\\]b] last\n")
+        #expect(module(found.first)?.options == ["/bin/echo a]b", "last"])
+    }
+
+    @Test(
+        "a line that libpam cannot read fails where it stands",
+        arguments: [
+            "ath required pam_unix.so", "auth", "auth required", "@include", "auth include",
+        ])
+    func broken(line: String) {
+        #expect(lines(line + "\n").first?.content == .broken)
+    }
+
+    @Test("a line that is longer than libpam takes is told, and nothing else is read")
+    func overlong() {
+        let long = String(repeating: "x", count: 9_000)
+        let file = StackFile(Array("auth required a.so\nauth required b.so \(long)\n".utf8))
+        #expect(file.overlong == 2)
+        #expect(file.lines.isEmpty)
+    }
+
+    @Test("ends at any bytes")
+    func garbage() {
+        for length in 0..<200 {
+            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
+            _ = StackFile(bytes)
+        }
+        #expect(lines("\\\n\\\n\\").isEmpty)
+        #expect(lines("[\n[]\n]").count == 3)
+    }
+}
+
+@Suite("a control")
+struct ControlTests {
+    @Test("of a keyword is what pam.d(5) says it stands for")
+    func keywords() {
+        let required = "[success=ok new_authtok_reqd=ok ignore=ignore default=bad]"
+        #expect(Control("required")[.authErr] == .bad)
+        for (keyword, long) in [
+            ("required", required), ("requisite", required.replacing("bad", with: "die")),
+            ("optional", required.replacing("bad", with: "ignore")),
+            ("sufficient", "[success=done new_authtok_reqd=done default=ignore]"),
+        ] {
+            let control = Control(String(long.dropFirst().dropLast()))
+            for code in ReturnCode.allCases {
+                #expect(Control(keyword)[code] == control[code], "\(keyword) \(code)")
+            }
+        }
+    }
+
+    @Test("takes each code's own action before the default, in any order")
+    func order() {
+        let control = Control("default=die auth_err=3 success = ok")
+        #expect(control[.authErr] == .jump(3))
+        #expect(control[.success] == .ok)
+        #expect(control[.maxtries] == .die)
+        #expect(control.jumps == [3])
+    }
+
+    @Test("leaves codes that it does not name bad")
+    func unnamed() {
+        #expect(Control("success=done")[.authinfoUnavail] == .bad)
+    }
+
+    @Test(
+        "that cannot be read makes every code bad",
+        arguments: [
+            "sucess=ok", "success", "success=", "success=0", "success=-1", "success=okay ok",
+            "=ok", "success=9999999",
+        ])
+    func refused(text: String) {
+        #expect(!Control(text).isUnderstood)
+        #expect(Control(text)[.success] == .bad)
+    }
+}

@@ -1,0 +1,210 @@
+import TestSupport
+import Testing
+import Wire
+
+/// Real lightdm, its PAM stacks as Debian has them, on a real X server without a screen; the person
+/// at it is played through a greeter without pictures, Tests/Stage/greeter.pl.
+@Suite("lightdm", .timeLimit(.minutes(5)), .notingCells)
+struct DisplayManagerTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+    private let bus: TestSupport.Program
+    private let manager: TestSupport.Program
+    private let screen: TestSupport.Program
+
+    init() throws {
+        signet = try SignetStage.debian(options: "max-tries=2 timeout=3")
+        let stage = signet.stage
+        try signet.addSystemAccounts("messagebus", "lightdm")
+        try Self.configure(signet)
+        bus = try signet.startBus()
+        // Open for both, so that neither a greeter nor a session ends it.
+        screen = try stage.start(["sh", "-c", "exec cat 0<>/run/greeter/said"])
+        manager = try stage.start(["lightdm", "--debug"])
+        do {
+            try screen.expect("connected", within: .seconds(20))
+        } catch {
+            let said = try? signet.shell("cat /var/log/lightdm/*greeter.log")
+            throw TestFault.closed(
+                awaited: "the greeter", transcript: manager.errors + (said ?? ""))
+        }
+    }
+
+    private static func configure(_ signet: SignetStage) throws {
+        let stage = signet.stage
+        try signet.shell(
+            """
+            install -d -m 1777 /tmp/.X11-unix /run/greeter
+            install -d -o lightdm -g lightdm /var/lib/lightdm /var/lib/lightdm/data
+            usermod --home /var/lib/lightdm lightdm
+            install -d /var/log/lightdm /var/cache/lightdm /var/lib/lightdm-data
+            install -d /etc/lightdm/greeters /etc/lightdm/sessions
+            mkfifo -m 666 /run/greeter/said /run/greeter/commands
+            """)
+        try stage.write(
+            "/etc/lightdm/lightdm.conf",
+            """
+            [LightDM]
+            minimum-display-number=4242
+            greeters-directory=/etc/lightdm/greeters
+            sessions-directory=/etc/lightdm/sessions
+            [Seat:*]
+            xserver-command=/usr/local/bin/screenless
+            greeter-session=stage
+            user-session=stage
+            session-wrapper=/usr/bin/env
+
+            """)
+        for (kind, program) in [("greeters", "greeter"), ("sessions", "desktop")] {
+            try stage.write(
+                "/etc/lightdm/\(kind)/stage.desktop",
+                "[Desktop Entry]\nType=Application\nName=stage\nExec=/usr/local/bin/\(program)\n")
+        }
+        try stage.install(
+            "\(Layout.package)/Tests/Stage/greeter.pl", at: "/usr/local/bin/greeter")
+        try stage.write(
+            "/usr/local/bin/desktop",
+            "#!/bin/sh\necho \"session of $(id -un)\" >/run/greeter/said\nexec sleep 1000\n",
+            mode: 0o755)
+        // What lightdm says to X about the virtual terminal is nothing for Xvfb.
+        try stage.write(
+            "/usr/local/bin/screenless",
+            """
+            #!/bin/sh
+            display=$1 auth=
+            while [ $# -gt 0 ]; do
+                if [ "$1" = -auth ]; then auth=$2; fi
+                shift
+            done
+            exec Xvfb "$display" -auth "$auth" -nolisten tcp -nolisten local
+
+            """, mode: 0o755)
+    }
+
+    /// Has the greeter do something.
+    private func `do`(_ command: String) throws {
+        try stage.write("/run/command", command + "\n")
+        try signet.shell("cat /run/command >/run/greeter/commands")
+    }
+
+    private func expectSession() throws {
+        try screen.expect("authenticated: 0")
+        try `do`("start")
+        try screen.expect("session of alice")
+    }
+
+    @Test("a touch at the greeter opens a session")
+    func finger() throws {
+        shows(.lightdm, .finger)
+        try `do`("user alice")
+        try screen.expect("info: \(SignetStage.invitation) (alice, :4242)")
+        try signet.touch(Touch.alice)
+        try expectSession()
+        #expect(!screen.output.contains("hidden:"))
+        let decision = try stage.journal.expect("the decision") {
+            $0["SIGNET_VERB"] == "authenticate"
+        }
+        #expect(decision["SIGNET_SERVICE"] == "lightdm")
+        #expect(decision["SIGNET_TERMINAL"] == ":4242")
+    }
+
+    /// Waits for the greeter to hear of the password's prompt, for the so-manieth time.
+    private func expectPrompt(times: Int = 1) throws {
+        try screen.expect("hidden: Password: ", times: times)
+    }
+
+    /// Gives the password at the prompt, with no touch asked for before.
+    private func passByPassword() throws {
+        try expectPrompt()
+        #expect(!screen.output.contains(SignetStage.invitation))
+        try `do`("answer \(Stage.alice.password)")
+        try expectSession()
+    }
+
+    @Test("others' fingers are refused, and then the password opens a session")
+    func fingerThenPassword() throws {
+        shows(.lightdm, .wrongFinger, .fingerThenPassword)
+        try `do`("user alice")
+        for (count, stranger) in [Touch.bob, Touch.nobody].enumerated() {
+            try screen.expect("info: \(SignetStage.invitation)", times: count + 1)
+            try signet.touch(stranger)
+            try screen.expect("the finger did not match", times: count + 1)
+        }
+        try expectPrompt()
+        #expect(!screen.output.contains("authenticated:"))
+        try `do`("answer \(Stage.alice.password)")
+        try expectSession()
+    }
+
+    @Test("the password opens a session when the finger's time is over; a wrong one is refused")
+    func password() throws {
+        shows(.lightdm, .password, .wrongPassword)
+        try `do`("user alice")
+        try screen.expect("error: the reader was not touched in time")
+        try expectPrompt()
+        try `do`("answer \(Stage.bob.password)")
+        // PAM_AUTH_ERR, as pam_unix has it.
+        try screen.expect("authenticated: 7")
+        try `do`("start")
+        try screen.expect("result: 1")
+        #expect(!screen.output.contains("session of"))
+
+        try `do`("user alice")
+        try screen.expect("error: the reader was not touched in time", times: 2)
+        try expectPrompt(times: 2)
+        try `do`("answer \(Stage.alice.password)")
+        try expectSession()
+    }
+
+    @Test("who chooses another name takes the request for a touch away")
+    func cancelled() throws {
+        shows(.lightdm, .cancelled)
+        try `do`("user alice")
+        try screen.expect("info: \(SignetStage.invitation) (alice")
+        try `do`("cancel")
+        try signet.expectDenial("cancelled")
+        try `do`("user bob")
+        try screen.expect("info: \(SignetStage.invitation) (bob")
+        try signet.touch(Touch.bob)
+        try screen.expect("authenticated: 0")
+    }
+
+    @Test("without a reader the password is asked for")
+    func noReader() throws {
+        shows(.lightdm, .noReader)
+        try signet.stop()
+        try signet.start(readers: [])
+        try `do`("user alice")
+        try passByPassword()
+    }
+
+    @Test("without a finger enrolled the password is asked for")
+    func notEnrolled() throws {
+        shows(.lightdm, .notEnrolled)
+        try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        try `do`("user alice")
+        try passByPassword()
+    }
+
+    @Test("locked out, the password is asked for, and lifts it")
+    func lockedOut() throws {
+        shows(.lightdm, .lockedOut)
+        try signet.setFailures(20, of: Stage.alice)
+        try `do`("user alice")
+        try screen.expect("fingerprint login is locked for alice")
+        try passByPassword()
+        #expect(try signet.status(Stage.alice).lock == .open)
+    }
+
+    @Test(
+        "without a daemon, or with one that stands still, the password is asked for",
+        arguments: [false, true])
+    func noDaemon(isSilent: Bool) throws {
+        shows(.lightdm, isSilent ? .daemonSilent : .daemonDown)
+        if isSilent { signet.suspend() } else { try signet.stop() }
+        try `do`("user alice")
+        try screen.expect("error: the fingerprint service does not answer: use the password")
+        try passByPassword()
+        signet.resume()
+    }
+}

@@ -1,0 +1,159 @@
+import TestSupport
+
+/// A fault that is planted on a sound machine, and what the doctor has to say about it.
+struct Plant: Sendable, CustomStringConvertible {
+    /// How it is undone.
+    enum Undoing: Sendable {
+        /// The command that the finding names does it.
+        case mend
+        /// A line for the shell.
+        case line(String)
+        /// The stacks are written anew.
+        case services
+        /// The state is put back, under a new daemon.
+        case state
+        /// The daemon is started anew.
+        case restart
+    }
+
+    /// The finding's code.
+    let code: String
+    /// The path, service or account that the finding is about; nil where that says nothing.
+    let subject: String?
+    /// The shell's line that plants it.
+    let line: String
+    let undoing: Undoing
+
+    init(_ code: String, _ subject: String? = nil, _ line: String, _ undoing: Undoing = .mend) {
+        self.code = code
+        self.subject = subject
+        self.line = line
+        self.undoing = undoing
+    }
+
+    var description: String { "\(code): \(line)" }
+
+    private static let pam = "/etc/pam.d"
+    private static let state = "/var/lib/signet"
+    private static let key = "/var/lib/signet/keys/4242.pub"
+    private static let account = "/var/lib/signet/private/accounts/4242"
+    private static let touch = "auth [success=done conv_err=die default=ignore] pam_signet.so"
+
+    private static func sudo(_ code: String, _ lines: String) -> Plant {
+        Plant(code, "sudo", "printf '\(lines)\\n' > \(pam)/sudo", .services)
+    }
+
+    /// Faults of the stacks.
+    static let stacks = [
+        sudo("password-unreachable", "auth required pam_signet.so\\n@include common-auth"),
+        sudo(
+            "password-unreachable",
+            "auth [success=done default=die] pam_signet.so\\n@include common-auth"),
+        sudo("no-password", "\(touch)\\nauth requisite pam_deny.so"),
+        sudo(
+            "stack-open",
+            "\(touch)\\nauth sufficient pam_unix.so\\nauth required pam_permit.so"),
+        sudo("long-jump", "auth [success=9 default=ignore] pam_signet.so\\n@include common-auth"),
+        sudo("touch-not-enough", "auth optional pam_signet.so\\n@include common-auth"),
+        sudo("gate-skipped", "\(touch)\\nauth requisite pam_nologin.so\\n@include common-auth"),
+        sudo("module-twice", "\(touch)\\n\(touch)\\n@include common-auth"),
+        sudo(
+            "other-fingerprint", "auth sufficient pam_fprintd.so\\n\(touch)\\n@include common-auth"),
+        sudo("wrong-type", "\(touch)\\n@include common-auth\\nsession optional pam_signet.so"),
+        sudo("module-option", "\(touch) timeuot=5\\n@include common-auth"),
+        sudo("stack-broken", "\(touch)\\nauht required pam_unix.so\\n@include common-auth"),
+        sudo("include-missing", "\(touch)\\n@include gone"),
+        sudo("include-loop", "\(touch)\\n@include sudo"),
+        sudo(
+            "password-lost-after-mismatch",
+            "auth [success=done maxtries=die default=ignore] pam_signet.so\\n@include common-auth"),
+        Plant(
+            "module-unused", nil,
+            "for s in sudo su login locker; do "
+                + "printf '@include common-auth\\n' > \(pam)/$s; done", .services),
+        Plant("password-stack-missing", nil, "rm \(pam)/signet"),
+        Plant(
+            "password-stack-recursive", nil,
+            "printf '\(touch)\\nauth required pam_unix.so\\n' "
+                + "> \(pam)/signet"),
+        Plant("password-stack-open", nil, "echo 'auth required pam_permit.so' > \(pam)/signet"),
+        Plant("password-stack-closed", nil, "echo 'auth required pam_deny.so' > \(pam)/signet"),
+    ]
+
+    /// Faults of files, their owners and modes.
+    static let files = [
+        Plant("file-writable", "\(pam)/sudo", "chmod 666 \(pam)/sudo"),
+        Plant("file-writable", "\(pam)/common-auth", "chmod 664 \(pam)/common-auth"),
+        Plant("file-writable", pam, "chmod 777 \(pam)"),
+        Plant("file-owner", "\(pam)/signet", "chown alice \(pam)/signet"),
+        Plant("file-unreadable", "\(pam)/sudo", "chmod 600 \(pam)/sudo"),
+        Plant("file-writable", "/var/lib", "chmod 777 /var/lib"),
+        Plant("file-writable", "\(state)/keys", "chmod 777 \(state)/keys"),
+        Plant("file-owner", key, "chown alice \(key)"),
+        Plant("file-unreadable", key, "chmod 600 \(key)"),
+        Plant("file-exposed", "\(state)/private", "chmod 755 \(state)/private"),
+        Plant("file-exposed", "\(account)/credential", "chmod 644 \(account)/credential"),
+        Plant("file-writable", "\(account)/lockout", "chmod 666 \(account)/lockout"),
+        Plant("file-linked", key, "ln \(key) /root/copy"),
+        Plant(
+            "file-kind", key, "mv \(key) /root/k && ln -s /root/k \(key)",
+            .line("rm \(key); mv /root/k \(key)")),
+        Plant(
+            "file-kind", key, "mv \(key) /root/k && mkfifo \(key)",
+            .line("rm \(key); mv /root/k \(key)")),
+        Plant("file-foreign", "\(state)/keys/mine", "touch \(state)/keys/mine"),
+        Plant("file-missing", "\(account)/lockout", "rm \(account)/lockout"),
+        Plant("key-damaged", key, "echo nonsense > \(key)"),
+        Plant(
+            "key-of-another", key, "sed -i s/signet:alice:/signet:carol:/ \(key)",
+            .line("sed -i s/signet:carol:/signet:alice:/ \(key)")),
+        Plant("key-of-nobody", "\(state)/keys/59999.pub", "cp \(key) \(state)/keys/59999.pub"),
+        Plant(
+            "key-half-changed", "\(state)/keys/4242.next", "touch \(state)/keys/4242.next",
+            .restart),
+        Plant("key-and-mark", "\(state)/keys/4242.off", "touch \(state)/keys/4242.off"),
+        Plant("clock-behind", key, "touch -d tomorrow \(key)", .line("touch \(key)")),
+    ]
+
+    /// Faults of socket, daemon, settings, accounts and reader.
+    static let service = [
+        Plant("file-unreadable", "/run/signet/signetd.sock", "chmod 600 /run/signet/signetd.sock"),
+        Plant("file-owner", "/run/signet/signetd.sock", "chown bob /run/signet/signetd.sock"),
+        Plant("file-writable", "/run/signet", "chmod 777 /run/signet"),
+        Plant(
+            "socket-disabled", "signetd.socket", "mkdir -p /run/systemd/system",
+            .line("rmdir /run/systemd/system")),
+        Plant(
+            "configuration-refused", nil, "echo '[touhc]' > /etc/signet/signet.conf",
+            .line("rm /etc/signet/signet.conf")),
+        Plant(
+            "configuration-old", nil,
+            "printf '[touch]\\ntimeout = 7s\\n' > /etc/signet/signet.conf; "
+                + "chmod 644 /etc/signet/signet.conf", .line("rm /etc/signet/signet.conf")),
+        Plant(
+            "file-writable", "/etc/signet/signet.conf",
+            "touch /etc/signet/signet.conf; chmod 666 /etc/signet/signet.conf"),
+        Plant(
+            "locked-out", "alice",
+            "printf 'signet-lockout: 1\\nfailures: 20\\n' > \(account)/lockout"),
+        Plant(
+            "prints-damaged", "alice", "for f in \(account)/prints/*; do echo x >> $f; done", .state
+        ),
+        Plant(
+            "fprintd-running", "fprintd",
+            "cp /bin/sleep /usr/local/bin/fprintd; /usr/local/bin/fprintd 600 > /dev/null 2>&1 &",
+            .line(
+                "kill $(cat /proc/[0-9]*/comm /dev/null | grep -c .) 2> /dev/null; "
+                    + "for p in /proc/[0-9]*; do read c < $p/comm && [ $c = fprintd ] "
+                    + "&& kill ${p#/proc/} && tail --pid=${p#/proc/} -f /dev/null; done; true")),
+        Plant(
+            "tpm-access", "/dev/tpmrm0", "mknod -m 600 /dev/tpmrm0 c 10 224; chown bob /dev/tpmrm0",
+            .line("rm /dev/tpmrm0")),
+        Plant(
+            "journal-alert", "signetd",
+            "printf '#!/bin/sh\\nprintf \"PRIORITY=1\\\\nMESSAGE=refused\\\\n\\\\n\"\\n' "
+                + "> /run/journalctl; chmod 755 /run/journalctl; "
+                + "mount --bind /run/journalctl /usr/bin/journalctl",
+            .line("umount /usr/bin/journalctl")),
+    ]
+}

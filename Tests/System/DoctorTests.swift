@@ -1,0 +1,179 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What one run of the doctor said.
+private struct Checkup {
+    struct Finding: Equatable {
+        let code: String
+        let level: String
+        let subject: String
+        let mend: String
+    }
+
+    let ending: Ending
+    let findings: [Finding]
+
+    init(_ outcome: Outcome) throws {
+        ending = outcome.ending
+        let object = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+        let document = try #require(object as? [String: Any], "\(outcome.errors)")
+        #expect(document["kind"] as? String == "doctor")
+        let list = try #require(document["findings"] as? [[String: Any]])
+        findings = list.map { finding in
+            func text(_ name: String) -> String { finding[name] as? String ?? "" }
+            return Finding(
+                code: text("code"), level: text("level"), subject: text("subject"),
+                mend: text("mend"))
+        }
+    }
+
+    /// Those above a note.
+    var complaints: [Finding] { findings.filter { $0.level != "note" } }
+
+    func finding(_ code: String, _ subject: String?) -> Finding? {
+        findings.first { $0.code == code && (subject == nil || $0.subject == subject) }
+    }
+}
+
+@Suite("signet doctor", .timeLimit(.minutes(10)))
+struct DoctorTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+        // What the commands of findings call.
+        try signet.shell("ln -s \(try Built.program("signet")) /usr/local/bin/signet")
+        try signet.shell("cp -a /var/lib/signet /root/state")
+    }
+
+    private func examine(as account: Account = Stage.root) throws -> Checkup {
+        try Checkup(stage.run(["signet", "doctor", "--json"], as: account, within: .seconds(60)))
+    }
+
+    private func expectSound(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let checkup = try examine()
+        #expect(checkup.complaints == [], sourceLocation: sourceLocation)
+        #expect(checkup.ending == .exited(0), sourceLocation: sourceLocation)
+    }
+
+    private func undo(_ plant: Plant, _ finding: Checkup.Finding) throws {
+        switch plant.undoing {
+        case .mend: try signet.shell(finding.mend)
+        case .line(let line): try signet.shell(line)
+        case .services:
+            try signet.writeServices(options: "")
+        case .state:
+            try signet.stop()
+            try signet.shell("rm -rf /var/lib/signet && cp -a /root/state /var/lib/signet")
+            try signet.start()
+        case .restart:
+            try signet.stop()
+            try signet.start()
+        }
+    }
+
+    private static let endings = ["note": 0, "warning": 1, "fault": 6, "danger": 7]
+
+    /// Plants, looks, mends and looks again: the machine is sound before and after each.
+    private func findEach(_ plants: [Plant]) throws {
+        try expectSound()
+        for plant in plants {
+            try signet.shell(plant.line)
+            let checkup = try examine()
+            let found = checkup.finding(plant.code, plant.subject)
+            let finding = try #require(found, "\(plant) of \(checkup.findings)")
+            let worst = checkup.findings.compactMap { Self.endings[$0.level] }.max() ?? 0
+            #expect(checkup.ending == .exited(Int32(worst)), "\(plant)")
+            #expect(!finding.mend.isEmpty)
+            try undo(plant, finding)
+            let after = try examine()
+            #expect(after.complaints == [], "after \(plant)")
+        }
+    }
+
+    @Test("finds each fault that is planted in the stacks")
+    func stacks() throws { try findEach(Plant.stacks) }
+
+    @Test("finds each fault that is planted in files, and its commands mend them")
+    func files() throws { try findEach(Plant.files) }
+
+    @Test("finds each fault that is planted in the service, the accounts and around them")
+    func service() throws { try findEach(Plant.service) }
+
+    @Test("finds a module that is gone, writable, or of another version")
+    func module() throws {
+        let path = "\(stage.moduleDirectory)/pam_signet.so"
+        func find(_ line: String, _ code: String, _ subject: String?) throws {
+            try signet.shell(line)
+            #expect(try examine().finding(code, subject) != nil, "\(line)")
+            try stage.installModule(Built.module())
+            try expectSound()
+        }
+        try find("chmod 666 \(path)", "file-writable", path)
+        try find("sed -i 's/signet-module [0-9]/signet-module 9/' \(path)", "version-module", path)
+        try find("echo > \(path)", "version-module", path)
+        try find("rm \(path)", "module-missing", nil)
+    }
+
+    @Test("finds a daemon that is gone, stands still, or has other readers and vaults")
+    func daemon() throws {
+        signet.suspend()
+        #expect(try examine().finding("service-silent", nil) != nil)
+        signet.resume()
+        try expectSound()
+        try signet.stop()
+        let gone = try examine()
+        #expect(gone.finding("socket-missing", nil) != nil)
+        #expect(gone.ending == .exited(6))
+        try signet.start(readers: [.text])
+        #expect(try examine().finding("prints-elsewhere", "alice") != nil)
+        try signet.stop()
+        try stage.write("/etc/signet/signet.conf", "[vault]\nkind = tpm\n")
+        try signet.start()
+        #expect(try examine().finding("vault-trouble", "tpm") != nil)
+        try signet.stop()
+        try stage.write("/etc/signet/signet.conf", "[reader]\nignore = virtual_device_storage:0\n")
+        try signet.start()
+        #expect(try examine().finding("no-reader", nil) != nil)
+    }
+
+    @Test("tells an ordinary user what may be seen, and what it did not look at")
+    func ordinary() throws {
+        let checkup = try examine(as: Stage.alice)
+        #expect(checkup.complaints == [])
+        #expect(checkup.finding("needs-root", nil) != nil)
+        #expect(checkup.ending == .exited(0))
+        try signet.shell("chmod 777 /var/lib/signet/keys")
+        #expect(try examine(as: Stage.alice).finding("file-writable", nil) != nil)
+    }
+
+    @Test("is not held up by files that never end, links in circles and names that are no text")
+    func hostile() throws {
+        try signet.shell(
+            """
+            mkfifo /etc/pam.d/pipe; ln -s circle /etc/pam.d/circle
+            ln -s /dev/zero /etc/pam.d/endless; mkdir /etc/pam.d/directory
+            head -c 3000000 /dev/zero | tr '\\0' 'a' > /etc/pam.d/huge
+            printf 'auth required pam_signet.so\\033[2J\\n' > "$(printf '/etc/pam.d/\\377\\033[2J')"
+            mkfifo /etc/signet/signet.conf.d /var/lib/signet/keys/1.pub /etc/nologin
+            """)
+        let outcome = try stage.run(["signet", "doctor"], within: .seconds(30))
+        #expect(!outcome.output.contains("\u{1B}"))
+        #expect(outcome.output.contains("danger") || outcome.output.contains("fault"))
+    }
+
+    @Test("changes nothing, and needs no daemon, no state and no systemd")
+    func alone() throws {
+        try signet.stop()
+        let before = try signet.shell("find /var/lib/signet /etc /run -newer /root/state | sort")
+        _ = try examine()
+        #expect(
+            try signet.shell("find /var/lib/signet /etc /run -newer /root/state | sort") == before)
+        try signet.shell("rm -rf /var/lib/signet /run/signet")
+        let bare = try examine()
+        #expect(bare.finding("state-none", nil)?.level == "note")
+        #expect(bare.finding("socket-missing", nil) != nil)
+    }
+}

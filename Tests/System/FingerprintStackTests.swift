@@ -1,0 +1,87 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// GNOME's stack for the finger alone, driven as gdm's worker does: as root, without a terminal,
+/// with nobody who could answer a prompt. gdm itself, its greeter and GNOME Shell do not run here.
+@Suite("gdm-fingerprint", .timeLimit(.minutes(5)), .notingCells)
+struct FingerprintStackTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.debian()
+        try signet.stage.install(
+            "\(Layout.package)/pam/examples/gdm-fingerprint", at: "/etc/pam.d/gdm-fingerprint",
+            mode: 0o644)
+        try signet.shell(
+            "sed -i 's/pam_signet.so/& max-tries=2 timeout=3/' /etc/pam.d/gdm-fingerprint")
+    }
+
+    private func worker() throws -> TestSupport.Program {
+        try stage.start([
+            "pamtester", "-I", "tty=/dev/tty1", "gdm-fingerprint", "alice", "authenticate",
+            "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)", "open_session", "close_session",
+        ])
+    }
+
+    private func expectRefusal(_ worker: TestSupport.Program) throws {
+        let outcome = try worker.expectEnd()
+        #expect(!outcome.succeeded)
+        #expect(!outcome.output.contains("authenticated"))
+        // Nobody could answer, so nothing may be asked.
+        #expect(!(outcome.output + outcome.errors).contains("assword: "))
+    }
+
+    @Test("a touch lets in, to a session")
+    func finger() throws {
+        shows(.gdm, .finger)
+        let worker = try worker()
+        try signet.touch(Touch.alice)
+        let outcome = try worker.expectEnd()
+        #expect(outcome.succeeded, "\(outcome)")
+        #expect(outcome.output.contains("\(SignetStage.invitation) (alice, tty1)"))
+        #expect(outcome.output.contains("successfully opened a session"))
+    }
+
+    @Test("others' fingers are refused, and nothing else is asked for")
+    func wrongFinger() throws {
+        shows(.gdm, .wrongFinger)
+        let worker = try worker()
+        for stranger in [Touch.bob, Touch.nobody] { try signet.touch(stranger) }
+        try expectRefusal(worker)
+        try signet.expectDenial("noMatch")
+    }
+
+    @Test("without a reader it ends at once, and leaves the password to gdm-password")
+    func noReader() throws {
+        shows(.gdm, .noReader)
+        try signet.stop()
+        try signet.start(readers: [])
+        try expectRefusal(worker())
+    }
+
+    @Test("without a finger enrolled it ends at once")
+    func notEnrolled() throws {
+        shows(.gdm, .notEnrolled)
+        try signet.ask(.delete(account: Bytes("alice".utf8), finger: nil))
+        try expectRefusal(worker())
+    }
+
+    @Test("locked out, it ends at once")
+    func lockedOut() throws {
+        shows(.gdm, .lockedOut)
+        try signet.setFailures(20, of: Stage.alice)
+        try expectRefusal(worker())
+        try signet.expectDenial("lockedUntilPassword")
+    }
+
+    @Test("without a daemon, or with one that stands still, it ends in time", arguments: [false, true])
+    func noDaemon(isSilent: Bool) throws {
+        shows(.gdm, isSilent ? .daemonSilent : .daemonDown)
+        if isSilent { signet.suspend() } else { try signet.stop() }
+        try expectRefusal(worker())
+        signet.resume()
+    }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// Programs that run PAM while nobody is there to touch anything: real cron, and what systemd does
+/// for a user's service manager.
+@Suite("with nobody there", .timeLimit(.minutes(5)), .notingCells)
+struct UnattendedTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.debian()
+    }
+
+    /// Runs a line as alice from her crontab, and gives what it said.
+    private func cron(_ line: String) throws -> String {
+        try signet.shell("mkfifo -m 666 /run/said; install -d /var/spool/cron/crontabs")
+        // Runs once, when cron starts.
+        try stage.write(
+            "/var/spool/cron/crontabs/alice", "@reboot (\(line)) >/run/said 2>&1\n", mode: 0o600)
+        try signet.shell("chown alice /var/spool/cron/crontabs/alice")
+        let reader = try stage.start(["cat", "/run/said"])
+        let cron = try stage.start(["cron", "-f"])
+        let said = try reader.expectEnd(within: .seconds(20)).output
+        cron.signal(SIGTERM)
+        try cron.expectEnd()
+        return said
+    }
+
+    private var isAsked: Bool {
+        stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
+    }
+
+    @Test(
+        "cron runs alice's job without asking anybody",
+        arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent])
+    func cron(case: Compatibility.Case) throws {
+        shows(.cron, `case`)
+        if `case` == .daemonSilent { signet.suspend() }
+        if `case` == .daemonDown { try signet.stop() }
+        #expect(try cron("id -un") == "alice\n")
+        #expect(!isAsked)
+        signet.resume()
+    }
+
+    @Test("sudo in a cron job is refused at once, and waits for nobody's touch")
+    func sudoInCron() throws {
+        shows(.sudoInCron, .unattended)
+        let begun = ContinuousClock.now
+        let said = try cron("sudo id -un; echo status $?")
+        #expect(said.contains("a password is required"))
+        #expect(said.hasSuffix("status 1\n"))
+        #expect(!said.contains(SignetStage.invitation))
+        #expect(ContinuousClock.now - begun < .seconds(10))
+        try signet.expectDenial("inBackground")
+    }
+
+    @Test(
+        "a user's service manager is begun without asking anybody",
+        arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent])
+    func systemdUser(case: Compatibility.Case) throws {
+        shows(.systemdUser, `case`)
+        if `case` == .daemonSilent { signet.suspend() }
+        if `case` == .daemonDown { try signet.stop() }
+        // What systemd does for user@.service, whose PAMName= this is.
+        let outcome = try stage.run([
+            "pamtester", "systemd-user", "alice", "acct_mgmt", "setcred(PAM_ESTABLISH_CRED)",
+            "open_session", "close_session",
+        ])
+        #expect(outcome.succeeded, "\(outcome)")
+        #expect(!isAsked)
+        signet.resume()
+    }
+}

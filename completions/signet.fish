@@ -1,0 +1,96 @@
+# Completion of signet(1) for fish; found in share/fish/vendor_completions.d.
+#
+# What the service tells (names of secrets, readers, fingers) is printed as it is, a line each, and
+# fish quotes it; it is never evaluated. Nothing here asks for a password or a touch.
+
+# Whether the line's command is one of these; those of two words are given as one.
+function __signet_is
+    set -l words (commandline -opc)
+    set -l command $words[2]
+    test "$command" = secret; and set command "secret $words[3]"
+    contains -- "$command" $argv
+end
+
+# Whether no command, or only `secret`, stands there yet.
+function __signet_wants
+    set -l words (commandline -opc)
+    test "$words[2..]" = "$argv"
+end
+
+# Whose, as it stands on the line: for what the service is asked.
+function __signet_account
+    set -l words (commandline -opc)
+    for index in (seq 2 (count $words))
+        switch $words[$index]
+            case --account
+                set -q words[(math $index + 1)]
+                and printf '%s\n' "--account="$words[(math $index + 1)]
+            case '--account=*'
+                printf '%s\n' $words[$index]
+        end
+    end
+end
+
+# The strings of one name in what a command answers: __signet_strings MEMBER COMMAND…
+function __signet_strings
+    # No answer is no candidate. A service that does not answer holds nobody up for longer.
+    # Controls come as \uXXXX; a name with one is left to be typed.
+    command timeout 2 signet $argv[2..] --json </dev/null 2>/dev/null \
+        | string match -ra --groups-only '"'$argv[1]'":"((?:[^"\\\\]|\\\\.)*)"' \
+        | string match -rv '\\\\u' \
+        | string replace -a '\\"' '"' \
+        | string replace -a '\\\\' '\\'
+end
+
+complete -c signet -f
+
+complete -c signet -n '__signet_wants' -a status -d 'what works, what does not, and what to do now'
+complete -c signet -n '__signet_wants' -a enroll -d 'add a finger'
+complete -c signet -n '__signet_wants' -a list -d 'the fingers of an account'
+complete -c signet -n '__signet_wants' -a delete -d 'remove a finger, or all'
+complete -c signet -n '__signet_wants' -a verify -d 'try whether the reader knows the finger'
+complete -c signet -n '__signet_wants' -a enable -d 'turn fingerprint login on'
+complete -c signet -n '__signet_wants' -a disable -d 'turn fingerprint login off'
+complete -c signet -n '__signet_wants' -a unlock -d 'end the lockout'
+complete -c signet -n '__signet_wants' -a readers -d 'the fingerprint readers of this machine'
+complete -c signet -n '__signet_wants' -a vault -d 'what keeps the keys'
+complete -c signet -n '__signet_wants' -a log -d 'the receipts of logins'
+complete -c signet -n '__signet_wants' -a config -d 'the settings in force'
+complete -c signet -n '__signet_wants' -a secret -d 'keep and release secrets'
+complete -c signet -n '__signet_wants' -a help -d 'what there is'
+complete -c signet -n '__signet_wants' -l version -d 'the version'
+complete -c signet -n '__signet_wants secret; or __signet_wants help secret' -a 'set get list delete'
+complete -c signet -n '__signet_wants help' -a 'status enroll list delete verify enable disable
+    unlock readers vault log config secret help'
+
+complete -c signet -s h -l help -d 'what the command takes'
+complete -c signet -l json -d 'answer in JSON' -n '__signet_is status enroll list delete verify \
+    enable disable unlock readers vault log config "secret set" "secret list" "secret delete" help'
+complete -c signet -l account -x -a '(__fish_complete_users)' -d 'whose' -n '__signet_is status \
+    enroll list delete verify enable disable unlock vault log "secret set" "secret get" \
+    "secret list" "secret delete"'
+complete -c signet -l password-stdin -d 'read the password from standard input' \
+    -n '__signet_is enroll delete enable disable unlock vault'
+complete -c signet -l reader -x -a '(__signet_strings id readers)' -d 'which reader' \
+    -n '__signet_is enroll'
+complete -c signet -l all -d 'all fingers' -n '__signet_is delete'
+complete -c signet -l keyring -d 'a touch opens the keyring' -n '__signet_is enable'
+complete -c signet -l no-keyring -d 'it does so no longer' -n '__signet_is enable'
+complete -c signet -l verify -d 'check the receipts' -n '__signet_is log'
+complete -c signet -l signers -d 'the public keys' -n '__signet_is log'
+complete -c signet -l export -x -d 'write a receipt to files' -n '__signet_is log'
+complete -c signet -l to -x -a '(__fish_complete_directories)' -d 'the directory for them' \
+    -n '__signet_is log'
+complete -c signet -l check -F -d 'what is wrong in the files' -n '__signet_is config'
+complete -c signet -F -n '__signet_is config; and contains -- --check (commandline -opc)'
+complete -c signet -l replace -d 'take the place of one' -n '__signet_is "secret set"'
+complete -c signet -s n -l no-newline -d 'add no line end' -n '__signet_is "secret get"'
+complete -c signet -l force -d 'show it on a terminal' -n '__signet_is "secret get"'
+
+complete -c signet -n '__signet_wants enroll' -a 'left-thumb left-index left-middle left-ring
+    left-little right-thumb right-index right-middle right-ring right-little'
+complete -c signet -n '__signet_is delete' -a '(__signet_strings finger list (__signet_account))'
+complete -c signet -n '__signet_wants vault' -a 'migrate trust'
+complete -c signet -n '__signet_wants vault migrate' -a 'tpm file'
+complete -c signet -n '__signet_is "secret set" "secret get" "secret delete"' \
+    -a '(__signet_strings name secret list (__signet_account))'
