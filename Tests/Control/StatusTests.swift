@@ -257,8 +257,12 @@ struct ConfigTests {
             "signet.conf", "[login]\naccounts = !root, no-such\ngroups = root, !nobody-here\n")
         let run = try signet(["config", "--check"], in: scratch)
         #expect(run.code == .done)
-        #expect(run.output.contains("login.accounts: there is no account no-such on this machine\n"))
-        #expect(run.output.contains("login.groups: there is no group nobody-here on this machine\n"))
+        #expect(
+            run.output.contains(
+                "login.accounts: there is no account no-such on this machine\n"))
+        #expect(
+            run.output.contains(
+                "login.groups: there is no group nobody-here on this machine\n"))
         #expect(!run.output.contains("account root") && !run.output.contains("group root"))
         let document = try signet(["config", "--check", "--json"], in: scratch)
             .document("config-check")
