@@ -1,7 +1,7 @@
 // A PAM application that tells what an authentication costs: one line for each thing that
 // happens, with CLOCK_MONOTONIC nanoseconds. Used for every peer alike.
 //
-//   probe authenticate SERVICE USER    start, message…, return CODE
+//   probe authenticate SERVICE USER    start, message…, return CODE; PROBE_RHOST is PAM_RHOST
 //   probe memory SERVICE USER          the same, and PSS in kB at each point
 //   probe load MODULE                  nanoseconds of dlopen in this fresh process
 #define _GNU_SOURCE
@@ -57,6 +57,9 @@ static int authenticate(const char *service, const char *user) {
     struct pam_conv conversation = { converse, NULL };
     pam_handle_t *handle = NULL;
     if (pam_start(service, user, &conversation, &handle) != PAM_SUCCESS) return 2;
+    // What a remote login has, and one that is not.
+    const char *host = getenv("PROBE_RHOST");
+    if (host && pam_set_item(handle, PAM_RHOST, host) != PAM_SUCCESS) return 2;
     long long start = now();
     tell("start", start, 0, "");
     int code = pam_authenticate(handle, 0);

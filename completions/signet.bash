@@ -128,6 +128,7 @@ _signet() {
         'secret set') options=(--account --replace --json) ;;
         'secret get') options=(--account --no-newline --force) ;;
         readers | doctor | help) options=(--json) ;;
+        notify) options=() ;;
         *) return ;;
     esac
     if [[ $cur == -* ]]; then

@@ -69,6 +69,19 @@ struct Measures {
         }
     }
 
+    /// The same, in one way to stay out while the daemon runs.
+    func decline(_ refusal: Refusal) -> (any Peer) throws -> Double {
+        { peer in
+            let declined = try peer.arrange(refusal)
+            let probe = try Probe(
+                on: self.stage, service: declined.service, account: declined.account,
+                environment: declined.environment)
+            let events = try probe.finish()
+            let returned = try events.returned(success: false)
+            return Double(returned.nanoseconds - (try events.first("start").nanoseconds)) / 1e6
+        }
+    }
+
     /// Instructions of the application for one match, above those with pam_permit; all, or without
     /// those of one library.
     func instructions(without library: String? = nil) -> (any Peer) throws -> Double {

@@ -56,6 +56,13 @@ final class FprintdPeer: Peer {
         }
     }
 
+    func arrange(_ refusal: Refusal) throws -> Declined {
+        try activate()
+        guard refusal == .remote else { return Declined(service: service, account: Stage.bob) }
+        return Declined(
+            service: service, account: Stage.alice, environment: ["PROBE_RHOST": "example.org"])
+    }
+
     func daemons() throws -> [Int32] { stage.processes(named: Self.program) }
 
     func prompted() throws {

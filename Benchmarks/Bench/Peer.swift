@@ -10,6 +10,23 @@ enum Situation {
     case absent
 }
 
+/// A way to stay out while the daemon runs.
+enum Refusal: String, CaseIterable {
+    // First, since each of the others lifts the lockout.
+    case lockedOut = "locked out"
+    case notEnrolled = "nothing enrolled"
+    case remote = "remote session"
+    case background = "no terminal and no seat"
+    case listed = "kept out by a list"
+}
+
+/// An authentication that is to be declined.
+struct Declined {
+    let service: String
+    let account: Account
+    var environment: [String: String] = [:]
+}
+
 /// One of the two that are compared: a PAM module and its daemon, on a virtual reader of its own.
 /// Stage.alice has a finger enrolled, Stage.bob has none.
 protocol Peer: AnyObject {
@@ -22,6 +39,9 @@ protocol Peer: AnyObject {
 
     /// Brings the daemon into a state; returns the environment that the application needs for it.
     func arrange(_ situation: Situation) throws -> [String: String]
+    /// Sees to it that an authentication is declined; one that the peer does not decline stands for
+    /// one of an account without a finger.
+    func arrange(_ refusal: Refusal) throws -> Declined
     /// The daemon's processes as the machine sees them.
     func daemons() throws -> [Int32]
     /// Called after each prompt: a virtual reader's own storage is lost with its daemon, so the

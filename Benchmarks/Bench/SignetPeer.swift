@@ -8,6 +8,9 @@ final class SignetPeer: Peer {
     let module: String
 
     private static let finger = "alice-right-index"
+    private static let listed = "bench-listed"
+    private static let unseen = "bench-unseen"
+    private static let lockout = "/var/lib/signet/private/accounts/4242/lockout"
     private static let socket = "/run/signet/signetd.sock"
     private let stage: Stage
     private let reader: String
@@ -37,7 +40,12 @@ final class SignetPeer: Peer {
             account required pam_permit.so
 
             """)
-        try stage.write("/etc/signet/signet.conf", "[vault]\n\(vault)\n")
+        for (name, options) in [(Self.listed, ""), (Self.unseen, "background=refuse")] {
+            try stage.writeService(name, "auth required pam_signet.so \(options)\n")
+        }
+        try stage.write(
+            "/etc/signet/signet.conf",
+            "[vault]\n\(vault)\n[login]\nservices = !\(Self.listed)\n")
         try start()
         try enrol()
     }
@@ -53,6 +61,22 @@ final class SignetPeer: Peer {
             try kill()
         }
         return [:]
+    }
+
+    func arrange(_ refusal: Refusal) throws -> Declined {
+        _ = try arrange(.running)
+        let failures = refusal == .lockedOut ? 20 : 0
+        try stage.write(
+            Self.lockout, "signet-lockout: 1\nfailures: \(failures)\n", mode: 0o600)
+        switch refusal {
+        case .notEnrolled: return Declined(service: service, account: Stage.bob)
+        case .remote:
+            return Declined(
+                service: service, account: Stage.alice, environment: ["PROBE_RHOST": "example.org"])
+        case .background: return Declined(service: Self.unseen, account: Stage.alice)
+        case .listed: return Declined(service: Self.listed, account: Stage.alice)
+        case .lockedOut: return Declined(service: service, account: Stage.alice)
+        }
     }
 
     func daemons() throws -> [Int32] { stage.processes(named: "testbench") }

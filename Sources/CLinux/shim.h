@@ -25,5 +25,9 @@ extern int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
 
 // Variadic in C, which Swift does not import.
 static inline int set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, value, 0, 0, 0); }
+static inline int get_timer_slack(void) { return prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0); }
+static inline int set_timer_slack(unsigned long nanoseconds) {
+    return prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0);
+}
 
 #endif

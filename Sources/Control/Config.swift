@@ -40,7 +40,8 @@ extension Invocation {
         // What the service uses is told too, but the files can be judged without it.
         let running = try? settings()
         let differences = running.map { Invocation.differences($0, configuration) }
-        var lines = [CommandOutcome.noMistakes(files.bytes)]
+        let unknown = Invocation.unknownNames(configuration)
+        var lines = [CommandOutcome.noMistakes(files.bytes)] + unknown.map(\.text)
         if let differences {
             lines += differences.map(\.text)
             lines.append(
@@ -48,7 +49,25 @@ extension Invocation {
         } else {
             lines.append(CommandOutcome.serviceUnknown)
         }
-        say(.check(nil, differences: differences), lines)
+        say(.check(nil, differences: differences, unknown), lines)
+    }
+
+    /// Names in the lists of `[login]` that nobody has: a mistake, or somebody who is yet to come.
+    private static func unknownNames(_ configuration: Configuration) -> [UnknownName] {
+        let lists = LoginLists(configuration)
+        // Where it cannot be found out, nothing is said.
+        let accounts = lists.accountNames.filter { name in
+            do throws(SystemFault) {
+                return try Account.named(name) == nil
+            } catch { return false }
+        }
+        let groups = lists.groupNames.filter { name in
+            do throws(SystemFault) {
+                return try Group.number(of: name) == nil
+            } catch { return false }
+        }
+        return accounts.sorted().map { UnknownName(setting: Settings.loginAccounts, name: $0) }
+            + groups.sorted().map { UnknownName(setting: Settings.loginGroups, name: $0) }
     }
 
     private func read() throws(ConfigurationFault) -> Configuration {
@@ -79,6 +98,22 @@ extension Invocation {
     }
 }
 
+/// A name in a list that no account, or no group, has.
+private struct UnknownName {
+    let setting: Setting
+    let name: String
+
+    var text: Text {
+        setting.name == Settings.loginGroups.name
+            ? CommandOutcome.unknownGroup(setting.name.bytes, name.bytes)
+            : CommandOutcome.unknownAccount(setting.name.bytes, name.bytes)
+    }
+
+    var document: JSON {
+        .object([("setting", .string(setting.name)), ("name", .string(name))])
+    }
+}
+
 /// A setting that the running daemon uses with another value than the files have.
 private struct SettingDifference {
     let used: SettingAnswer
@@ -92,7 +127,8 @@ private struct SettingDifference {
 
 extension JSON {
     fileprivate static func check(
-        _ fault: ConfigurationFault?, differences: [SettingDifference]?
+        _ fault: ConfigurationFault?, differences: [SettingDifference]?,
+        _ unknown: [UnknownName] = []
     ) -> JSON {
         .document(
             "config-check",
@@ -107,6 +143,7 @@ extension JSON {
                         ])
                     }
                 ),
+                ("unknown", .array(unknown.map(\.document))),
                 (
                     "differences",
                     .optional(differences) { differences in

@@ -29,7 +29,7 @@ extension Service {
         }
         switch ruling {
         case .deny(let denial):
-            endTurn()
+            queue.leave()
             return .denial(denial)
         case .allow(let proof):
             await release(proof, request, account, client)

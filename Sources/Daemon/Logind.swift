@@ -42,8 +42,7 @@ final class Logind {
     private var isSlow = false
     private var disbelief: Timer?
 
-    /// How many have the turn at the reader.
-    private var touches = 0
+    private var isInUse = false
     private var lock: ReceivedDescriptor?
     private var isLocking = false
     private var areReadersClosed = false
@@ -167,23 +166,21 @@ extension Logind {
 // MARK: - Sleep
 
 extension Logind {
-    /// The reader is in use from now on: sleep shall wait until it is closed.
-    func touchBegins() {
-        touches += 1
-        connect()
-        delaySleep()
-    }
-
-    /// It is not any more, by whoever called `touchBegins`.
-    func touchEnds() {
-        touches -= 1
-        // On the way to sleep, the readers are closed first.
-        if touches == 0, !isSuspending { lock = nil }
+    /// Sleep shall wait from now on until the readers are closed, or need not any more.
+    func readersAreInUse(_ isUsed: Bool) {
+        isInUse = isUsed
+        if isUsed {
+            connect()
+            delaySleep()
+        } else if !isSuspending {
+            // On the way to sleep, the readers are closed first.
+            lock = nil
+        }
     }
 
     /// Takes the lock that delays sleep, if it is wanted and not held.
     private func delaySleep() {
-        guard let connection, let owner, touches > 0, lock == nil, !isLocking, !isSuspending else {
+        guard let connection, let owner, isInUse, lock == nil, !isLocking, !isSuspending else {
             return
         }
         isLocking = true
@@ -198,7 +195,7 @@ extension Logind {
             isLocking = false
             guard owner == self.owner else { return delaySleep() }
             // Released at once where nobody waits any more, or the readers are closed already.
-            if touches > 0, !areReadersClosed { lock = answer?.descriptor }
+            if isInUse, !areReadersClosed { lock = answer?.descriptor }
         }
     }
 
@@ -227,7 +224,7 @@ extension Logind {
             while areReadersClosed != isSuspending {
                 areReadersClosed = isSuspending
                 if areReadersClosed { await closeReaders() } else { await openReaders() }
-                if areReadersClosed || touches == 0 { lock = nil }
+                if areReadersClosed || !isInUse { lock = nil }
             }
             isClosing = false
             delaySleep()

@@ -28,9 +28,8 @@ struct MatchedFinger {
 }
 
 extension Service {
-    /// Waits for the turn at the reader; nil when it has come. The caller ends it with `endTurn()`.
-    ///
-    /// Sleep is delayed from here to there, and nobody has a turn on the way to it.
+    /// Waits for the turn at the reader; nil when it has come. The caller ends it with
+    /// `queue.leave()`. On the way to sleep nobody gets one.
     func turnDenial(_ wish: TouchWish, _ client: any Client) async -> Denial? {
         if logind.isSuspending { return Denial(.suspending) }
         let (turn, expired) = await limited(to: wish.timeout) { [queue] in
@@ -42,18 +41,10 @@ extension Service {
         case .granted where logind.isSuspending:
             queue.leave()
             return Denial(.suspending)
-        case .granted:
-            logind.touchBegins()
-            return nil
+        case .granted: return nil
         case .full(let inFront): return Denial(.queueFull, subject: inFront)
         case .cancelled: return Denial(expired ? .timedOut : .cancelled)
         }
-    }
-
-    /// Gives up the turn at the reader.
-    func endTurn() {
-        logind.touchEnds()
-        queue.leave()
     }
 
     /// Tries fingers against an account's prints until one matches, the tries are used up, the

@@ -136,7 +136,7 @@ extension Service {
         }
         switch touched {
         case .deny(let denial):
-            endTurn()
+            queue.leave()
             return .denial(denial)
         case .allow(let proof):
             settleAfterwards(proof, account, client)

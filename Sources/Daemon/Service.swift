@@ -56,6 +56,8 @@ final class Service: Answering {
         passwords = PasswordProof(
             program: places.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
+        // Whatever a turn is for, and however it ends.
+        queue.taken = { [logind] in logind.readersAreInUse($0) }
         logind.closeReaders = { await readers.suspend() }
         logind.openReaders = { await readers.resume() }
     }

@@ -27,7 +27,13 @@ final class TouchQueue {
 
     private let limit: Int
     private let perAccount: Int
-    private var current: (account: UInt32, asker: Asker)?
+    /// Hears that somebody has a turn now, or nobody any more.
+    var taken: (Bool) -> Void = { _ in }
+    private var current: (account: UInt32, asker: Asker)? {
+        didSet {
+            if (oldValue == nil) != (current == nil) { taken(current != nil) }
+        }
+    }
     private var places: [Place] = []
     private var nextID: UInt64 = 0
 

@@ -20,7 +20,7 @@ extension Service {
         case .allow(let seat): wish.seat = seat
         }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { endTurn() }
+        defer { queue.leave() }
         switch fingers(of: account) {
         case .deny(let denial): return .denial(denial)
         case .allow(let (kept, enrolment)):

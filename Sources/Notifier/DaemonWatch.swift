@@ -116,7 +116,8 @@ final class DaemonWatch {
         case .denial(let denial) where denial.reason == .stopping: disconnect()
         case .denial(let denial): tell(.failed(denial.text(account: account)))
         case .event, .notice, .assertion, .passwordWanted, .done, .status, .print, .reader,
-            .receipt, .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+            .receipt, .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
+            .importedPrint:
             disconnect()
         }
     }

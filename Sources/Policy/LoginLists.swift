@@ -41,6 +41,9 @@ package struct LoginLists: Sendable {
         groups = NameList(settings.words(Settings.loginGroups))
     }
 
+    /// The accounts that are named.
+    package var accountNames: Set<String> { accounts.allowed.union(accounts.denied) }
+
     /// The groups of which it has to be known whether the account is in them.
     package var groupNames: Set<String> { groups.allowed.union(groups.denied) }
 
@@ -49,7 +52,9 @@ package struct LoginLists: Sendable {
     package func exclusion(
         account: String, uid: UInt32, memberships: Set<String>?
     ) -> Setting? {
-        guard accounts.admits(uid == 0 ? [account, "root"] : [account]) else { return Settings.loginAccounts }
+        guard accounts.admits(uid == 0 ? [account, "root"] : [account]) else {
+            return Settings.loginAccounts
+        }
         guard !groupNames.isEmpty else { return nil }
         guard let memberships, groups.admits(memberships) else { return Settings.loginGroups }
         return nil

@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import Posix
 import Wire
 
 /// The machine's fingerprint readers (`FpContext`).
@@ -210,8 +211,13 @@ package final class Hold: Sendable {
 
     @ReaderActor
     init() {
-        unsafe pointer = fp_context_new()
-        unsafe fp_context_enumerate(pointer)
+        // libgusb's event thread looks up every two seconds whether it is to end, though it is woken
+        // for that too.
+        unsafe pointer = startingDrowsyThreads {
+            let context: UnsafeMutablePointer<FpContext> = unsafe fp_context_new()
+            unsafe fp_context_enumerate(context)
+            return unsafe context
+        }
     }
 
     deinit {

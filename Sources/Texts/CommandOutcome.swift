@@ -80,6 +80,14 @@ package enum CommandOutcome {
 
     /// Files without a mistake.
     package static func noMistakes(_ files: Bytes) -> Text { "no mistakes in \(files)" }
+    /// A list names an account that there is not.
+    package static func unknownAccount(_ setting: Bytes, _ name: Bytes) -> Text {
+        "\(setting): there is no account \(name) on this machine"
+    }
+    /// A list names a group that there is not.
+    package static func unknownGroup(_ setting: Bytes, _ name: Bytes) -> Text {
+        "\(setting): there is no group \(name) on this machine"
+    }
     /// What the daemon uses is what the files say.
     package static let sameSettings: Text = "the running service uses these settings"
     /// What the daemon uses is something else.

@@ -250,6 +250,26 @@ struct ConfigTests {
         #expect((document["fault"] as? [String: Any])?["line"] as? Int == 3)
     }
 
+    @Test("--check tells of names in the lists that nobody has, and ends with 0")
+    func unknownNames() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "signet.conf", "[login]\naccounts = !root, no-such\ngroups = root, !nobody-here\n")
+        let run = try signet(["config", "--check"], in: scratch)
+        #expect(run.code == .done)
+        #expect(
+            run.output.contains(
+                "login.accounts: there is no account no-such on this machine\n"))
+        #expect(
+            run.output.contains(
+                "login.groups: there is no group nobody-here on this machine\n"))
+        #expect(!run.output.contains("account root") && !run.output.contains("group root"))
+        let document = try signet(["config", "--check", "--json"], in: scratch)
+            .document("config-check")
+        let unknown = try #require(document["unknown"] as? [[String: String]])
+        #expect(unknown.map { $0["name"] } == ["no-such", "nobody-here"])
+    }
+
     @Test("--check reads the files that are named")
     func named() throws {
         let scratch = try Scratch()

@@ -54,11 +54,13 @@ extension DaemonTests {
             try bench.enrol(.daemon, as: "one")
             #expect(try bench.ask(login(.daemon)).reason == .notServed)
             #expect(try bench.status(of: .daemon).lock == .open)
-            #expect(try bench.touch(login(.daemon, service: "login"), with: ["one"]).assertion != nil)
+            #expect(
+                try bench.touch(login(.daemon, service: "login"), with: ["one"]).assertion != nil)
         }
 
         // On the tests' own /run there is no logind, so nobody is at a seat.
-        @Test("from the background, or from nowhere, no touch is asked for unless the policy says so")
+        @Test(
+            "from the background, or from nowhere, no touch is asked for unless the policy says so")
         func background() throws {
             let bench = try DaemonBench()
             try bench.enrol(.daemon, as: "one")

@@ -134,6 +134,12 @@ struct DispatchTests {
         }
         files["f15"] = "auth required pam_success.so\n"
         #expect(chain("auth include f0\n", files).handlers.count <= 2_048)
+        // The same of nothing: 100^14 files, were they all read.
+        for depth in 0..<15 {
+            files["f\(depth)"] = String(repeating: "@include f\(depth + 1)\n", count: 100)
+        }
+        files["f14"] = "# empty\n"
+        #expect(chain("auth include f0\n", files).isAborted)
     }
 
     @Test("a service without a line of the type asks what 'other' does")

@@ -14,8 +14,10 @@ struct ProgramCallTests {
         arguments: [
             (["apt", "upgrade"], "apt upgrade"), (["a b"], "'a b'"), ([""], "''"),
             (["sh", "-c", "rm -rf /"], "sh -c 'rm -rf /'"), (["it's"], "'it'\\''s'"),
-            (["A=b", "-u", "bob", "/bin/ls", "x_y@z%1+2:3,4.5^"],
-             "A=b -u bob /bin/ls x_y@z%1+2:3,4.5^"),
+            (
+                ["A=b", "-u", "bob", "/bin/ls", "x_y@z%1+2:3,4.5^"],
+                "A=b -u bob /bin/ls x_y@z%1+2:3,4.5^"
+            ),
             (["a\nb"], "'a\nb'"), (["\u{A0}"], "'\u{A0}'"), (["ls;id"], "'ls;id'"),
             (["(bob, pts/1)"], "'(bob, pts/1)'"), (["$HOME"], "'$HOME'"), (["\\x41"], "'\\x41'"),
             (["*"], "'*'"), (["Grüße"], "'Grüße'"),
@@ -32,7 +34,8 @@ struct ProgramCallTests {
 
     @Test("a word that is long loses its middle, and leaves room for the others")
     func longWord() {
-        let word = String(repeating: "a", count: 160) + String(repeating: "x", count: 500)
+        let word =
+            String(repeating: "a", count: 160) + String(repeating: "x", count: 500)
             + String(repeating: "z", count: 80)
         let shown = String(repeating: "a", count: 160) + "…" + String(repeating: "z", count: 80)
         #expect(purpose(["sudo", "-p", word, "evil"]) == "sudo -p '\(shown)' evil")

@@ -31,7 +31,8 @@ struct LoginListTests {
         #expect(!NameList(["a"]).admits([]) && !NameList(["a"]).admits(["A"]))
         #expect(NameList(["!a"]).admits(["b"]) && !NameList(["!a"]).admits(["a"]))
         #expect(NameList(["!a"]).admits([]))
-        #expect(!NameList(["a", "!a"]).admits(["a"]) && !NameList(["a", "!b"]).admits(["a", "b"]))
+        #expect(
+            !NameList(["a", "!a"]).admits(["a"]) && !NameList(["a", "!b"]).admits(["a", "b"]))
         #expect(!NameList(["a", "!b"]).admits(["c"]))
     }
 

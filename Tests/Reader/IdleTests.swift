@@ -7,6 +7,17 @@ import Testing
 extension ReaderTests {
     @Suite("idleness")
     struct IdleTests {
+        @Test("libgusb's own thread does not wake up either, in longer than it sleeps at a time")
+        func drowsy() async throws {
+            try await Bench.withReaders { _ in
+                let before = try Threads.turns(of: ["GUsbEventThread"])
+                #expect(before.count == 1)
+                // It asks for two seconds.
+                usleep(2_500_000)
+                #expect(try Threads.turns(of: ["GUsbEventThread"]) == before)
+            }
+        }
+
         @Test("while a finger is awaited, neither of the two threads wakes up")
         func asleep() async throws {
             try await Bench.withReaders { readers in
@@ -41,7 +52,7 @@ private enum Threads {
         // What was under way when the window was opened comes to rest first.
         var before = try settled()
         usleep(UInt32(window / .microseconds(1)))
-        for (name, turns) in try turns() {
+        for (name, turns) in try turns(of: loops) {
             before[name, default: 0] = turns - before[name, default: 0]
         }
         return before
@@ -49,23 +60,26 @@ private enum Threads {
 
     /// The counts when they have stood still for a moment.
     private static func settled() throws -> [String: Int] {
-        var last = try turns()
+        var last = try turns(of: loops)
         while true {
             usleep(20_000)
-            let now = try turns()
+            let now = try turns(of: loops)
             if now == last { return now }
             last = now
         }
     }
 
-    private static func turns() throws -> [String: Int] {
+    private static let loops: Set<String> = ["reader", "service"]
+
+    /// How often the threads of these names have woken up.
+    static func turns(of names: Set<String>) throws -> [String: Int] {
         var turns: [String: Int] = [:]
         for task in Layout.entries(of: "/proc/self/task") {
             guard let bytes = try? Layout.read("/proc/self/task/\(task)/status") else { continue }
             let lines = bytes.split(separator: UInt8(ascii: "\n"))
                 .map { String(decoding: $0, as: UTF8.self).split { $0 == ":" || $0 == "\t" } }
             guard let name = lines.first(where: { $0.first == "Name" })?.last,
-                ["reader", "service"].contains(name),
+                names.contains(String(name)),
                 let count = lines.first(where: { $0.first == "voluntary_ctxt_switches" })?.last
             else { continue }
             turns[String(name)] = Int(count) ?? 0

@@ -79,7 +79,7 @@ struct DaemonLifeTests {
         try first.expectInvitation()
         let second = try sudo(on: signet)
         let name = first.path.dropFirst("/dev/".count)
-        try second.expect("the reader is in use by sudo (alice, \(name)), and others wait")
+        try second.expect("the reader is in use by sudo id -un (alice, \(name)), and others wait")
         try second.passBySudosPrompt()
         try signet.expectDenial("queueFull")
         try first.sendLine(Stage.alice.password)

@@ -24,7 +24,7 @@ struct LoginTests {
     @Test("su lets in by the other's finger")
     func suByTouch() throws {
         let terminal = try suBob()
-        try terminal.expect("\(SignetStage.invitation) (bob, ")
+        try terminal.expect("\(SignetStage.invitation) to confirm: su bob -c 'id -un' (bob, ")
         try terminal.expect(SignetStage.orPassword)
         try signet.touch(Touch.bob)
         try terminal.expect("bob\r\n")

@@ -156,7 +156,7 @@ struct QueueTests {
         try first.expectInvitation()
         let second = try stage.terminal(["su", "bob", "-c", "id -un"], as: Stage.alice)
         let name = first.path.dropFirst("/dev/".count)
-        try second.expect("waiting: sudo (alice, \(name)) is being served first")
+        try second.expect("waiting: sudo id -un (alice, \(name)) is being served first")
         try second.expect(SignetStage.orPassword)
         try signet.touch(Touch.alice)
         try first.expect("root\r\n")
@@ -165,6 +165,18 @@ struct QueueTests {
         try signet.touch(Touch.bob)
         try second.expect("bob\r\n")
         #expect(try second.expectEnd() == .exited(0))
+    }
+
+    @Test("somebody else who waits is told who is served, but not with which command")
+    func other() throws {
+        let first = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
+        try first.expectInvitation()
+        let name = first.path.dropFirst("/dev/".count)
+        let second = try stage.terminal(["su", "alice", "-c", "id -un"], as: Stage.bob)
+        try second.expect("waiting: sudo (alice, \(name)) is being served first")
+        second.hangUp()
+        first.hangUp()
+        try first.expectEnd()
     }
 
     @Test("whoever waits may type the password instead")

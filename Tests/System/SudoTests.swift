@@ -175,26 +175,4 @@ struct SudoTests {
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(!terminal.transcript.contains(SignetStage.invitation))
     }
-
-    @Test("line ends and escape sequences of a command line cannot change what is shown")
-    func hostileCommand() throws {
-        let hostile = "a\nroot: approved\u{1B}[2J\u{1B}]0;x\u{7}\u{202E}z"
-        let terminal = try sudo("true", hostile)
-        try terminal.expectInvitation()
-        let shown = terminal.transcript
-        #expect(shown.contains("sudo true a\\x0aroot: approved\\x1b[2J\\x1b]0;x\\x07"))
-        for raw in ["\u{1B}", "\u{7}", "\u{202E}", "\nroot:"] { #expect(!shown.contains(raw)) }
-        try signet.touch(Touch.alice)
-        #expect(try terminal.expectEnd() == .exited(0))
-    }
-
-    @Test("a command line of 128 KB is cut, and the touch still counts")
-    func longCommand() throws {
-        let terminal = try sudo("true", String(repeating: "x", count: 131_000))
-        try terminal.expect("x… (alice, ")
-        try terminal.expect(SignetStage.orPassword)
-        #expect(terminal.transcript.utf8.count < 2_048)
-        try signet.touch(Touch.alice)
-        #expect(try terminal.expectEnd() == .exited(0))
-    }
 }

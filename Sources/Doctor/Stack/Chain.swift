@@ -65,6 +65,8 @@ struct Chain: Equatable {
     fileprivate(set) var isAborted = false
     /// The files that it is made of.
     fileprivate(set) var files: Set<String> = []
+    /// How many files were read for it, each as often as it is included.
+    fileprivate var visits = 0
 }
 
 /// All files of /etc/pam.d by name, read once.
@@ -73,8 +75,9 @@ struct StackFiles {
 
     /// libpam's PAM_SUBSTACK_MAX_LEVEL.
     private static let deepest = 16
-    /// Files that include each other many times over grow without a loop.
+    /// Files that include each other many times over grow without a loop, even if they are empty.
     private static let mostHandlers = 2_048
+    private static let mostVisits = 2_048
 
     init(_ files: [String: [UInt8]]) { self.files = files.mapValues(StackFile.init) }
 
@@ -115,12 +118,14 @@ struct StackFiles {
         let name = StackFiles.key(name)
         guard let file = files[name] else { return }
         chain.files.insert(name)
+        chain.visits += 1
         if let line = file.overlong {
             chain.troubles.append(.overlong(file: name, line: line))
             chain.isAborted = true
         }
         for line in file.lines where line.type == type || line.type == nil {
-            guard chain.handlers.count < StackFiles.mostHandlers else { return }
+            // One line makes two at the most.
+            guard chain.handlers.count + 1 < StackFiles.mostHandlers else { return }
             add(line, of: name, type, depth: depth, level: level, &chain)
         }
     }
@@ -152,7 +157,7 @@ struct StackFiles {
             let problem: StackTrouble?
             if files[StackFiles.key(name)] == nil {
                 problem = .missing(file: file, line: line.number, name: name)
-            } else if depth + 1 >= StackFiles.deepest {
+            } else if depth + 1 >= StackFiles.deepest || chain.visits >= StackFiles.mostVisits {
                 problem = .loop(file: file, line: line.number, name: name)
             } else {
                 problem = nil

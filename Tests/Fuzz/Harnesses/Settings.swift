@@ -70,8 +70,9 @@ enum SudoCommands: Harness {
 
     static func feed(_ bytes: [UInt8]) {
         let end = bytes.suffix(bytes.count / 2)
-        for call in [ProgramCall(beginning: bytes), ProgramCall(beginning: bytes, end: [UInt8](end))]
-        {
+        for call in [
+            ProgramCall(beginning: bytes), ProgramCall(beginning: bytes, end: [UInt8](end)),
+        ] {
             let purpose = SudoCommand(call).purpose
             require(purpose.count <= ProgramCall.longestPurpose, "a purpose over its length")
             require(purpose.starts(with: "sudo".utf8), "a purpose of another program")

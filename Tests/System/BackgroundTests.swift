@@ -1,0 +1,55 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("a request that nobody in front of a terminal may have made", .timeLimit(.minutes(5)))
+struct BackgroundTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+    }
+
+    /// Runs sudo without any terminal, in a process that the kernel seems to have in a session.
+    private func sudo(inSession record: String?) throws -> Program {
+        try signet.shell("mkfifo -m 644 /run/go")
+        let program = try stage.start(
+            ["sh", "-c", "echo $$.; read go </run/go; exec sudo -k id -un 2>&1"], as: Stage.alice)
+        try program.expect(".\n")
+        let pid = program.output.dropLast(2)
+        if let record {
+            try stage.write("/run/cgroup", "0::/user.slice/user-4242.slice/session-c7.scope\n")
+            try signet.shell("mount --bind /run/cgroup /proc/\(pid)/cgroup")
+            try stage.write(
+                "/run/systemd/sessions/c7", "UID=4242\nUSER=alice\nREMOTE=0\n\(record)")
+        }
+        try signet.shell("echo go >/run/go")
+        return program
+    }
+
+    @Test("of a program at a seat is asked for a touch: it may have windows")
+    func seat() throws {
+        let program = try sudo(inSession: "SEAT=seat0\n")
+        try signet.touch(Touch.alice)
+        let output = try program.expectEnd().output
+        #expect(output.contains("\(SignetStage.invitation) to confirm: sudo -k id -un (alice)"))
+        #expect(output.contains("root\n"))
+        let decision = try stage.journal.expect("the decision") {
+            $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
+        }
+        #expect(decision["SIGNET_PRESENCE"] == "noTerminal")
+        #expect(decision["SIGNET_TERMINAL"] == "")
+    }
+
+    @Test(
+        "of a program at no seat, or of none that logind knows, waits for no touch",
+        arguments: ["", nil])
+    func nowhere(_ record: String?) throws {
+        let program = try sudo(inSession: record)
+        let outcome = try program.expectEnd()
+        #expect(!outcome.succeeded)
+        #expect(!outcome.output.contains("reader") && !outcome.output.contains("background"))
+        try signet.expectDenial("inBackground")
+    }
+}

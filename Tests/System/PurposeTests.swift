@@ -1,0 +1,133 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("what a touch at sudo and su confirms", .timeLimit(.minutes(5)))
+struct PurposeTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+        for (service, login) in [("sudo", "sudo-i"), ("su", "su-l")] {
+            try stage.write("/etc/pam.d/\(login)", stage.read("/etc/pam.d/\(service)"))
+        }
+    }
+
+    /// What the prompt says, and then the receipt, after a touch.
+    private func confirmed(_ words: [String], by finger: String = Touch.alice) throws -> String {
+        let terminal = try stage.terminal(words, as: Stage.alice)
+        try terminal.expect("\(SignetStage.invitation) to confirm: ")
+        let shown = try terminal.expect(SignetStage.orPassword)
+        try signet.touch(finger)
+        try terminal.expectEnd()
+        return shown
+    }
+
+    /// The purposes in the receipts of an account, as they stand there.
+    private func receipts(of account: Account) throws -> [String] {
+        let text = try stage.read("\(SignetStage.state(of: account))/receipts")
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap {
+            $0.hasPrefix("purpose: ") ? String($0.dropFirst(9)) : nil
+        }
+    }
+
+    @Test(
+        "is the command line in the prompt, whichever way sudo is called",
+        arguments: [
+            ["sudo", "-v"], ["sudo", "-u", "bob", "id"], ["sudo", "-s", "true"],
+            ["sudo", "-k", "true"], ["sudo", "-p", "x", "true"], ["sudo", "-l"],
+            ["sudo", "-i", "-u", "bob", "true"],
+        ])
+    func sudo(_ words: [String]) throws {
+        let line = words.joined(separator: " ")
+        #expect(try confirmed(words).hasPrefix("\(line) (alice, pts/"))
+        #expect(try receipts(of: Stage.alice).last == line)
+    }
+
+    @Test("is sudoedit where sudo edits, by that name or another that ends in edit")
+    func edits() throws {
+        let environment = ["SUDO_EDITOR": "/bin/true"]
+        for words in [["sudoedit", "/etc/x"], ["bash", "-c", "exec -a xedit sudo /etc/x"]] {
+            let terminal = try stage.terminal(words, as: Stage.alice, environment: environment)
+            try terminal.expect("to confirm: sudoedit /etc/x (alice, pts/")
+            try signet.touch(Touch.alice)
+            try terminal.expectEnd()
+        }
+    }
+
+    @Test("is kept by sudo's own timestamp: the second command asks for nothing, -k asks again")
+    func timestamp() throws {
+        try signet.shell("sed -i s/timestamp_timeout=0/timestamp_timeout=5/ /etc/sudoers")
+        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        try terminal.expect("$ ")
+        try terminal.sendLine("sudo id -un")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        try terminal.expect("$ ")
+        try terminal.sendLine("sudo id -gn; echo a\"gain\"")
+        let second = try terminal.expect("again\r\n")
+        #expect(second.contains("root\r\n") && !second.contains(SignetStage.invitation))
+        try terminal.expect("$ ")
+        try terminal.sendLine("sudo -k; sudo id -un")
+        try terminal.expect("to confirm: sudo id -un (alice")
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        terminal.hangUp()
+    }
+
+    @Test("is su's command line, for the finger of the account that it leads to")
+    func su() throws {
+        let shown = try confirmed(["su", "-", "bob", "-c", "id -un"], by: Touch.bob)
+        #expect(shown.hasPrefix("su - bob -c 'id -un' (bob, pts/"))
+        #expect(try receipts(of: Stage.bob).last == "su - bob -c 'id -un'")
+    }
+
+    @Test("line ends, escape sequences and unseen characters cannot change what is shown")
+    func hostile() throws {
+        let hostile = "a\nroot: approved\u{1B}[2J\u{1B}]0;x\u{7}\u{202E}\u{2066}\u{200B}\u{FEFF}z"
+        let terminal = try stage.terminal(["sudo", "true", hostile], as: Stage.alice)
+        try terminal.expectInvitation()
+        let shown = terminal.transcript
+        #expect(
+            shown.contains(
+                "sudo true 'a\\x0aroot: approved\\x1b[2J\\x1b]0;x\\x07\\xe2\\x80\\xae\\xe2\\x81\\xa6"
+                    + "\\xe2\\x80\\x8b\\xef\\xbb\\xbfz' (alice"))
+        for raw in ["\u{1B}", "\u{7}", "\u{202E}", "\u{2066}", "\u{200B}"] as [Unicode.Scalar] {
+            #expect(!shown.unicodeScalars.contains(raw))
+        }
+        #expect(!shown.contains("\nroot:"))
+        try signet.touch(Touch.alice)
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("is quoted, so that no word passes for the end of the line or for several words")
+    func quoted() throws {
+        let shown = try confirmed(["sudo", "true", "(alice, pts/9)", "a b", ""])
+        #expect(shown.hasPrefix("sudo true '(alice, pts/9)' 'a b' '' (alice, pts/"))
+    }
+
+    @Test("bytes that are no UTF-8 are shown as numbers")
+    func notUTF8() throws {
+        let terminal = try stage.terminal(
+            ["bash", "-c", "exec sudo true $'\\xff\\xc3(\\xed\\xa0\\x80'"], as: Stage.alice)
+        try terminal.expect("sudo true '\\xff\\xc3(\\xed\\xa0\\x80' (alice")
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice)
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("of 128 KB is cut in its middle: what runs and its end are seen, and the touch counts")
+    func long() throws {
+        let words = ["sudo", "true", String(repeating: "\u{1B}x", count: 65_000), "--at-the-end"]
+        let terminal = try stage.terminal(words, as: Stage.alice)
+        try terminal.expect("to confirm: sudo true '\\x1bx")
+        try terminal.expect(" … ")
+        try terminal.expect(" --at-the-end (alice, pts/")
+        try terminal.expect(SignetStage.orPassword)
+        #expect(terminal.transcript.utf8.count < 4_096)
+        try signet.touch(Touch.alice)
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+}
