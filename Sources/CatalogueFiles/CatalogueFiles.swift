@@ -7,7 +7,9 @@ extension Catalogue {
     /// there is none, or only one that somebody else than root could have put there.
     package static func ofCaller() -> Catalogue? {
         let isConsole = environmentValue("TERM") == "linux"
-        let languages = Languages(isConsole: isConsole) { environmentValue("\($0)").map { Bytes($0.utf8) } }
+        let languages = Languages(isConsole: isConsole) { variable in
+            environmentValue("\(variable)").map { Bytes($0.utf8) }
+        }
         return first(of: languages, in: directories.map { "\($0)" })
     }
 

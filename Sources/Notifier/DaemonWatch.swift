@@ -74,7 +74,7 @@ final class DaemonWatch {
             line = Line(socket: shared, watch: watch)
         } catch {
             // Where the service is not installed yet, or stopped: its start will tell.
-            if marker == nil { tell(.failed(NotificationText.absent(Bytes(error.description.utf8)))) }
+            if marker == nil { fail(error) }
         }
     }
 
@@ -95,7 +95,11 @@ final class DaemonWatch {
     private func started() {
         do throws(SystemFault) {
             if let marker, try marker.path.take() { connect() }
-        } catch { tell(.failed(NotificationText.absent(Bytes(error.description.utf8)))) }
+        } catch { fail(error) }
+    }
+
+    private func fail(_ fault: SystemFault) {
+        tell(.failed(NotificationText.absent(Bytes(fault.description.utf8))))
     }
 
     private func receive() {

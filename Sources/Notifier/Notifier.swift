@@ -66,8 +66,9 @@ package final class Notifier {
                     places.say(NotificationText.noAccount)
                     return finish(1)
                 }
-                let notifier = Notifier(try await BusConnection.connect(address: places.bus, limit: .seconds(10)),
-                    places, end: finish)
+                let bus = try await BusConnection.connect(
+                    address: places.bus, limit: .seconds(10))
+                let notifier = Notifier(bus, places, end: finish)
                 status.notifier = notifier
                 notifier.begin(Bytes(account.name.utf8))
             } catch {

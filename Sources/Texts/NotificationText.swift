@@ -44,7 +44,8 @@ package enum NotificationText {
         "the fingerprint service cannot be watched: \(why)"
     }
     /// Somebody else listens at the daemon's place.
-    package static let foreign: Text = "what listens at the fingerprint service's socket is not root's"
+    package static let foreign: Text =
+        "what listens at the fingerprint service's socket is not root's"
     /// There is no account to watch for.
     package static let noAccount: Text = "there is no account with this uid"
     /// Not a part of this installation.

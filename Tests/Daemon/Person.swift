@@ -25,7 +25,8 @@ extension Request {
         .authenticate(
             AuthenticateRequest(
                 account: person.bytes, challenge: Bytes(repeating: challenge, count: 32),
-                service: Bytes(service.utf8), terminal: Bytes((presence == .noTerminal ? "" : "/dev/pts/3").utf8),
+                service: Bytes(service.utf8),
+                terminal: presence == .noTerminal ? [] : Bytes("/dev/pts/3".utf8),
                 remoteHost: Bytes(remoteHost.utf8), requester: Bytes(requester.utf8),
                 purpose: Bytes("sudo id".utf8),
                 timeoutMilliseconds: milliseconds, maximumTries: tries,

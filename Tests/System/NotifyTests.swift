@@ -31,10 +31,12 @@ struct NotifyTests {
                 /usr/local/libexec/signet/signet-notify
             """)
         screen = try stage.start(
-            ["Xvfb", ":7", "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local"], as: Stage.alice)
+            ["Xvfb", ":7", "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local"],
+            as: Stage.alice)
         try screen.expect("7\n", within: .seconds(20))
         bus = try stage.start(
-            ["dbus-daemon", "--session", "--nofork", "--print-address=1",
+            [
+                "dbus-daemon", "--session", "--nofork", "--print-address=1",
                 "--address=\(Self.address)",
             ], as: Stage.alice, environment: Self.environment)
         try bus.expect("unix:path")
@@ -119,13 +121,14 @@ struct NotifyTests {
             ["/usr/local/bin/signet", "notify"], as: Stage.alice, environment: environment)
         #expect(lonely.ending == .exited(1))
         #expect(lonely.errors.hasPrefix("signet: the session's bus cannot be used: "))
-        for address in ["unixexec:path=/usr/bin/touch,argv1=/run/alice/ran", "nonce", "tcp:port=1"] {
+        let ran = "/run/alice/ran"
+        for address in ["unixexec:path=/usr/bin/touch,argv1=\(ran)", "nonce", "tcp:port=1"] {
             environment["DBUS_SESSION_BUS_ADDRESS"] = address
             let strange = try stage.run(
                 ["/usr/local/bin/signet", "notify"], as: Stage.alice, environment: environment)
             #expect(strange.ending == .exited(1), "\(address)")
         }
-        #expect(try stage.run(["test", "-e", "/run/alice/ran"]).ending == .exited(1))
+        #expect(try stage.run(["test", "-e", ran]).ending == .exited(1))
 
         let notifier = try notifier()
         let asking = try asking()
