@@ -46,9 +46,16 @@ let package = Package(
         .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
         .target(
+            name: "Doctor",
+            dependencies: [
+                "ConfigurationFiles", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
+            ], swiftSettings: common),
+        .target(
             name: "Control",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Policy", "Posix", "Statement", "Texts", "Wire",
+                "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix", "Statement", "Texts",
+                "Wire",
             ],
             swiftSettings: common),
         .executableTarget(
