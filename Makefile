@@ -22,14 +22,15 @@ FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
-PROGRAMS = signetd signet verify-password testbench
+PROGRAMS = signetd signet signet-notify verify-password testbench
 TESTBENCH = build/testbench
 
+# More programs are unpacked and not installed: see Tests/Stage/programs.
 BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
 	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname libpam-gnome-keyring \
-	libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login mount openssh-client \
-	openssl pamtester passwd perl-base sudo swtpm util-linux zsh
+TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
+	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
+	mount openssh-client openssl pamtester passwd perl-base sudo swtpm util-linux zsh
 CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
@@ -123,11 +124,13 @@ pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for tr
 	done
 
 # What is installed where, in one place: mode:file here:file there. `install`, `uninstall` and the
-# Debian packages go by it. Of a file that ends in .in, @LIBEXEC@ is filled in.
+# Debian packages go by it. In a file that ends in .in, @LIBEXEC@ and @BINDIR@ are
+# filled in.
 under = $(foreach file,$(wildcard $(1)),644:$(file):$(2)/$(notdir $(file)))
 INSTALLED = \
 	755:build/signetd:$(LIBEXEC)/signetd \
 	755:build/verify-password:$(LIBEXEC)/verify-password \
+	755:build/signet-notify:$(LIBEXEC)/signet-notify \
 	755:build/signet:$(PREFIX)/bin/signet \
 	644:build/pam_signet.so:$(PAMDIR)/pam_signet.so \
 	644:systemd/signetd.socket:$(SYSTEMDDIR)/signetd.socket \
@@ -160,7 +163,7 @@ EACH = set -eu; umask 022; filled=$$(mktemp); trap 'rm -f $$filled' EXIT; \
 	}; \
 	fill() { \
 		case $$file in \
-			*.in) sed 's,@LIBEXEC@,$(LIBEXEC),g' $$file > $$filled ;; \
+			*.in) sed 's,@LIBEXEC@,$(LIBEXEC),g; s,@BINDIR@,$(PREFIX)/bin,g' $$file > $$filled ;; \
 			*) cat $$file > $$filled ;; \
 		esac; \
 	}
@@ -230,4 +233,5 @@ deb-test: deb ## install, use, upgrade and purge the packages on a Debian of the
 	$(AS_ROOT) checks/package
 
 clean: ## remove all that was built
+	$(if $(wildcard .build/debian),$(AS_ROOT) rm -rf .build/debian)
 	rm -rf .build .build-release .build-module build

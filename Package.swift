@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "pam_signet", type: .dynamic, targets: ["PAMModule"]),
         .executable(name: "signetd", targets: ["signetd"]),
         .executable(name: "signet", targets: ["signet"]),
+        .executable(name: "signet-notify", targets: ["signet-notify"]),
         .executable(name: "verify-password", targets: ["verify-password"]),
     ],
     targets: [
@@ -64,6 +65,9 @@ let package = Package(
             swiftSettings: common),
 
         .target(
+            name: "CatalogueFiles", dependencies: ["Posix", "Texts", "Wire"],
+            swiftSettings: common),
+        .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
 
         // What is kept on disk.
@@ -90,9 +94,13 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix", "Statement", "Texts",
-                "Wire",
+                "CatalogueFiles", "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix",
+                "Statement", "Texts", "Wire",
             ],
+            swiftSettings: common),
+        .target(
+            name: "Notifier",
+            dependencies: ["Bus", "CatalogueFiles", "Loop", "Posix", "Texts", "Wire"],
             swiftSettings: common),
         .target(
             name: "PAMModule", dependencies: ["CPAMModule"],
@@ -112,6 +120,8 @@ let package = Package(
         .executableTarget(
             name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common),
         .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
+        .executableTarget(
+            name: "signet-notify", dependencies: ["Notifier"], swiftSettings: common),
         .executableTarget(
             name: "verify-password", dependencies: ["Password"], swiftSettings: common),
 
@@ -186,7 +196,8 @@ let package = Package(
             name: "TPMTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM"],
             path: "Tests/TPM", swiftSettings: common),
         .testTarget(
-            name: "VaultTests", dependencies: ["Crypto", "Posix", "TestSupport", "TPM", "Vault"],
+            name: "VaultTests",
+            dependencies: ["Crypto", "Posix", "TestSupport", "Texts", "TPM", "Vault"],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
             name: "StoreTests",
@@ -207,8 +218,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "Control", "Crypto", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
-                "TestSupport", "Wire", "signet",
+                "CatalogueFiles", "Control", "Crypto", "Doctor", "ModuleOptions", "Policy", "Posix",
+                "Statement", "TestSupport", "Texts", "Wire", "signet",
             ], path: "Tests/Control", swiftSettings: common),
         .testTarget(
             name: "PAMModuleTests",

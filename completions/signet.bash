@@ -68,8 +68,8 @@ _signet() {
     _signet_words
     cur=${words[-1]}
     previous=${words[-2]-}
-    commands=(status enroll list delete verify enable disable unlock readers vault log config
-        import-fprintd secret help)
+    commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
+        import-fprintd notify secret help)
     fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
         right-middle right-ring right-little)
 
@@ -127,7 +127,7 @@ _signet() {
         config) options=(--check --json) ;;
         'secret set') options=(--account --replace --json) ;;
         'secret get') options=(--account --no-newline --force) ;;
-        readers | help) options=(--json) ;;
+        readers | doctor | help) options=(--json) ;;
         *) return ;;
     esac
     if [[ $cur == -* ]]; then

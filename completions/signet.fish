@@ -56,17 +56,23 @@ complete -c signet -n '__signet_wants' -a readers -d 'the fingerprint readers of
 complete -c signet -n '__signet_wants' -a vault -d 'what keeps the keys'
 complete -c signet -n '__signet_wants' -a log -d 'the receipts of logins'
 complete -c signet -n '__signet_wants' -a config -d 'the settings in force'
+complete -c signet -n '__signet_wants' -a doctor \
+    -d 'what is wrong with this machine, and how to mend it'
 complete -c signet -n '__signet_wants' -a import-fprintd -d 'take over the fingers that fprintd knows'
+complete -c signet -n '__signet_wants' -a notify \
+    -d 'who asks for the finger, on the desktop'
 complete -c signet -n '__signet_wants' -a secret -d 'keep and release secrets'
 complete -c signet -n '__signet_wants' -a help -d 'what there is'
 complete -c signet -n '__signet_wants' -l version -d 'the version'
-complete -c signet -n '__signet_wants secret; or __signet_wants help secret' -a 'set get list delete'
+complete -c signet -n '__signet_wants secret; or __signet_wants help secret' \
+    -a 'set get list delete'
 complete -c signet -n '__signet_wants help' -a 'status enroll list delete verify enable disable
-    unlock readers vault log config import-fprintd secret help'
+    unlock readers vault log config doctor import-fprintd notify secret help'
 
 complete -c signet -s h -l help -d 'what the command takes'
 complete -c signet -l json -d 'answer in JSON' -n '__signet_is status enroll list delete verify \
-    enable disable unlock readers vault log config import-fprintd "secret set" "secret list" "secret delete" help'
+    enable disable unlock readers vault log config doctor import-fprintd "secret set" \
+    "secret list" "secret delete" help'
 complete -c signet -l account -x -a '(__fish_complete_users)' -d 'whose' -n '__signet_is status \
     enroll list delete verify enable disable unlock vault log import-fprintd "secret set" "secret get" \
     "secret list" "secret delete"'

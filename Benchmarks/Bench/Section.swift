@@ -11,6 +11,8 @@ enum Section: String, CaseIterable {
     case growth
     /// Secrets of 64 KB.
     case secrets
+    /// The message bus, and sleep.
+    case sleep
 
     /// Measures and prints.
     func run(in workshop: Workshop, mocksPolkit: Bool) throws {
@@ -19,6 +21,7 @@ enum Section: String, CaseIterable {
         case .vaults: try VaultSection(workshop: workshop).run()
         case .growth: try GrowthSection(workshop: workshop).run()
         case .secrets: try SecretSection(workshop: workshop).run()
+        case .sleep: try SleepSection(workshop: workshop).run()
         }
         print()
         // So that whoever reads a file sees how far it is.

@@ -79,7 +79,10 @@ final class SignetPeer: Peer {
     }
 
     private var command: [String] {
-        ["\(built)/testbench", "daemon", "--storage", "/run/bench/signet-reader"]
+        [
+            "\(built)/testbench", "daemon", "--storage", "/run/bench/signet-reader", "--lids",
+            "/run/lids",
+        ]
     }
 
     private func start() throws {

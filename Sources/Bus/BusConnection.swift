@@ -22,6 +22,8 @@ package final class BusConnection {
     private init(_ handle: ConnectionHandle) {
         self.handle = handle
         closing = ClosedWatch(handle) { [weak self] in self?.close() }
+        // It may have ended before anybody listened.
+        isOpen = !handle.isClosed
     }
 
     /// Connects to the bus that listens at this path; the environment has no say in it
@@ -30,6 +32,17 @@ package final class BusConnection {
         socket path: String, limit: Duration
     ) async throws(BusFault) -> BusConnection {
         guard let address = address(of: path) else { throw .invalidCall }
+        return try await connect(address: address, limit: limit)
+    }
+
+    /// Connects to the bus at an address of D-Bus, which must be of a Unix socket: others may start
+    /// programs or go over the network.
+    package static func connect(
+        address: String, limit: Duration
+    ) async throws(BusFault) -> BusConnection {
+        guard address.hasPrefix("unix:"), !address.contains(";"), !address.utf8.contains(0) else {
+            throw .invalidCall
+        }
         let (result, expired) = await limited(to: limit) {
             await ConnectionHandle.connect(to: address)
         }
@@ -165,6 +178,8 @@ package final class BusConnection {
             return .failure(error.isCancelled ? .cancelled : .noBus(error.message))
         }
     }
+
+    var isClosed: Bool { unsafe g_dbus_connection_is_closed(pointer) != 0 }
 
     func close() {
         unsafe g_dbus_connection_close(pointer, nil, nil, nil)

@@ -3,7 +3,7 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
-    case doctor
+    case doctor, notify
     case importFprintd = "import-fprintd"
     case secretSet = "secret set"
     case secretGet = "secret get"
@@ -16,8 +16,11 @@ enum Action: String, CaseIterable {
 
     /// All that it takes.
     var options: [Option] {
-        // What releases a secret writes that and nothing else.
-        self == .secretGet ? own + [.help] : own + [.json, .help]
+        switch self {
+        // What releases a secret writes that and nothing else; notices go to the desktop.
+        case .secretGet, .notify: own + [.help]
+        default: own + [.json, .help]
+        }
     }
 
     private var own: [Option] {
@@ -32,7 +35,7 @@ enum Action: String, CaseIterable {
         case .secretSet: [.account, .replace]
         case .secretGet: [.account, .noNewline, .force]
         case .secretList, .secretDelete: [.account]
-        case .readers, .doctor, .help: []
+        case .readers, .doctor, .notify, .help: []
         }
     }
 
@@ -46,7 +49,7 @@ enum Action: String, CaseIterable {
         case .help: ("[COMMAND]", 2)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
         case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
-            .doctor, .importFprintd:
+            .doctor, .importFprintd, .notify:
             ("", 0)
         }
     }
@@ -68,6 +71,7 @@ enum Action: String, CaseIterable {
         case .config: CommandHelp.config
         case .doctor: CommandHelp.doctor
         case .importFprintd: CommandHelp.importFprintd
+        case .notify: CommandHelp.notify
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet
         case .secretList: CommandHelp.secretList

@@ -71,9 +71,10 @@ extension Denial {
         case .tooManyRequests, .stopping, .suspending: .noService
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
-            .cancelled, .remoteSession, .queueFull, .notPermitted, .unknownAccount, .fingerTaken,
-            .fingerKnown, .tooManyFingers, .unknownFinger, .platformChanged, .secretExists,
-            .unknownSecret, .secretStale, .tooManySecrets, .notServed, .inBackground:
+            .cancelled, .remoteSession, .lidClosed, .otherSeat, .queueFull, .notPermitted,
+            .unknownAccount, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
+            .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
+            .notServed, .inBackground:
             .denied
         }
     }

@@ -7,7 +7,7 @@ extension Invocation {
     /// `signet doctor`
     func doctor() throws(CommandFault) {
         let machine = surroundings.machine
-        let findings = machine.examine(view(of: machine))
+        let findings = machine.examine { view(of: machine) }
         let counts = FindingCounts(findings)
         say(Checkup(findings, counts).document, Checkup(findings, counts).lines)
         guard let worst = counts.worst, worst.exitCode != .done else { return }
@@ -118,16 +118,14 @@ private struct Checkup {
     }
 
     private func row(_ label: Text, _ text: Text) -> Text {
-        let width = max(CommandDoctor.why.string.count, CommandDoctor.mend.string.count) + 2
-        let filler = String(repeating: " ", count: max(0, width - label.string.count))
-        return "\(label)\(filler.text)\(text)"
+        "\(cell: label, column: [CommandDoctor.why, CommandDoctor.mend])\(text)"
     }
 
     var document: JSON {
         .document(
             "doctor",
             [
-                ("worst", .optional(counts.worst) { .string($0.rawValue) }),
+                ("worst", .optional(counts.worst) { .string($0.word) }),
                 ("sound", .bool((counts.worst ?? .note) == .note)),
                 (
                     "counts",
@@ -144,8 +142,8 @@ private struct Checkup {
 extension Finding {
     fileprivate var document: JSON {
         .object([
-            ("code", .string(code.rawValue)), ("level", .string(level.rawValue)),
-            ("area", .string(code.area.rawValue)), ("subject", .bytes(subject)),
+            ("code", .string(code.word)), ("level", .string(level.word)),
+            ("area", .string(code.area.word)), ("subject", .bytes(subject)),
             ("what", .bytes(what.bytes)), ("why", .bytes(why.bytes)), ("mend", .bytes(mend.bytes)),
         ])
     }

@@ -1,3 +1,4 @@
+import CatalogueFiles
 import Policy
 import Posix
 import Texts
@@ -54,6 +55,7 @@ package struct Invocation {
         case .log: try log()
         case .config: try config()
         case .doctor: try doctor()
+        case .notify: try notify()
         case .secretSet: try setSecret()
         case .secretGet: try getSecret()
         case .secretList: try listSecrets()

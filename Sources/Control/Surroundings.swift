@@ -30,6 +30,8 @@ package struct Surroundings: Sendable {
     package var errors: @Sendable (Bytes) -> Void = { writeAll($0, to: 2) }
     /// The columns of the terminal that output goes to; nil if it goes elsewhere.
     package var columns: @Sendable () -> Int? = { terminalColumns(1) }
+    /// The program that shows notices on a desktop, which belongs to this one.
+    package var notifier = programDirectory() + "/../libexec/signet/signet-notify"
     /// Becomes readable when a signal asks the program to end; -1 if none can.
     package var interrupts: Int32 = -1
     /// How long the daemon may take for its first answer, and for one after another.

@@ -56,7 +56,7 @@ extension VaultAnswer {
         var rows: [[Text]] = [
             [CommandVault.vault, CommandVault.kind(vault, isChosen: isChosen)]
         ]
-        if let trouble { rows.append([CommandVault.trouble, "\(trouble)"]) }
+        if let trouble { rows.append([CommandVault.trouble, "\(detail: trouble)"]) }
         guard !maker.isEmpty else { return rows }
         rows += [[CommandVault.maker, "\(maker)"], [CommandVault.policy, "\(policy)"]]
         guard !root.isEmpty else { return rows }

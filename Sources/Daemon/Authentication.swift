@@ -15,7 +15,11 @@ extension Service {
         if let denial = listDenial(request.service, account) { return .denial(denial) }
         if let denial = backgroundDenial(request, client) { return .denial(denial) }
         if case .deny(let denial) = standing(of: account) { return .denial(denial) }
-        let wish = wish(request, account, client.peer)
+        var wish = wish(request, account, client.peer)
+        switch await presence(of: client) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let seat): wish.seat = seat
+        }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let opensKeyring = mayHavePassword(request, account, client)
         let ruling = await told(request, account) {
@@ -25,7 +29,7 @@ extension Service {
         }
         switch ruling {
         case .deny(let denial):
-            queue.leave()
+            endTurn()
             return .denial(denial)
         case .allow(let proof):
             await release(proof, request, account, client)

@@ -52,7 +52,7 @@ extension Service {
             account: account, asker: Asker("signet enable (\(account.name))"), tries: 1,
             timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { queue.leave() }
+        defer { endTurn() }
         await openTemplatesForListing()
         await tidyReaders()
         var listed: [ReaderContents] = []

@@ -18,7 +18,7 @@ extension Service {
             account: account, asker: Asker("signet enroll (\(account.name))"), tries: 1,
             timeout: limit)
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { queue.leave() }
+        defer { endTurn() }
         // All accounts' fingers are compared with a new one.
         await openAllTemplates()
         await tidyReaders()
@@ -125,7 +125,7 @@ extension Service {
     ) async {
         guard prints.contains(where: \.isStoredOnReader) else { return }
         guard await hasTurnToForget(account, client) else { return }
-        defer { queue.leave() }
+        defer { endTurn() }
         await forget(prints, of: account)
     }
 
@@ -134,7 +134,7 @@ extension Service {
     private func forgetRemembered(of account: Account, _ client: any Client) async {
         guard await !readers.listing.isEmpty else { return }
         guard await hasTurnToForget(account, client) else { return }
-        defer { queue.leave() }
+        defer { endTurn() }
         await openAllTemplates()
         for reader in await readers.listing where reader.features.contains(.delete) {
             guard case .success(let contents) = await readers.list(reader.id) else { continue }

@@ -12,6 +12,8 @@ struct TouchWish {
     let asker: Asker
     let tries: Int
     let timeout: Duration
+    /// The seat whose readers are meant; nil for any.
+    var seat: String?
 }
 
 /// A finger that matched, and what remains to be done about it.
@@ -26,19 +28,32 @@ struct MatchedFinger {
 }
 
 extension Service {
-    /// Waits for the turn at the reader; nil when it has come. The caller ends it with
-    /// `queue.leave()`.
+    /// Waits for the turn at the reader; nil when it has come. The caller ends it with `endTurn()`.
+    ///
+    /// Sleep is delayed from here to there, and nobody has a turn on the way to it.
     func turnDenial(_ wish: TouchWish, _ client: any Client) async -> Denial? {
+        if logind.isSuspending { return Denial(.suspending) }
         let (turn, expired) = await limited(to: wish.timeout) { [queue] in
             await queue.turn(for: wish.asker, of: wish.account.uid) { inFront in
                 client.post(.notice(Notice(.waiting, subject: inFront)))
             }
         }
         switch turn {
-        case .granted: return nil
+        case .granted where logind.isSuspending:
+            queue.leave()
+            return Denial(.suspending)
+        case .granted:
+            logind.touchBegins()
+            return nil
         case .full(let inFront): return Denial(.queueFull, subject: inFront)
         case .cancelled: return Denial(expired ? .timedOut : .cancelled)
         }
+    }
+
+    /// Gives up the turn at the reader.
+    func endTurn() {
+        logind.touchEnds()
+        queue.leave()
     }
 
     /// Tries fingers against an account's prints until one matches, the tries are used up, the
@@ -61,7 +76,7 @@ extension Service {
             do throws(StoreFault) {
                 counted = try CountedTry(in: kept.lockout, at: now)
             } catch { return .deny(denial(for: error, wish.account)) }
-            switch await scan(gallery, until: end, client, examine) {
+            switch await scan(gallery, at: wish.seat, until: end, client, examine) {
             case .success(let found):
                 guard case .matched(let index, let updated) = found.result else {
                     mismatches += 1
@@ -110,13 +125,13 @@ extension Service {
     }
 
     private func scan(
-        _ gallery: Gallery, until end: Duration, _ client: any Client,
+        _ gallery: Gallery, at seat: String?, until end: Duration, _ client: any Client,
         _ examine: ReaderPool.Examination?
     ) async -> Result<ListedMatch, ReaderFault> {
         let left = end - clock.sinceBoot()
         guard left > .zero else { return .failure(.timedOut) }
         return await readers.match(
-            among: gallery.templates, limit: left, examine: examine
+            among: gallery.templates, at: seat, limit: left, examine: examine
         ) { client.post(.notice($0)) }
     }
 }

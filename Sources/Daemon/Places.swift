@@ -14,12 +14,17 @@ package struct Places: Sendable {
     package var credentials: String?
     /// The directory in which fprintd keeps prints.
     package var fprintd: String
+    /// The socket of the system's message bus.
+    package var systemBus: String
+    /// The directory in which the kernel tells of lids.
+    package var lids: String
 
     /// The places of the installed daemon.
     package init(
         state: String = "/var/lib/signet", socket: String = "/run/signet/signetd.sock",
         configuration: String = "/etc/signet/signet.conf", verifyPassword: String,
-        credentials: String? = nil, fprintd: String = "/var/lib/fprint"
+        credentials: String? = nil, systemBus: String = "/run/dbus/system_bus_socket",
+        lids: String = "/proc/acpi/button/lid", fprintd: String = "/var/lib/fprint"
     ) {
         self.state = state
         self.socket = socket
@@ -27,6 +32,8 @@ package struct Places: Sendable {
         self.verifyPassword = verifyPassword
         self.credentials = credentials
         self.fprintd = fprintd
+        self.systemBus = systemBus
+        self.lids = lids
     }
 }
 

@@ -73,13 +73,16 @@ package final class Program {
             let readers = onReader {
                 ReaderPool(ignoring: settings.words(Settings.ignoredReaders))
             }
+            // So is the bus: nobody shall wait for it when a finger is wanted.
+            let logind = Logind(socket: places.systemBus, journal: journal)
+            logind.connect()
             let state = try StateDirectory.open(
                 places.state, credentials: places.credentials, faults: faults)
             let vaults = vaults(of: state, settings)
             let service = try Service(
                 state: state, vaults: vaults, readers: await readers.value, settings: settings,
-                configurationFault: fault, clock: clock, journal: journal,
-                verifyPassword: places.verifyPassword, fprintd: FprintdStore(places.fprintd))
+                configurationFault: fault, clock: clock, journal: journal, logind: logind,
+                places: places)
             let listener = Listener(socket, configuration: settings, clock: clock, service: service)
             { [weak self] in self?.idleChanged($0) }
             service.mayRequest = { [weak listener] in listener?.mayRequest(uid: $0) ?? false }

@@ -4,6 +4,7 @@ import Posix
 import Reader
 import Statement
 import Store
+import Texts
 import Vault
 import Wire
 
@@ -168,7 +169,7 @@ extension Service {
                     guard index >= request.first, left > 0 else { continue }
                     left -= 1
                     guard let (statement, signature) = Receipt.split(text) else {
-                        return .denial(Denial(.storage, subject: Bytes("a damaged receipt".utf8)))
+                        return .denial(Denial(.storage, subject: Detail.receiptDamaged.bytes))
                     }
                     await client.send(
                         .receipt(Assertion(statement: statement, signature: signature)))
@@ -176,7 +177,7 @@ extension Service {
                 if page.receipts.isEmpty {
                     guard page.remainder == 0 else {
                         return .denial(
-                            Denial(.storage, subject: Bytes("the receipts end in damage".utf8)))
+                            Denial(.storage, subject: Detail.receiptsEndInDamage.bytes))
                     }
                     break
                 }

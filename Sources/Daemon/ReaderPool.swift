@@ -20,28 +20,40 @@ final class ReaderPool {
     var answers: [ReaderAnswer] { usable.map(ReaderAnswer.init) }
 
     /// The reader to enrol on: the one asked for, else the first.
-    func choose(_ id: Bytes?) -> ReaderDescription? {
+    func choose(_ id: Bytes?) async -> ReaderDescription? {
+        if let found = chosen(id) { return found }
+        return await readers.renew(after: .noReader) ? chosen(id) : nil
+    }
+
+    private func chosen(_ id: Bytes?) -> ReaderDescription? {
         guard let id else { return usable.first }
         return usable.first { Bytes($0.id.utf8) == id }
+    }
+
+    /// Whether there are readers, and all of them at other seats.
+    func areElsewhere(than seat: String) -> Bool {
+        let all = usable
+        return !all.isEmpty && !all.contains { $0.seat == seat }
     }
 
     /// Judges what a reader, by its id, keeps before it is asked for a finger; see
     /// `StorageExamination`.
     typealias Examination = @ServiceActor (String, ReaderContents) async -> Bool
 
-    /// Waits for a finger on every reader that has one of the templates; see `Readers.match`.
+    /// Waits for a finger on every reader of the seat (nil: of any) that has one of the templates;
+    /// see `Readers.match`.
     func match(
-        among templates: [Template], on reader: String? = nil, limit: Duration,
-        examine: Examination? = nil, tell: @escaping @ServiceActor (Notice) -> Void
+        among templates: [Template], on reader: String? = nil, at seat: String? = nil,
+        limit: Duration, examine: Examination? = nil,
+        tell: @escaping @ServiceActor (Notice) -> Void
     ) async -> Result<ListedMatch, ReaderFault> {
-        let ids = reader.map { [$0] } ?? usable.map(\.id)
-        do throws(ReaderFault) {
-            return .success(
-                try await readers.listAndMatch(
-                    among: templates, on: ids, limit: limit, examine: examine,
-                    observer: observer(tell)))
-        } catch {
-            return .failure(error)
+        await renewing(limit) { [self] limit throws(ReaderFault) in
+            let ids =
+                reader.map { [$0] }
+                ?? usable.filter { seat == nil || $0.seat == seat }.map(\.id)
+            return try await readers.listAndMatch(
+                among: templates, on: ids, limit: limit, examine: examine,
+                observer: observer(tell))
         }
     }
 
@@ -50,15 +62,40 @@ final class ReaderPool {
         _ finger: Finger, account: String, on reader: String, limit: Duration,
         examine: @escaping Examination, tell: @escaping @ServiceActor (Notice) -> Void
     ) async -> Result<(template: Template, contents: ReaderContents?), ReaderFault> {
+        await renewing(limit) { [self] limit throws(ReaderFault) in
+            try await readers.listAndEnroll(
+                finger, account: account, on: reader, limit: limit, examine: examine,
+                observer: observer(tell))
+        }
+    }
+
+    /// Runs something on readers, and once more where they had to be found anew; both together take
+    /// no longer than the limit.
+    private func renewing<Value>(
+        _ limit: Duration, _ body: @ReaderActor (Duration) async throws(ReaderFault) -> Value
+    ) async -> Result<Value, ReaderFault> {
+        let end = SuspendingClock.now + limit
         do throws(ReaderFault) {
-            return .success(
-                try await readers.listAndEnroll(
-                    finger, account: account, on: reader, limit: limit, examine: examine,
-                    observer: observer(tell)))
+            return .success(try await body(limit))
+        } catch {
+            guard await readers.renew(after: error) else { return .failure(error) }
+        }
+        let left = end - SuspendingClock.now
+        guard left > .zero, !Task.isCancelled else {
+            return .failure(left > .zero ? .cancelled : .timedOut)
+        }
+        do throws(ReaderFault) {
+            return .success(try await body(left))
         } catch {
             return .failure(error)
         }
     }
+
+    /// Ends what runs, closes the readers, and lets nothing run until `resume()`.
+    func suspend() async { await readers.suspend() }
+
+    /// Lets the readers be used again.
+    func resume() { readers.resume() }
 
     /// The readers that list what they keep.
     var listing: [ReaderDescription] { usable.filter { $0.features.contains(.list) } }
@@ -172,6 +209,7 @@ extension Denial {
         case .busy: self.init(.readerBusy)
         case .cancelled: self.init(.cancelled)
         case .timedOut: self.init(.timedOut)
+        case .suspended: self.init(.suspending)
         case .duplicate: self.init(.fingerTaken)
         case .full: self.init(.tooManyFingers)
         case .notSupported, .protocolError, .notFound, .invalidTemplate:

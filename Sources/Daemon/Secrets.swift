@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Statement
 import Store
+import Texts
 import Vault
 import Wire
 
@@ -121,9 +122,13 @@ extension Service {
         do throws(SystemFault) {
             matter = try SignedMatter(secret: name)
         } catch { return .denial(denial(for: .file(.system(error)), account)) }
-        let wish = TouchWish(
+        var wish = TouchWish(
             account: account, asker: Asker("signet secret get (\(account.name))"),
             tries: min(Self.tries, settings.count(Settings.touchTries)), timeout: timeout)
+        switch await presence(of: client) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let seat): wish.seat = seat
+        }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let touched = await touch(wish, matter, until: end, client) {
             (standing) throws(StoreFault) in
@@ -131,7 +136,7 @@ extension Service {
         }
         switch touched {
         case .deny(let denial):
-            queue.leave()
+            endTurn()
             return .denial(denial)
         case .allow(let proof):
             settleAfterwards(proof, account, client)
@@ -313,8 +318,6 @@ enum SecretPurpose {
 extension Denial {
     /// What is kept of a secret was damaged or altered.
     fileprivate static var damagedSecret: Denial {
-        Denial(
-            .storage,
-            subject: Bytes("the secret is damaged: delete it, or set it again".utf8))
+        Denial(.storage, subject: Detail.secretDamaged.bytes)
     }
 }

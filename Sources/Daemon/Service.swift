@@ -16,6 +16,9 @@ final class Service: Answering {
     let configurationFault: ConfigurationFault?
     let clock: Clock
     let journal: DecisionJournal
+    let logind: Logind
+    /// The directory in which the kernel tells of lids.
+    let lids: String
     let queue: TouchQueue
     let passwords: PasswordProof
     let vaults: Vaults
@@ -36,21 +39,25 @@ final class Service: Answering {
     init(
         state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
-        verifyPassword: String, fprintd: FprintdStore
+        logind: Logind, places: Places
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
-        self.fprintd = fprintd
+        fprintd = FprintdStore(places.fprintd)
         self.state = state
         self.readers = readers
         self.settings = settings
         self.configurationFault = configurationFault
         self.clock = clock
         self.journal = journal
+        self.logind = logind
+        lids = places.lids
         queue = TouchQueue(limit: settings.count(Settings.touchWaiting))
         passwords = PasswordProof(
-            program: verifyPassword,
+            program: places.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
+        logind.closeReaders = { await readers.suspend() }
+        logind.openReaders = { await readers.resume() }
     }
 
     func answer(_ request: Request, from client: any Client) async -> Answer {

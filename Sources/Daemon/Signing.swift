@@ -2,6 +2,7 @@ import Crypto
 import Posix
 import Statement
 import Store
+import Texts
 import Vault
 import Wire
 
@@ -90,11 +91,10 @@ extension Service {
         journal.fault(error.description, account: account.name)
         switch error {
         case .trouble(.platformChanged):
-            let what = "it was sealed in another state of the system (PCR): set it again"
-            return Denial(.vaultUnavailable, subject: Bytes(what.utf8))
+            return Denial(.vaultUnavailable, subject: Detail.sealedInOtherState.bytes)
         case .crypto, .trouble: return Denial(of: error)
         case .doesNotOpen, .malformed:
-            return Denial(.storage, subject: Bytes("what was sealed does not open".utf8))
+            return Denial(.storage, subject: Detail.sealedDoesNotOpen.bytes)
         }
     }
 

@@ -163,14 +163,14 @@ extension Service {
                 journal.fault(error.description, account: account.name)
             }
             guard proof.unrecorded != nil || proof.finger.updated != nil else {
-                return queue.leave()
+                return endTurn()
             }
             onService { [self] in
                 if let storage = proof.unrecorded {
                     await record(storage, proof.credential, account, proof.kept)
                 }
                 await keepUpdate(proof.finger, account, proof.kept)
-                queue.leave()
+                endTurn()
             }
         }
     }

@@ -1,6 +1,7 @@
 import Policy
 import Posix
 import Store
+import Texts
 import Vault
 import Wire
 
@@ -28,8 +29,7 @@ extension Service {
             // They went along, unless something failed: nobody shall give up a vault that has them.
             guard let kept = try kept(account), await moveTemplates(of: account, kept, to: kind)
             else {
-                let what = "the fingerprints did not move, run it again"
-                return .denial(Denial(.storage, subject: Bytes(what.utf8)))
+                return .denial(Denial(.storage, subject: Detail.printsNotMoved.bytes))
             }
             return answer
         }

@@ -11,12 +11,16 @@ extension Service {
     ) async -> Answer {
         let timeout = touchTime(milliseconds)
         let end = clock.sinceBoot() + timeout
-        let wish = TouchWish(
+        var wish = TouchWish(
             account: account, asker: Asker("signet verify (\(account.name))"), tries: 1,
             timeout: timeout)
         if case .deny(let denial) = fingers(of: account) { return .denial(denial) }
+        switch await presence(of: client) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let seat): wish.seat = seat
+        }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { queue.leave() }
+        defer { endTurn() }
         switch fingers(of: account) {
         case .deny(let denial): return .denial(denial)
         case .allow(let (kept, enrolment)):

@@ -64,7 +64,7 @@ extension Service {
         _ request: AuthenticateRequest, _ account: Account,
         _ touch: () async -> Result
     ) async -> Result {
-        guard request.terminal.isEmpty else { return await touch() }
+        guard request.presence == .noTerminal else { return await touch() }
         let number = watchers.began(request, of: account)
         defer { watchers.ended(number) }
         return await touch()

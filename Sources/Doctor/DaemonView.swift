@@ -116,18 +116,15 @@ extension AccountView {
         var findings: [Finding] = []
         if let why = status.closed { findings.append(.fingersClosed(name, reason: why)) }
         if status.damaged > 0 { findings.append(.printsDamaged(name, count: status.damaged)) }
-        let since: Text = status.since.map { " since \(Text.date($0))" } ?? ""
         switch status.state {
         case .valid: break
         case .invalidated:
-            findings.append(
-                .credentialInvalid(
-                    name, cause: status.cause?.text ?? "the fingers have changed", since: since,
-                    wayOn: CommandStatus.wayOn(status) ?? ""))
-        case .disabled: findings.append(.loginDisabled(name, since: since))
+            findings.append(.credentialInvalid(name, status))
+        case .disabled: findings.append(.loginDisabled(name, since: status.since.map(Text.date)))
         case .none where status.prints > 0: findings.append(.loginOff(name))
         case .none: findings.append(.noFinger(name))
         }
+        if let setting = status.keptOut { findings.append(.keptOut(name, setting: setting)) }
         switch status.lock {
         case .open: break
         case .forNow: findings.append(.lockedForNow(name, seconds: status.seconds ?? 0))

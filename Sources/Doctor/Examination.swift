@@ -7,15 +7,17 @@ extension Machine {
     /// All that is wrong with this machine: by area, in each the worst first.
     ///
     /// - Parameters:
-    ///   - view: what the daemon tells.
     ///   - version: that of the program that looks.
+    ///   - ask: what the daemon tells. It is asked when all files have been looked at: what it finds
+    ///     damaged when it looks itself, it settles.
     package func examine(
-        _ view: DaemonView, version: Bytes = Version.text.bytes
+        version: Bytes = Version.text.bytes, asking ask: () -> DaemonView
     ) -> [Finding] {
         let fault = configurationFault()
         var findings = stackFindings(version)
         findings += stateFindings() + keyFindings() + settingFileFindings()
         findings += socketFindings()
+        let view = ask()
         findings += view.serviceFindings(
             version, files: fault, configuration: fault == nil ? configuration() : nil)
         findings += view.standingFindings(hasTPM: hasTPM)

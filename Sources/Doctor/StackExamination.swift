@@ -4,7 +4,10 @@ import Wire
 
 /// What is wrong with the stacks that name pam_signet, over all services.
 struct StackExamination {
-    let files: StackFiles
+    private let files: StackFiles
+    /// The names of all services.
+    private let services: [String]
+    private let chains: [String: [StackType: Chain]]
 
     /// Services that say the same thing about the same place are told together.
     private struct Remark: Hashable {
@@ -26,23 +29,29 @@ struct StackExamination {
         "system-login", "system-local-login", "system-remote-login", "system-services", "signet",
     ]
 
-    init(_ files: StackFiles) { self.files = files }
-
-    /// The names of all services.
-    var services: [String] {
-        files.names.filter { name in
+    /// Joins the stacks of all services.
+    init(_ files: StackFiles) {
+        self.files = files
+        services = files.names.filter { name in
             !name.hasPrefix("common-") && !StackExamination.fragments.contains(name)
         }
+        var chains: [String: [StackType: Chain]] = [:]
+        for service in services {
+            for type in StackType.allCases {
+                chains[service, default: [:]][type] = files.chain(of: service, type)
+            }
+        }
+        self.chains = chains
     }
 
     /// The services whose `auth` stack names the module.
     var using: [String] {
-        services.filter { !files.chain(of: $0, .auth).places(of: .signet).isEmpty }
+        services.filter { !chain(of: $0, .auth).places(of: .signet).isEmpty }
     }
 
     /// The files that the stacks of these services are made of, `/etc/pam.d/signet` not among them.
     var usedFiles: Set<String> {
-        using.reduce(into: []) { $0.formUnion(files.chain(of: $1, .auth).files) }
+        using.reduce(into: []) { $0.formUnion(chain(of: $1, .auth).files) }
     }
 
     /// Every path by which the module is named, with the services that do.
@@ -51,9 +60,9 @@ struct StackExamination {
         for service in services {
             var paths: Set<String> = []
             for type in [StackType.auth, .password] {
-                for handler in files.chain(of: service, type).handlers {
+                for handler in chain(of: service, type).handlers {
                     guard case .module(let path, _) = handler.call,
-                        ModuleRole(handler) == .signet
+                        handler.role == .signet
                     else { continue }
                     paths.insert(path)
                 }
@@ -78,6 +87,10 @@ struct StackExamination {
         }
     }
 
+    private func chain(of service: String, _ type: StackType) -> Chain {
+        chains[service]?[type] ?? Chain()
+    }
+
     /// Names with commas between; not more than can be read at a glance.
     static func list(_ names: [String]) -> Bytes {
         let shown = names.prefix(6).joined(separator: ", ")
@@ -89,12 +102,12 @@ extension StackExamination {
     private func remarks(on service: String) -> [Remark] {
         var remarks: [Remark] = []
         for type in [StackType.account, .session] {
-            for handler in files.chain(of: service, type).handlers
-            where ModuleRole(handler) == .signet {
+            for handler in chain(of: service, type).handlers
+            where handler.role == .signet {
                 remarks.append(Remark(kind: .type(type.rawValue), place: handler.place))
             }
         }
-        let chain = files.chain(of: service, .auth)
+        let chain = chain(of: service, .auth)
         let ours = chain.places(of: .signet)
         guard let first = ours.first else { return remarks.unique }
         let file = chain.handlers[first].file

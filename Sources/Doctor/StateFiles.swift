@@ -66,10 +66,12 @@ extension Machine {
         }
         // Without the record the account was not made to its end, and is nobody's.
         if found.contains("account") {
-            for name in ["lockout", "counter"] where !found.contains(name) {
-                findings.append(
-                    .fileMissing(
-                        "\(directory)/\(name)".bytes, account: (account(uid) ?? name).bytes))
+            let account = (account(uid) ?? name).bytes
+            if !found.contains("lockout") {
+                findings.append(.fileMissing("\(directory)/lockout".bytes, account: account))
+            }
+            if !found.contains("counter") {
+                findings.append(.counterMissing("\(directory)/counter".bytes, account: account))
             }
         }
         return findings

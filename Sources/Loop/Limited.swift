@@ -71,3 +71,30 @@ package final class Interruption {
         task?.cancel()
     }
 }
+
+/// Runs `body` and gives what it returned; nil where that takes longer than `limit`.
+///
+/// Unlike `limited`, the caller goes on then: `body` is not cancelled, and ends for nobody.
+@ServiceActor
+package func unlessLate<Value: Sendable>(
+    _ limit: Duration, _ body: @escaping @ServiceActor () async -> Value
+) async -> Value? {
+    let first = FirstResult<Value>()
+    let timer = Timer(after: limit) { first.settle(nil) }
+    defer { timer.cancel() }
+    return await withCheckedContinuation { continuation in
+        first.continuation = continuation
+        onService { first.settle(await body()) }
+    }
+}
+
+/// Hands over one result, and passes over what comes after it.
+@ServiceActor
+private final class FirstResult<Value: Sendable> {
+    var continuation: CheckedContinuation<Value?, Never>?
+
+    func settle(_ value: Value?) {
+        continuation?.resume(returning: value)
+        continuation = nil
+    }
+}

@@ -81,8 +81,8 @@ extension Denial {
             .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerTaken,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
-            .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets, .notServed,
-            .inBackground:
+            .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
+            .notServed, .inBackground, .lidClosed, .otherSeat:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -93,7 +93,7 @@ extension DenialReason {
     fileprivate var isSilent: Bool {
         switch self {
         case .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
-            .unknownAccount, .notServed, .inBackground:
+            .unknownAccount, .notServed, .inBackground, .lidClosed, .otherSeat:
             true
         case .invalidated, .lockedForNow, .lockedUntilPassword, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .noMatch, .timedOut, .queueFull, .wrongPassword,

@@ -104,6 +104,18 @@ package enum Settings {
     package static let loginGroups = Setting(
         section: "login", key: "groups", standard: .words([]), accepts: .names,
         purpose: "groups whose members have fingerprint login, in the same way")
+    /// What `login.lid` and `login.seat` say where it is not `ignore`.
+    package static let refuse = "refuse"
+    /// `login.lid`
+    package static let loginLid = Setting(
+        section: "login", key: "lid", standard: .word(refuse),
+        accepts: .choice([refuse, "ignore"]),
+        purpose: "whether fingers are asked for while the lid is closed")
+    /// `login.seat`
+    package static let loginSeat = Setting(
+        section: "login", key: "seat", standard: .word(refuse),
+        accepts: .choice([refuse, "ignore"]),
+        purpose: "whether a session may use readers of another seat")
 
     /// `keyring.except`
     package static let keyringExcept = Setting(
@@ -137,7 +149,7 @@ package enum Settings {
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
         ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
-        loginAccounts, loginGroups, keyringExcept, vaultKind,
-        vaultTPM, vaultRegisters, vaultTimeout,
+        loginAccounts, loginGroups, loginLid, loginSeat, keyringExcept, vaultKind, vaultTPM,
+        vaultRegisters, vaultTimeout,
     ]
 }

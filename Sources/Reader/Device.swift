@@ -10,10 +10,16 @@ final class Device {
     let id: String
     let handle: DeviceHandle
     private let serial: String?
+    private let seat: String
     private(set) var isGone = false
+    /// Whether the machine is about to sleep, or sleeps.
+    private(set) var isSuspended = false
+    /// Whether it could be opened once, and then could not.
+    private(set) var isStale = false
 
     private var users = 0
     private var isOpen = false
+    private var wasOpen = false
     private var moving: Pending<Result<Void, ReaderFault>>?
     private var running: Operation?
     private var unplugging: SignalConnection?
@@ -21,20 +27,22 @@ final class Device {
     init(_ handle: DeviceHandle, id: String) {
         self.handle = handle
         self.id = id
-        serial = handle.serial
+        (serial, seat) = (handle.serial, handle.seat)
         // The context tells of it only after the reader was closed.
         unplugging = unsafe SignalConnection(handle.pointer, "notify::removed") { [weak self] _ in
             onReader { self?.unplugged() }
         }
     }
 
-    var description: ReaderDescription { handle.description(id: id, serial: serial) }
+    var description: ReaderDescription { handle.description(id: id, serial: serial, seat: seat) }
 
     /// What runs on the reader, and how to wait for its end.
     @ReaderActor
     private final class Operation {
         let end = Pending<Void>()
         var task: Task<Void, Never>?
+        /// Ends it with a fault, whether the driver heeds that or not.
+        var giveUp: (ReaderFault) -> Void = { _ in }
     }
 
     // MARK: Opening and closing
@@ -66,18 +74,42 @@ final class Device {
     /// Ends what runs, and closes the reader; returns when both are done.
     func shut() async {
         isGone = true
+        await quieten()
+    }
+
+    /// Ends what runs with `suspended` and closes the reader, whoever holds it open; returns when
+    /// that is done, or the driver has not heeded it for a while. Nothing runs until `resume()`.
+    func suspend() async {
+        isSuspended = true
+        running?.giveUp(.suspended)
+        let done = Pending<Void>()
+        let limit = Timer(onReaderAfter: Self.patience) { done.settle(()) }
+        onReader { [self] in
+            await quieten()
+            done.settle(())
+        }
+        await done.wait()
+        limit.cancel()
+    }
+
+    /// Lets the reader be used again.
+    func resume() { isSuspended = false }
+
+    private func quieten() async {
         if let running {
             running.task?.cancel()
             await running.end.wait()
         }
         while let moving { _ = await moving.wait() }
-        if isOpen { startClosing() }
+        // Somebody may have begun something since, if it was resumed meanwhile.
+        if isOpen, running == nil { startClosing() }
         while let moving { _ = await moving.wait() }
     }
 
     private func open() async throws(ReaderFault) {
         while let moving { _ = await moving.wait() }
         if isGone { throw .removed }
+        if isSuspended { throw .suspended }
         if isOpen { return }
         let opening = Pending<Result<Void, ReaderFault>>()
         moving = opening
@@ -85,9 +117,10 @@ final class Device {
         onReader { [self] in
             do throws(ReaderFault) {
                 try await handle.open()
-                isOpen = true
+                (isOpen, wasOpen, isStale) = (true, true, false)
                 finishMoving(.success(()))
             } catch {
+                isStale = wasOpen && error.mayBeOfStaleReader
                 finishMoving(.failure(error))
             }
         }
@@ -103,7 +136,8 @@ final class Device {
 
     /// Closes a reader that is unplugged or that nobody uses, once nothing runs on it.
     private func settle() {
-        if users == 0 || isGone, isOpen, moving == nil, running == nil { startClosing() }
+        guard isOpen, moving == nil, running == nil else { return }
+        if users == 0 || isGone || isSuspended { startClosing() }
     }
 
     private func startClosing() {
@@ -137,6 +171,10 @@ final class Device {
             settle()
         }
         operation.task = task
+        operation.giveUp = { fault in
+            task.cancel()
+            outcome.giveUp(fault, after: Self.patience)
+        }
         let deadline = Timer(onReaderAfter: limit) {
             task.cancel()
             outcome.giveUp(.timedOut, after: Self.patience)
@@ -158,6 +196,7 @@ final class Device {
             return .success(try await body())
         } catch {
             if error == .removed { isGone = true }
+            if isSuspended && error == .cancelled { return .failure(.suspended) }
             return .failure(isGone ? .removed : error)
         }
     }

@@ -25,12 +25,12 @@ import Wire
     @ReaderActor var deviceID: String { unsafe String(cString: fp_device_get_device_id(pointer)) }
 
     @ReaderActor
-    func description(id: String, serial: String?) -> ReaderDescription {
+    func description(id: String, serial: String?, seat: String) -> ReaderDescription {
         let kind = fp_image_device_get_type()
         let features = unsafe fp_device_get_features(pointer)
         return unsafe ReaderDescription(
             id: id, name: String(cString: fp_device_get_name(pointer)), driver: driver,
-            deviceID: deviceID, serial: serial,
+            deviceID: deviceID, serial: serial, seat: seat,
             scanType: fp_device_get_scan_type(pointer) == FP_SCAN_TYPE_PRESS ? .press : .swipe,
             enrolStages: Int(fp_device_get_nr_enroll_stages(pointer)),
             features: ReaderDescription.Features(rawValue: features.rawValue),

@@ -85,6 +85,7 @@ extension Readers {
         of galleries: [Gallery], limit: Duration,
         _ body: @escaping @ReaderActor (Gallery) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
+        if rest.isSuspended { throw .suspended }
         guard let only = galleries.first else { throw .noReader }
         if galleries.count == 1 { return try await run(body, on: only, limit: limit) }
         let (results, feed) = AsyncStream<Result<Value, ReaderFault>>.makeStream()

@@ -50,6 +50,8 @@ package struct ReaderDescription: Equatable, Sendable, Identifiable {
     package let deviceID: String
     /// The unit's serial number on its bus, where it has one.
     package let serial: String?
+    /// The seat that it was attached to as it was found; `seat0` where nobody said otherwise.
+    package let seat: String
     /// How a finger meets the reader.
     package let scanType: ScanType
     /// The scans that an enrolment takes.

@@ -28,6 +28,8 @@ package enum ReaderFault: Error, Equatable, Sendable {
     case cancelled
     /// The time limit passed.
     case timedOut
+    /// The machine is about to sleep.
+    case suspended
     /// Anything else, in the library's words, for the journal.
     case general(String)
 }
@@ -47,6 +49,16 @@ enum ScanFailure: Error {
 }
 
 extension ReaderFault {
+    /// Whether a reader that slept, or is not the one any more that was found, may fail like this.
+    var mayBeOfStaleReader: Bool {
+        switch self {
+        case .removed, .protocolError, .notFound, .general: true
+        case .noReader, .tooHot, .busy, .notSupported, .full, .duplicate, .invalidTemplate,
+            .cancelled, .timedOut, .suspended:
+            false
+        }
+    }
+
     /// Reads `FpDeviceError` and cancellation; a bad scan outside of a scan counts as general.
     init(_ error: GioFault) {
         if error.isCancelled {

@@ -13,13 +13,19 @@ package final class Readers {
     /// Runs after a reader was plugged in or unplugged.
     package var changed: (@ReaderActor () -> Void)?
 
-    private let context: Context
+    private var context: Context
     private(set) var devices: [Device] = []
     private var connections: [SignalConnection] = []
+    /// How the machine slept and woke up.
+    var rest = Rest()
 
     /// Finds the readers; takes as long as the drivers need for it.
     package init() {
         context = Context()
+        listen()
+    }
+
+    private func listen() {
         for handle in context.devices { add(handle) }
         connections = [
             unsafe SignalConnection(context.pointer, "device-added") { [weak self] address in
@@ -127,6 +133,13 @@ package final class Readers {
         for device in open { await device.shut() }
     }
 
+    /// Forgets the readers that are known, and finds them anew.
+    func enumerate() async {
+        await close()
+        context = Context()
+        listen()
+    }
+
     deinit {
         // Devices may only be closed on their own thread, and before the context goes.
         onReader { [devices, context] in
@@ -140,6 +153,7 @@ package final class Readers {
 
 extension Readers {
     private func device(_ id: String) throws(ReaderFault) -> Device {
+        if rest.isSuspended { throw .suspended }
         guard let device = devices.first(where: { $0.id == id && !$0.isGone }) else {
             throw .noReader
         }
@@ -154,6 +168,7 @@ extension Readers {
             id = "\(base)#\(number)"
         }
         devices.append(Device(handle, id: id))
+        rest.appeared()
     }
 
     private func appeared(_ address: UInt) {
@@ -169,6 +184,7 @@ extension Readers {
             return
         }
         devices.remove(at: index).unplugged()
+        rest.isDoubtful = true
         changed?()
     }
 }

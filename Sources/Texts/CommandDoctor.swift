@@ -2,7 +2,7 @@
 import Wire
 
 /// How bad a finding of `signet doctor` is.
-package enum FindingLevel: String, CaseIterable, Comparable, Sendable {
+package enum FindingLevel: CaseIterable, Comparable, Sendable {
     /// Good to know; nothing has to be done.
     case note
     /// Works, but not as it should, or not for long.
@@ -48,7 +48,7 @@ package enum FindingLevel: String, CaseIterable, Comparable, Sendable {
 }
 
 /// What a finding is about; findings are shown in this order.
-package enum FindingArea: String, CaseIterable, Sendable {
+package enum FindingArea: CaseIterable, Sendable {
     case stacks, files, service, accounts, reader, vault, machine, journal
 
     /// Above its findings.

@@ -4,13 +4,21 @@ import Wire
 /// Findings about accounts, readers and vaults, as the daemon tells of them.
 extension Finding {
     /// The key does not fit the fingers.
-    package static func credentialInvalid(
-        _ account: Bytes, cause: Text, since: Text, wayOn: Text
-    ) -> Finding {
-        Finding(
-            .credentialInvalid, account,
-            "fingerprint login is off for \(account)\(since): \(cause)",
-            why: "the key opens to just the fingers that it was made for. \(wayOn)",
+    package static func credentialInvalid(_ account: Bytes, _ status: StatusAnswer) -> Finding {
+        let cause: Text = status.cause?.text ?? "the fingers have changed"
+        let what: Text =
+            if let since = status.since {
+                "fingerprint login is off for \(account) since \(Text.date(since)): \(cause)"
+            } else {
+                "fingerprint login is off for \(account): \(cause)"
+            }
+        return Finding(
+            .credentialInvalid, account, what,
+            why: """
+                the key opens to just the fingers that it was made for. If the change was the \
+                account's own, turn login on again; see 'signet list' first
+                """,
+            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -18,8 +26,9 @@ extension Finding {
     package static func fingersClosed(_ account: Bytes, reason: Bytes) -> Finding {
         Finding(
             .fingersClosed, account,
-            "the fingerprints of \(account) cannot be opened: \(reason)",
+            "the fingerprints of \(account) cannot be opened: \(detail: reason)",
             why: "no touch lets in while that is so. docs/VAULT.md tells what to do for each cause",
+            // Untranslated: a command
             mend: "signet vault")
     }
 
@@ -32,6 +41,7 @@ extension Finding {
                 a file was damaged or altered. 'signet list' shows which; delete and enroll it \
                 again
                 """,
+            // Untranslated: a command
             mend: "signet list --account \(Shell.word(account))")
     }
 
@@ -41,6 +51,7 @@ extension Finding {
             .accountUnanswered, account,
             "the daemon does not tell how things stand for \(account): \(reason)",
             why: "no touch of this account lets in",
+            // Untranslated: a command
             mend: "journalctl -t signetd -n 20")
     }
 
@@ -50,16 +61,28 @@ extension Finding {
             .loginOff, account,
             "\(account) has fingers enrolled, and no key for them",
             why: "no touch lets in until login by finger is turned on",
+            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
     }
 
     /// Somebody turned login off.
-    package static func loginDisabled(_ account: Bytes, since: Text) -> Finding {
+    package static func loginDisabled(_ account: Bytes, since: Text?) -> Finding {
         Finding(
             .loginDisabled, account,
-            "fingerprint login was turned off for \(account)\(since)",
+            since.map { "fingerprint login was turned off for \(account) on \($0)" }
+                ?? "fingerprint login was turned off for \(account)",
             why: "somebody wanted it so; the fingers stay",
+            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
+    }
+
+    /// The administrator's lists keep the account out.
+    package static func keptOut(_ account: Bytes, setting: Bytes) -> Finding {
+        Finding(
+            .keptOut, account, CommandStatus.keptOut(account, setting),
+            why: "somebody wanted it so; fingers may be enrolled all the same",
+            // Untranslated: a command
+            mend: "signet config")
     }
 
     /// The account has no finger.
@@ -68,6 +91,7 @@ extension Finding {
             .noFinger, account,
             "\(account) has no finger enrolled",
             why: "the module stays out of this account's logins",
+            // Untranslated: a command
             mend: "signet enroll --account \(Shell.word(account))")
     }
 
@@ -77,6 +101,7 @@ extension Finding {
             .lockedForNow, account,
             "the finger of \(account) is kept out for \(number: seconds) s more",
             why: "too many fingers did not match. It ends by itself; the password works",
+            // Untranslated: a command
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -86,6 +111,7 @@ extension Finding {
             .lockedOut, account,
             "the finger of \(account) is kept out until the password is given",
             why: "twenty fingers did not match since the last that did: did somebody guess?",
+            // Untranslated: a command
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -98,6 +124,7 @@ extension Finding {
                 they match on that reader only. Plug it in, or delete them and enroll on the \
                 one that is there
                 """,
+            // Untranslated: a command
             mend: "signet list --account \(Shell.word(account))")
     }
 
@@ -106,7 +133,8 @@ extension Finding {
         Finding(
             .keyringStale, account,
             "a touch does not open the keyring of \(account) any more",
-            why: "\(reason)",
+            why: reason,
+            // Untranslated: a command
             mend: "signet enable --keyring --account \(Shell.word(account))")
     }
 
@@ -116,6 +144,7 @@ extension Finding {
             .secretsStale, account,
             "secrets of \(account) cannot be opened any more: \(names)",
             why: "they were kept for other fingers, or are damaged. Keep them anew, or delete them",
+            // Untranslated: a command
             mend: "signet secret list --account \(Shell.word(account))")
     }
 
@@ -125,6 +154,7 @@ extension Finding {
             .manyAccounts, [],
             "only the first \(number: count) accounts were asked about",
             why: "the doctor stays quick. Ask about another by name",
+            // Untranslated: a command
             mend: "signet status --account NAME")
     }
 
@@ -136,6 +166,7 @@ extension Finding {
             nobody can touch anything. Is it plugged in, supported by libfprint, and not in \
             reader.ignore of the configuration?
             """,
+        // Untranslated: a command
         mend: "lsusb; signet config")
 
     /// fprintd has the reader.
@@ -143,6 +174,7 @@ extension Finding {
         .fprintdRunning, Bytes("fprintd".utf8),
         "fprintd is running",
         why: "only one program can have the reader: while it is open there, touches fail here",
+        // Untranslated: a command
         mend: "systemctl mask --now fprintd.service")
 
     /// fprintd may come.
@@ -150,14 +182,16 @@ extension Finding {
         .fprintdInstalled, Bytes("fprintd".utf8),
         "fprintd is installed, and starts when a desktop asks for it",
         why: "only one program can have the reader. Mask it, if nothing needs it",
+        // Untranslated: a command
         mend: "systemctl mask --now fprintd.service")
 
     /// The vault that new keys are made in cannot be used.
     package static func vaultTrouble(_ vault: Bytes, reason: Bytes) -> Finding {
         Finding(
             .vaultTrouble, vault,
-            "the vault '\(vault)' is wanted and cannot be used: \(reason)",
+            "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
             why: "no key can be made, and those in it do not open. docs/VAULT.md tells what to do",
+            // Untranslated: a command
             mend: "signet vault")
     }
 
@@ -167,6 +201,7 @@ extension Finding {
             .tpmAccess, path,
             "\(path) does not belong to the group tss, or the group may not use it",
             why: "the daemon has no capabilities, and comes to the TPM as a member of that group",
+            // Untranslated: a command
             mend: """
                 systemd-sysusers signet.conf; chgrp tss \(Shell.word(path)); \
                 chmod 660 \(Shell.word(path))
@@ -178,6 +213,7 @@ extension Finding {
         .tpmUnused, Bytes("file".utf8),
         "this machine has a TPM, and new keys are kept in files",
         why: "a copy of the whole disk opens what is in files, and nothing of what is in the TPM",
+        // Untranslated: a command
         mend: "signet vault")
 }
 #endif

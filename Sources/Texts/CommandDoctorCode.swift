@@ -1,90 +1,30 @@
 #if !hasFeature(Embedded)
-/// All that `signet doctor` can find; the raw value is for programs. docs/DOCTOR.md tells of each.
-package enum FindingCode: String, CaseIterable, Sendable {
-    case passwordUnreachable = "password-unreachable"
-    case noPassword = "no-password"
-    case stackOpen = "stack-open"
-    case includeMissing = "include-missing"
-    case includeLoop = "include-loop"
-    case passwordStackRecursive = "password-stack-recursive"
-    case passwordStackOpen = "password-stack-open"
-    case passwordStackMissing = "password-stack-missing"
-    case passwordStackClosed = "password-stack-closed"
-    case passwordLostAfterFault = "password-lost-after-fault"
-    case gateSkipped = "gate-skipped"
-    case longJump = "long-jump"
-    case wrongType = "wrong-type"
-    case moduleOption = "module-option"
-    case stackBroken = "stack-broken"
-    case moduleMissing = "module-missing"
-    case passwordLostAfterMismatch = "password-lost-after-mismatch"
-    case touchNotEnough = "touch-not-enough"
-    case fingersCounted = "fingers-counted"
-    case moduleTwice = "module-twice"
-    case otherFingerprint = "other-fingerprint"
-    case moduleUnused = "module-unused"
-    case failuresStay = "failures-stay"
-    case socketElsewhere = "socket-elsewhere"
-    case stackTangled = "stack-tangled"
+/// All that `signet doctor` can find; docs/DOCTOR.md tells of each.
+package enum FindingCode: CaseIterable, Sendable {
+    case passwordUnreachable, noPassword, stackOpen, includeMissing, includeLoop
+    case passwordStackRecursive, passwordStackOpen, passwordStackMissing, passwordStackClosed
+    case passwordLostAfterFault, gateSkipped, longJump, wrongType, moduleOption, stackBroken
+    case moduleMissing, passwordLostAfterMismatch, touchNotEnough, fingersCounted, moduleTwice
+    case otherFingerprint, moduleUnused, failuresStay, socketElsewhere, stackTangled
 
-    case fileOwner = "file-owner"
-    case fileWritable = "file-writable"
-    case fileExposed = "file-exposed"
-    case stateFileSystem = "state-file-system"
-    case fileUnreadable = "file-unreadable"
-    case fileKind = "file-kind"
-    case fileLinked = "file-linked"
-    case fileMissing = "file-missing"
-    case keyDamaged = "key-damaged"
-    case keyOfAnother = "key-of-another"
-    case keyOfNobody = "key-of-nobody"
-    case keyHalfChanged = "key-half-changed"
-    case keyAndMark = "key-and-mark"
-    case fileForeign = "file-foreign"
-    case stateVolatile = "state-volatile"
-    case stateNone = "state-none"
-    case needsRoot = "needs-root"
+    case fileOwner, fileWritable, fileExposed, stateFileSystem, fileUnreadable, fileKind
+    case fileLinked, fileMissing, keyDamaged, keyOfAnother, keyOfNobody, keyHalfChanged
+    case keyAndMark, counterMissing, fileForeign, stateVolatile, stateNone, needsRoot
 
-    case serviceForeign = "service-foreign"
-    case socketMissing = "socket-missing"
-    case socketDisabled = "socket-disabled"
-    case serviceSilent = "service-silent"
-    case versionDaemon = "version-daemon"
-    case versionModule = "version-module"
-    case configurationRefused = "configuration-refused"
-    case configurationOld = "configuration-old"
+    case serviceForeign, socketMissing, socketDisabled, serviceSilent, versionDaemon
+    case versionModule, configurationRefused, configurationOld
 
-    case credentialInvalid = "credential-invalid"
-    case fingersClosed = "fingers-closed"
-    case printsDamaged = "prints-damaged"
-    case accountUnanswered = "account-unanswered"
-    case loginOff = "login-off"
-    case lockedOut = "locked-out"
-    case printsElsewhere = "prints-elsewhere"
-    case keyringStale = "keyring-stale"
-    case secretsStale = "secrets-stale"
-    case loginDisabled = "login-disabled"
-    case noFinger = "no-finger"
-    case lockedForNow = "locked-for-now"
-    case manyAccounts = "many-accounts"
+    case credentialInvalid, fingersClosed, printsDamaged, accountUnanswered, loginOff, lockedOut
+    case printsElsewhere, keyringStale, secretsStale, loginDisabled, keptOut, noFinger
+    case lockedForNow, manyAccounts
 
-    case noReader = "no-reader"
-    case fprintdRunning = "fprintd-running"
-    case fprintdInstalled = "fprintd-installed"
+    case noReader, fprintdRunning, fprintdInstalled
 
-    case vaultTrouble = "vault-trouble"
-    case tpmAccess = "tpm-access"
-    case tpmUnused = "tpm-unused"
+    case vaultTrouble, tpmAccess, tpmUnused
 
-    case clockBehind = "clock-behind"
-    case clockUnsynchronised = "clock-unsynchronised"
-    case lidClosed = "lid-closed"
-    case secureBootOff = "secure-boot-off"
-    case swapPlain = "swap-plain"
-    case loginsClosed = "logins-closed"
+    case clockBehind, clockUnsynchronised, lidClosed, secureBootOff, swapPlain, loginsClosed
 
-    case journalAlert = "journal-alert"
-    case journalFailures = "journal-failures"
+    case journalAlert, journalFailures
 }
 
 extension FindingCode {
@@ -104,11 +44,12 @@ extension FindingCode {
             .fault
         case .passwordLostAfterMismatch, .touchNotEnough, .fingersCounted, .moduleTwice,
             .otherFingerprint, .moduleUnused, .keyOfNobody, .keyHalfChanged, .keyAndMark,
-            .fileForeign, .configurationOld, .loginOff, .lockedOut, .printsElsewhere,
+            .counterMissing, .fileForeign, .configurationOld, .loginOff, .lockedOut,
+            .printsElsewhere,
             .keyringStale, .secretsStale, .fprintdRunning, .tpmAccess, .journalAlert:
             .warning
         case .failuresStay, .socketElsewhere, .stackTangled, .stateVolatile, .stateNone,
-            .needsRoot, .loginDisabled, .noFinger, .lockedForNow, .manyAccounts,
+            .needsRoot, .loginDisabled, .keptOut, .noFinger, .lockedForNow, .manyAccounts,
             .fprintdInstalled, .tpmUnused, .clockUnsynchronised, .lidClosed, .secureBootOff,
             .swapPlain, .loginsClosed, .journalFailures:
             .note
@@ -127,13 +68,14 @@ extension FindingCode {
             .stacks
         case .fileOwner, .fileWritable, .fileExposed, .stateFileSystem, .fileUnreadable,
             .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .keyOfNobody,
-            .keyHalfChanged, .keyAndMark, .fileForeign, .stateVolatile, .stateNone, .needsRoot:
+            .keyHalfChanged, .keyAndMark, .counterMissing, .fileForeign, .stateVolatile, .stateNone,
+            .needsRoot:
             .files
         case .serviceForeign, .socketMissing, .socketDisabled, .serviceSilent, .versionDaemon,
             .versionModule, .configurationRefused, .configurationOld:
             .service
         case .credentialInvalid, .fingersClosed, .printsDamaged, .accountUnanswered, .loginOff,
-            .lockedOut, .printsElsewhere, .keyringStale, .secretsStale, .loginDisabled,
+            .lockedOut, .printsElsewhere, .keyringStale, .secretsStale, .loginDisabled, .keptOut,
             .noFinger, .lockedForNow, .manyAccounts:
             .accounts
         case .noReader, .fprintdRunning, .fprintdInstalled: .reader

@@ -9,6 +9,7 @@ extension Finding {
             .fileOwner, path,
             "\(path) belongs to uid \(number: uid), not to root",
             why: "who owns it can exchange what logins depend on. What is not root's is refused",
+            // Untranslated: a command
             mend: "chown root:root \(Shell.word(path))")
     }
 
@@ -18,6 +19,7 @@ extension Finding {
             .fileWritable, path,
             "\(path) has the mode \(mode): others than root may write to it",
             why: "who writes there decides who gets in. What others may write is refused",
+            // Untranslated: a command
             mend: "chmod \(wanted) \(Shell.word(path))")
     }
 
@@ -30,6 +32,7 @@ extension Finding {
                 it is, or holds, what is sealed or counted for accounts, and the daemon refuses \
                 it like that
                 """,
+            // Untranslated: a command
             mend: "chmod \(wanted) \(Shell.word(path))")
     }
 
@@ -39,6 +42,7 @@ extension Finding {
             .fileUnreadable, path,
             "\(path) has the mode \(mode): others than root cannot use it",
             why: "a screen locker runs as its user, and finds no key, socket or stack then",
+            // Untranslated: a command
             mend: "chmod \(wanted) \(Shell.word(path))")
     }
 
@@ -48,6 +52,7 @@ extension Finding {
             .fileKind, path,
             "\(path) is a symbolic link, or something else than it should be",
             why: "it is refused. See what put it there, and move it out of the way",
+            // Untranslated: a command
             mend: "mv \(Shell.word(path)) /root/")
     }
 
@@ -57,19 +62,34 @@ extension Finding {
             .fileLinked, path,
             "\(path) has more than one hard link",
             why: "it can be read or changed by another name, and is refused",
+            // Untranslated: a command
             mend: """
                 cp -p \(Shell.word(path)) \(Shell.word(path + Bytes("~".utf8))) && \
                 mv \(Shell.word(path + Bytes("~".utf8))) \(Shell.word(path))
                 """)
     }
 
-    /// It is missing.
+    /// The record of failed matches is missing.
     package static func fileMissing(_ path: Bytes, account: Bytes) -> Finding {
         Finding(
             .fileMissing, path,
             "\(path) is missing",
             why: "the finger of \(account) is kept out until the record is made anew",
+            // Untranslated: a command
             mend: "signet unlock --account \(Shell.word(account))")
+    }
+
+    /// The counter of receipts is missing.
+    package static func counterMissing(_ path: Bytes, account: Bytes) -> Finding {
+        Finding(
+            .counterMissing, path,
+            "\(path) is missing",
+            why: """
+                who took it away may have taken receipts too. The next touch goes on with a \
+                number far behind the last receipt of \(account)
+                """,
+            // Untranslated: a command
+            mend: "signet log --verify --account \(Shell.word(account))")
     }
 
     /// Signet did not put it there.
@@ -78,6 +98,7 @@ extension Finding {
             .fileForeign, path,
             "\(path) is nothing of Signet's",
             why: "somebody put it between the keys. See what it is, and move it away",
+            // Untranslated: a command
             mend: "mv \(Shell.word(path)) /root/")
     }
 
@@ -87,6 +108,7 @@ extension Finding {
             .keyDamaged, path,
             "\(path) is no public key as Signet writes one",
             why: "the module refuses every touch of \(account), with an alert in the journal",
+            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -101,6 +123,7 @@ extension Finding {
                 the account was renamed, or its number was given to somebody else. The key \
                 lets neither of them in. If it is another person, remove what was kept
                 """,
+            // Untranslated: a command
             mend: """
                 rm -r /var/lib/signet/keys/\(number: uid).* \
                 /var/lib/signet/private/accounts/\(number: uid)
@@ -113,6 +136,7 @@ extension Finding {
             .keyOfNobody, path,
             "\(path) is the key of uid \(number: uid), which has no account",
             why: "who gets that number next inherits it, and is refused for it. Remove it",
+            // Untranslated: a command
             mend: """
                 rm -rf /var/lib/signet/keys/\(number: uid).* \
                 /var/lib/signet/private/accounts/\(number: uid)
@@ -125,6 +149,7 @@ extension Finding {
             .keyHalfChanged, path,
             "\(path) says that a key is being exchanged at this moment",
             why: "if nobody enrols or enables just now, a crash left it. The daemon clears it up",
+            // Untranslated: a command
             mend: "systemctl restart signetd")
     }
 
@@ -134,6 +159,7 @@ extension Finding {
             .keyAndMark, path,
             "\(path) says that a key was destroyed, and the key is there too",
             why: "one of them is not Signet's doing. Issue the key of \(account) anew",
+            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -146,6 +172,7 @@ extension Finding {
                 others than this machine's root may change what is there. Keys and counters \
                 belong on a disk of this machine
                 """,
+            // Untranslated: a command
             mend: "findmnt --target \(Shell.word(path))")
     }
 
@@ -155,6 +182,7 @@ extension Finding {
             .stateVolatile, path,
             "\(path) lies in memory",
             why: "fingers, keys and receipts are gone after the next start of the machine",
+            // Untranslated: a command
             mend: "findmnt --target \(Shell.word(path))")
     }
 
@@ -163,6 +191,7 @@ extension Finding {
         .stateNone, Bytes("/var/lib/signet".utf8),
         "/var/lib/signet is empty or not there",
         why: "the daemon makes it when it is first asked; until then nobody has a finger",
+        // Untranslated: a command
         mend: "signet enroll")
 
     /// The caller may not see all.
@@ -173,6 +202,7 @@ extension Finding {
         root may read
         """,
         why: "you are not root",
+        // Untranslated: a command
         mend: "sudo signet doctor")
 }
 #endif

@@ -8,6 +8,7 @@ extension Finding {
         .moduleUnused, [],
         "no service in /etc/pam.d uses pam_signet",
         why: "nobody is asked for a finger. The profile puts it into common-auth",
+        // Untranslated: a command
         mend: "pam-auth-update --enable signet")
 
     /// The module's file is not there.
@@ -19,6 +20,7 @@ extension Finding {
                 with the shipped stacks the password is asked for; a 'required' line locks \
                 everybody out. Install the module, or take it out of the stacks
                 """,
+            // Untranslated: a command
             mend: "pam-auth-update --remove signet")
     }
 
@@ -27,6 +29,7 @@ extension Finding {
         .passwordStackMissing, [],
         "/etc/pam.d/signet is not there",
         why: "the daemon accepts no password: nobody can enrol, enable or unlock",
+        // Untranslated: a command
         mend: """
             printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
             | install -m 644 /dev/stdin /etc/pam.d/signet
@@ -40,6 +43,7 @@ extension Finding {
             a touch would stand in for the password that guards the fingers, and the daemon \
             waits for itself. Let it name the password's module alone
             """,
+        // Untranslated: a command
         mend: """
             printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
             | install -m 644 /dev/stdin /etc/pam.d/signet
@@ -50,6 +54,7 @@ extension Finding {
         .passwordStackOpen, [],
         "/etc/pam.d/signet accepts a wrong password",
         why: "whoever sits at an open session can enrol a finger. Make the password 'required'",
+        // Untranslated: a command
         mend: """
             printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
             | install -m 644 /dev/stdin /etc/pam.d/signet
@@ -60,6 +65,7 @@ extension Finding {
         .passwordStackClosed, [],
         "/etc/pam.d/signet accepts no password",
         why: "nobody can enrol, enable or unlock. It has to name the password's module",
+        // Untranslated: a command
         mend: """
             printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
             | install -m 644 /dev/stdin /etc/pam.d/signet
@@ -97,6 +103,7 @@ extension Finding {
                 passwords and secrets would go to somebody else; Signet's own programs refuse \
                 to send any
                 """,
+            // Untranslated: a command
             mend: """
                 rm -f /run/signet/signetd.sock; chown root:root /run/signet; \
                 systemctl restart signetd.socket
@@ -108,6 +115,7 @@ extension Finding {
         .socketMissing, Bytes("/run/signet/signetd.sock".utf8),
         "there is no socket at /run/signet/signetd.sock",
         why: "nobody can ask the daemon, and it is not started: only passwords work",
+        // Untranslated: a command
         mend: "systemctl enable --now signetd.socket")
 
     /// The unit is not enabled.
@@ -115,14 +123,16 @@ extension Finding {
         .socketDisabled, Bytes("signetd.socket".utf8),
         "signetd.socket is not enabled",
         why: "after the next start of the machine only passwords work",
+        // Untranslated: a command
         mend: "systemctl unmask signetd.socket; systemctl enable --now signetd.socket")
 
     /// The daemon does not answer.
     package static func serviceSilent(_ reason: Text) -> Finding {
         Finding(
             .serviceSilent, Bytes("signetd".utf8),
-            "\(reason)",
+            reason,
             why: "only passwords work",
+            // Untranslated: a command
             mend: "systemctl restart signetd.socket signetd.service")
     }
 
@@ -132,6 +142,7 @@ extension Finding {
             .versionDaemon, Bytes("signetd".utf8),
             "the daemon that runs is \(version), this command is \(expected)",
             why: "an upgrade is complete only when the daemon was started anew",
+            // Untranslated: a command
             mend: "systemctl try-restart signetd")
     }
 
@@ -143,6 +154,7 @@ extension Finding {
             .versionModule, path,
             "the module \(path) is of version \(version), this command is \(expected)",
             why: "module and daemon may not understand each other. Install both anew",
+            // Untranslated: a command
             mend: "apt-get install --reinstall libpam-signet signet")
     }
 
@@ -152,6 +164,7 @@ extension Finding {
             .configurationRefused, Bytes("/etc/signet/signet.conf".utf8),
             "the configuration was refused: \(fault)",
             why: "the defaults are in force, not what was written there. Correct it, then restart",
+            // Untranslated: a command
             mend: "signet config --check; systemctl try-restart signetd")
     }
 
@@ -161,6 +174,7 @@ extension Finding {
             .configurationOld, Bytes("/etc/signet/signet.conf".utf8),
             "the running daemon does not use what the files say: \(names)",
             why: "it reads them when it starts",
+            // Untranslated: a command
             mend: "systemctl try-restart signetd")
     }
 }

@@ -104,6 +104,7 @@ extension Finding {
                 pam_faillock counts on until the next right password. That is safe, and may \
                 surprise
                 """,
+            // Untranslated: a command
             mend: "faillock")
     }
 
@@ -155,6 +156,7 @@ extension Finding {
             .socketElsewhere, services,
             "\(services): pam_signet is told to ask the daemon at \(path)",
             why: "this command, and everybody else, asks at /run/signet/signetd.sock",
+            // Untranslated: a command
             mend: "grep -r socket= /etc/pam.d")
     }
 
@@ -195,7 +197,10 @@ extension Finding {
     }
 
     /// The command that opens a file of /etc/pam.d.
-    static func edit(_ file: Bytes) -> Text { "sudoedit \(Shell.word(StackPlace.path(file)))" }
+    static func edit(_ file: Bytes) -> Text {
+        // Untranslated: a command
+        "${EDITOR:-vi} \(Shell.word(StackPlace.path(file)))"
+    }
 
     /// The file of `file:line`.
     private static func file(of place: Bytes) -> Bytes {

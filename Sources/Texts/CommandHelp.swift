@@ -62,6 +62,9 @@ package enum CommandHelp {
     package static let secretList: Text = "the names of the secrets, and whether they open"
     /// `secret delete`
     package static let secretDelete: Text = "delete a secret"
+    /// `notify`
+    package static let notify: Text =
+        "show on the desktop who asks for the finger where no terminal does"
     /// `help`
     package static let help: Text = "this text"
     /// `--version`

@@ -74,7 +74,9 @@ package enum CommandStatus {
             case 1: "1 enrolled"
             default: "\(number: status.prints) enrolled"
             }
-        if let why = status.closed { return "\(enrolled), which cannot be opened now: \(why)" }
+        if let why = status.closed {
+            return "\(enrolled), which cannot be opened now: \(detail: why)"
+        }
         guard status.damaged > 0 else { return enrolled }
         return "\(enrolled), \(number: status.damaged) damaged: delete and enroll them again"
     }

@@ -37,6 +37,8 @@ extension Denial {
             "the request came from the background, and no touch is asked for there"
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
+        case .lidClosed: "the lid is closed. Open it to use the finger, or use the password"
+        case .otherSeat: "the fingerprint reader is at another seat: use the password"
         case .vaultUnavailable: vaultText
         case .fingersClosed: closedText
         case .platformChanged:
@@ -62,7 +64,7 @@ extension Denial {
         guard let told else {
             return "the key cannot be used. Use the password; see 'signet vault'"
         }
-        return "the key cannot be used: \(told). Use the password; see 'signet vault'"
+        return "the key cannot be used: \(detail: told). Use the password; see 'signet vault'"
     }
 
     private var closedText: Text {
@@ -73,14 +75,14 @@ extension Denial {
                 """
         }
         return """
-            the stored fingerprints cannot be opened: \(told). Use the password. \
+            the stored fingerprints cannot be opened: \(detail: told). Use the password. \
             If it stays so: 'signet delete --all', then 'signet enroll'
             """
     }
 
     private var storageText: Text {
         guard let told else { return "what was needed could not be read or written" }
-        return "what was needed could not be read or written: \(told)"
+        return "what was needed could not be read or written: \(detail: told)"
     }
 
     private var queueText: Text {
@@ -129,7 +131,7 @@ extension Denial {
 
     private var failedText: Text {
         guard let told else { return "the fingerprint reader failed" }
-        return "the fingerprint reader failed: \(told)"
+        return "the fingerprint reader failed: \(detail: told)"
     }
 }
 

@@ -19,6 +19,8 @@ package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
         case words(Bytes)
         /// A text within the text.
         case text(Text)
+        /// English words, made harmless, that the catalogue may have.
+        case detail(Bytes)
         #if !hasFeature(Embedded)
         /// A text with spaces behind it, up to two behind the widest of its column.
         case cell(Text, column: [Text])
@@ -38,6 +40,11 @@ package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
     package init(stringInterpolation interpolation: Interpolation) {
         pattern = interpolation.pattern
         arguments = interpolation.arguments
+    }
+
+    private init(pattern: Bytes, arguments: [Argument]) {
+        self.pattern = pattern
+        self.arguments = arguments
     }
 
     /// A text that comes from outside, made harmless.
@@ -62,6 +69,7 @@ package struct Text: ExpressibleByStringInterpolation, Equatable, Sendable {
             switch argument {
             case .words(let words): filled.append(words)
             case .text(let text): filled.append(text.rendered(by: translation))
+            case .detail(let words): filled.append(Text.detail(words, by: translation))
             #if !hasFeature(Embedded)
             case .cell(let text, let column):
                 filled.append(Text.cell(text, in: column, by: translation))
@@ -104,6 +112,35 @@ extension Text {
             isMissing[directive.number - 1] = false
         }
         return isMissing.contains(true) ? nil : text
+    }
+
+    private static func detail(
+        _ words: Bytes, by translation: (Bytes) -> Bytes?
+    ) -> Bytes {
+        let whole = Text(pattern: pattern(of: words), arguments: [])
+        guard translation(whole.pattern) == nil else { return whole.rendered(by: translation) }
+        var head: Bytes = []
+        for byte in words {
+            if byte == UInt8(ascii: " "), head.last == UInt8(ascii: ":") {
+                let rest = Bytes(words.dropFirst(head.count + 1))
+                let text = Text(
+                    pattern: pattern(of: head) + StaticString(" %1$s").bytes,
+                    arguments: [.words(rest)])
+                return text.rendered(by: translation)
+            }
+            head.append(byte)
+        }
+        return words
+    }
+
+    /// Words as they stand in a pattern.
+    private static func pattern(of words: Bytes) -> Bytes {
+        var pattern: Bytes = []
+        for byte in words {
+            pattern.append(byte)
+            if byte == UInt8(ascii: "%") { pattern.append(byte) }
+        }
+        return pattern
     }
 
     /// What follows a percent sign: another one (number 0), or `N$s`; nil if it is neither.
@@ -167,10 +204,7 @@ extension Text {
         /// Appends the program's own words.
         @inline(never)
         package mutating func appendLiteral(_ literal: StaticString) {
-            for byte in literal.bytes {
-                pattern.append(byte)
-                if byte == UInt8(ascii: "%") { pattern.append(byte) }
-            }
+            pattern.append(contentsOf: Text.pattern(of: literal.bytes))
         }
 
         /// Appends words from outside, made harmless.
@@ -183,6 +217,13 @@ extension Text {
         @inline(never)
         package mutating func appendInterpolation(_ text: Text) {
             append(.text(text))
+        }
+
+        /// Appends what the daemon says more, in English, made harmless; it is shown in the language of
+        /// the text if the catalogue has it whole, or with what follows a colon as it is.
+        @inline(never)
+        package mutating func appendInterpolation(detail: Bytes) {
+            append(.detail(Text.escaped(detail)))
         }
 
         /// Appends a number in decimal.

@@ -54,7 +54,7 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case badRequest = 26
     /// The daemon is stopping.
     case stopping = 27
-    /// The system is about to sleep. Reserved.
+    /// The system is about to sleep.
     case suspending = 28
     /// The vault cannot be used now. `subject`: why.
     case vaultUnavailable = 29
@@ -70,6 +70,10 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case tooManySecrets = 34
     /// The key that the account's fingerprints are sealed with is not to be had. `subject`: why.
     case fingersClosed = 35
+    /// The lid is closed: nobody can be at the reader.
+    case lidClosed = 36
+    /// The readers are at another seat than the caller's session.
+    case otherSeat = 37
     /// The administrator's lists keep the account or the service out. `subject`: the setting.
     case notServed = 38
     /// The request comes from the background, and its service is not served there.

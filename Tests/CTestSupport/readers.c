@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // The virtual readers wait so long for a command before each list and each deletion.
 enum { PAUSE_MS = 500, LINE = 1024 };
 
 typedef void (*destroy)(void *);
 
-static int without_pause;
+static int without_pause, replugging;
 static const char *storage_path;
 static void *storage;
 
@@ -29,6 +30,8 @@ unsigned int g_timeout_add(unsigned int interval, int (*function)(void *), void 
 void *g_hash_table_new_full(
     unsigned int (*hash)(const void *), int (*equal)(const void *, const void *),
     destroy destroy_key, destroy destroy_value);
+const char *g_getenv(const char *name);
+void g_hash_table_destroy(void *table);
 int g_hash_table_add(void *table, void *key);
 int g_hash_table_remove(void *table, const void *key);
 
@@ -43,6 +46,24 @@ void keep_virtual_storage(const char *path) {
 unsigned int g_timeout_add(unsigned int interval, int (*function)(void *), void *data) {
     if (without_pause && interval == PAUSE_MS) interval = 0;
     return ORIGINAL(g_timeout_add)(interval, function, data);
+}
+
+void replug_virtual_readers(void) {
+    replugging = 1;
+}
+
+// Which virtual readers there are is asked anew each time that readers are looked for: one beside
+// whose socket lies PATH.unplugged is not there, and beside PATH.other another one is in its place.
+const char *g_getenv(const char *name) {
+    const char *value = ORIGINAL(g_getenv)(name);
+    if (!replugging || value == NULL || strncmp(name, "FP_VIRTUAL_", 11) != 0) return value;
+    static char path[LINE];
+    snprintf(path, sizeof path, "%s.unplugged", value);
+    if (access(path, F_OK) == 0) return NULL;
+    snprintf(path, sizeof path, "%s.other", value);
+    if (access(path, F_OK) != 0) return value;
+    // Each call's answer has to outlive it.
+    return strdup(path);
 }
 
 // Whether code at an address is libfprint's.
@@ -89,6 +110,12 @@ void *g_hash_table_new_full(
         fill();
     }
     return table;
+}
+
+// A reader that is found anew has a table of its own, with what it kept before.
+void g_hash_table_destroy(void *table) {
+    if (table == storage) storage = NULL;
+    ORIGINAL(g_hash_table_destroy)(table);
 }
 
 int g_hash_table_add(void *table, void *key) {

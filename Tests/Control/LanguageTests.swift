@@ -1,3 +1,4 @@
+import CatalogueFiles
 import Control
 import Glibc
 import TestSupport

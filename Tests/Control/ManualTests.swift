@@ -26,7 +26,7 @@ struct ManualTests {
             #expect(synopsis[command.name] == command.options.subtracting(["--help"]))
         }
         let described = page.items("COMMANDS").map { $0.head.dropFirst().joined(separator: " ") }
-        #expect(described == commands.map(\.name))
+        #expect(described.sorted() == commands.map(\.name).sorted())
     }
 
     @Test("of the command have each option, with the value that it takes")

@@ -127,7 +127,8 @@ final class DaemonBench {
         [
             Layout.products + "/testbench", "daemon", "--state", directory + "/state",
             "--socket", directory + "/socket", "--configuration", directory + "/signet.conf",
-            "--verify-password", directory + "/verify-password",
+            "--verify-password", directory + "/verify-password", "--bus", directory + "/bus",
+            "--lids", directory + "/lids",
             "--fprintd", directory + "/fprint",
         ] + kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
     }

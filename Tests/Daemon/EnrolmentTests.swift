@@ -96,7 +96,7 @@ extension DaemonTests {
             #expect(done.done?.prints == 1)
             try client.send(request)
             try client.wait(for: .touch)
-            try bench.storage.send(.unplug)
+            try bench.unplug(bench.storage)
             #expect(try client.last().reason == .readerRemoved)
             #expect(try bench.ask(request).reason == .noReader)
             #expect(try bench.status(of: .daemon).state == .valid)

@@ -29,16 +29,20 @@ extension DaemonTests {
             #expect(unsafe access(bench.socket, F_OK) == 0, "the socket is systemd's")
         }
 
-        @Test("nothing runs while a finger is awaited, and nothing while nobody asks")
-        func wakeUps() throws {
+        @Test(
+            "nothing runs while a finger is awaited, with a message bus or without",
+            arguments: [false, true])
+        func wakeUps(hasBus: Bool) throws {
             let bench = try DaemonBench([.text])
+            let machine = hasBus ? try Machine(bench) : nil
             try bench.enrol(.daemon, as: "one")
             let client = try bench.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
             // Until the daemon rests, and then for a second.
+            try machine?.bus.awaitInhibitors(1)
             var (before, after) = (-1, bench.switches)
-            for _ in 0..<10 where before != after {
+            for _ in 0..<20 where before != after {
                 var nothing = pollfd(fd: -1, events: 0, revents: 0)
                 _ = unsafe poll(&nothing, 1, 1_000)
                 (before, after) = (after, bench.switches)

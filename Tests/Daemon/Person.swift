@@ -19,17 +19,17 @@ extension Request {
     /// A login, as the PAM module would ask for it.
     static func login(
         _ person: Person, challenge: UInt8 = 7, service: String = "sudo", tries: UInt8 = 3,
-        milliseconds: UInt32 = 30_000, terminal: String = "/dev/pts/3", remoteHost: String = "",
+        milliseconds: UInt32 = 30_000, presence: Presence = .foreground, remoteHost: String = "",
         requester: String = "", wantsKeyring: Bool = false
     ) -> Request {
         .authenticate(
             AuthenticateRequest(
                 account: person.bytes, challenge: Bytes(repeating: challenge, count: 32),
-                service: Bytes(service.utf8), terminal: Bytes(terminal.utf8),
+                service: Bytes(service.utf8), terminal: Bytes((presence == .noTerminal ? "" : "/dev/pts/3").utf8),
                 remoteHost: Bytes(remoteHost.utf8), requester: Bytes(requester.utf8),
                 purpose: Bytes("sudo id".utf8),
                 timeoutMilliseconds: milliseconds, maximumTries: tries,
-                wantsKeyring: wantsKeyring))
+                wantsKeyring: wantsKeyring, presence: presence, background: .allow))
     }
 }
 

@@ -89,7 +89,7 @@ extension DaemonTests {
             let client = try bench.client()
             try client.send(.login(.daemon))
             try client.wait(for: .touch)
-            try bench.storage.send(.unplug)
+            try bench.unplug(bench.storage)
             #expect(try client.last().reason == .readerRemoved)
             #expect(try bench.ask(.login(.daemon)) == .denial(Denial(.noReader)))
             #expect(try bench.failures(of: .daemon) == 0)

@@ -14,7 +14,7 @@ extension DaemonTests {
         }
 
         private static func hidden(_ person: Person = .daemon) -> Request {
-            .login(person, service: "polkit-1", tries: 1, terminal: "", requester: "bin")
+            .login(person, service: "polkit-1", tries: 1, presence: .noTerminal, requester: "bin")
         }
 
         private static func bench() throws -> DaemonBench {

@@ -61,8 +61,8 @@ let package = Package(
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Control", "Crypto", "Loop", "ModuleOptions", "Policy", "Reader", "Statement",
-                "Store", "TPM", "Texts", "Vault", "Wire",
+                "Control", "Crypto", "Doctor", "Loop", "ModuleOptions", "Policy", "Reader",
+                "Statement", "Store", "TPM", "Texts", "Vault", "Wire",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

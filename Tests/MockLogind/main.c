@@ -10,6 +10,8 @@
 #include <glib-unix.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { LONGEST_DELAY_MS = 5000 };
@@ -26,7 +28,7 @@ static const char interfaces[] =
     "  <property name='PreparingForSleep' type='b' access='read'/>"
     "  <signal name='PrepareForSleep'><arg type='b'/></signal>"
     " </interface>"
-    // Closes when all who delay are gone: whether they were in time, and whether PATH was there then.
+    // Closes when all who delay are gone: whether they were in time, and whether anybody listened at PATH.
     " <interface name='org.freedesktop.login1.Mock'>"
     "  <method name='Sleep'>"
     "   <arg type='s' direction='in'/>"
@@ -55,13 +57,22 @@ static void say_sleep(gboolean begins) {
         g_variant_new("(b)", begins), NULL);
 }
 
+// A virtual reader listens while it is open.
+static gboolean listens(const char *path) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    g_strlcpy(address.sun_path, path, sizeof address.sun_path);
+    gboolean is_open = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
+    close(descriptor);
+    return is_open;
+}
+
 static void fall_asleep(gboolean in_time) {
     GDBusMethodInvocation *call = sleeper;
     sleeper = NULL;
     if (sleep_limit != 0) g_source_remove(sleep_limit);
     sleep_limit = 0;
-    gboolean is_there = access(watched, F_OK) == 0;
-    g_dbus_method_invocation_return_value(call, g_variant_new("(bb)", in_time, is_there));
+    g_dbus_method_invocation_return_value(call, g_variant_new("(bb)", in_time, listens(watched)));
 }
 
 static gboolean is_over(gpointer data) {

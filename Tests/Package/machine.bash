@@ -15,7 +15,8 @@ boot() {
     cgroup=$hierarchy/signet-package.$$
     mkdir "$cgroup"
     local said= saying
-    exec {saying}< <(exec Tests/Package/boot "$cgroup" "$1" 2>&1)
+    # It dies with this script, whatever ends that.
+    exec {saying}< <(exec setpriv --pdeathsig KILL Tests/Package/boot "$cgroup" "$1" 2>&1)
     keeper=$!
     read -r -t 30 -u "$saying" said || true
     [[ $said == "PID "* ]] || failed "the machine does not start: $said"
@@ -41,7 +42,7 @@ end_machine() {
 
 # in_machine COMMAND…: as root there, outside of any session.
 in_machine() {
-    nsenter --target "$first" --all env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C \
+    nsenter --target "$first" --all env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C \
         DEBIAN_FRONTEND=noninteractive "$@"
 }
 

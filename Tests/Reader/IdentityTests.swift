@@ -62,5 +62,21 @@ extension ReaderTests {
             try sysfs.write("dev/char/189:0/serial", contents)
             #expect(USBSerial.read(bus: 1, address: 1, sysfs: sysfs.path) == nil)
         }
+
+        @Test("the seat is udev's record for bus and address, else the first one")
+        func seat() throws {
+            let run = try Scratch()
+            try run.write("udev/data/c189:0", "I:1\nE:ID_SEAT=seat1\nE:ID_BUS=usb\n")
+            try run.write("udev/data/c189:130", "E:ID_FOR_SEAT=usb\nE:ID_BUS=usb\n")
+            try run.write("udev/data/c189:131", "E:ID_SEAT=\n")
+            try run.write("udev/data/c189:132", "XE:ID_SEAT=seat1\n")
+            let large = String(repeating: "x", count: 65_536) + "\nE:ID_SEAT=seat1\n"
+            try run.write("udev/data/c189:133", large)
+            #expect(USBSeat.read(bus: 1, address: 1, run: run.path) == "seat1")
+            for address in 3...7 as ClosedRange<UInt8> {
+                #expect(USBSeat.read(bus: 2, address: address, run: run.path) == "seat0")
+            }
+            #expect(USBSeat.read(bus: 0, address: 0, run: run.path) == "seat0")
+        }
     }
 }

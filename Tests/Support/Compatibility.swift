@@ -53,7 +53,9 @@ package enum Compatibility {
     }
 
     /// Whether a case can come up in a program.
-    package static func applies(_ cell: Cell) -> Bool { cases(of: cell.program).contains(cell.case) }
+    package static func applies(_ cell: Cell) -> Bool {
+        cases(of: cell.program).contains(cell.case)
+    }
 
     private static func cases(of program: Program) -> Set<Case> {
         let finger: Set<Case> = [

@@ -9,8 +9,8 @@ package final class PrivateBus: Sendable {
     package struct Sleep: Equatable, Sendable {
         /// Whether all who delayed it let go in time.
         package let isInTime: Bool
-        /// Whether the file that was to be looked at was there at that moment.
-        package let wasThere: Bool
+        /// Whether somebody listened at the socket that was to be looked at, at that moment.
+        package let wasHeard: Bool
     }
 
     /// The bus's socket, as whoever runs there names it.
@@ -50,14 +50,14 @@ package final class PrivateBus: Sendable {
         return mock
     }
 
-    /// Has the machine fall asleep, and tells how that went; see whether the file `path` is there.
+    /// Has the machine fall asleep, and tells how that went; a reader at `path` should be closed by then.
     package func sleep(lookingAt path: String = "/nonexistent") throws -> Sleep {
         let answer = try ask("Sleep", "string:\(path)").split(whereSeparator: \.isWhitespace)
         let values = answer.filter { $0 == "true" || $0 == "false" }.map { $0 == "true" }
         guard values.count == 2 else {
             throw TestFault.closed(awaited: "sleep", transcript: "\(answer)")
         }
-        return Sleep(isInTime: values[0], wasThere: values[1])
+        return Sleep(isInTime: values[0], wasHeard: values[1])
     }
 
     /// Has the machine wake up.

@@ -103,7 +103,22 @@ package final class SignetStage: Sendable {
 
     /// Unplugs a text reader while it is in use.
     package func unplug(_ kind: ReaderKind = .storage) throws(TestFault) {
+        try stage.write("\(Self.readerSocket(kind)).unplugged", "")
         try reader(kind).send(.unplug)
+    }
+
+    /// Plugs a text reader in again; it is found when somebody looks for readers.
+    package func plugIn(_ kind: ReaderKind = .storage) throws {
+        try stage.run(["rm", "-f", "\(Self.readerSocket(kind)).unplugged"])
+    }
+
+    /// Starts the system's message bus, with a mock of logind.
+    package func startBus() throws -> (bus: PrivateBus, logind: Program) {
+        let stage = stage
+        let bus = try PrivateBus(
+            socket: "/run/dbus/system_bus_socket", prefix: stage.path("")
+        ) { try stage.start($0) }
+        return (bus, try bus.startLogind())
     }
 
     // MARK: Root at the daemon's socket
@@ -194,7 +209,7 @@ package final class SignetStage: Sendable {
     package static func command(for readers: [ReaderKind]) throws -> [String] {
         [
             "unshare", "--cgroup", try Built.program("testbench"), "daemon",
-            "--verify-password", try Built.program("verify-password"),
+            "--verify-password", try Built.program("verify-password"), "--lids", "/run/lids",
         ] + readers.flatMap { ["--\($0.rawValue)", readerSocket($0)] }
     }
 

@@ -72,6 +72,11 @@ package struct VirtualReader: Sendable {
     package func send(_ command: Command, within limit: Duration = .seconds(20)) throws(TestFault) {
         try sendWhenOpen(command.bytes, to: path, within: limit)
     }
+
+    /// The file with which it is not found again, by a daemon of testbench's.
+    package var unpluggedMark: String { path + ".unplugged" }
+    /// The reader that is found in its place, where there is a file of that name.
+    package var other: VirtualReader { VirtualReader(path: path + ".other") }
 }
 
 /// Plays the person at libfprint's virtual image reader (`FP_VIRTUAL_IMAGE`).

@@ -13,7 +13,7 @@ struct DisplayManagerTests {
     private let screen: TestSupport.Program
 
     init() throws {
-        signet = try SignetStage.debian(options: "max-tries=2 timeout=3")
+        signet = try SignetStage.debian(options: "max-tries=2")
         let stage = signet.stage
         try signet.addSystemAccounts("messagebus", "lightdm")
         try Self.configure(signet)
@@ -139,6 +139,7 @@ struct DisplayManagerTests {
     @Test("the password opens a session when the finger's time is over; a wrong one is refused")
     func password() throws {
         shows(.lightdm, .password, .wrongPassword)
+        try signet.installStacks(options: "timeout=2")
         try `do`("user alice")
         try screen.expect("error: the reader was not touched in time")
         try expectPrompt()
@@ -206,5 +207,27 @@ struct DisplayManagerTests {
         try screen.expect("error: the fingerprint service does not answer: use the password")
         try passByPassword()
         signet.resume()
+    }
+
+    @Test(
+        "with pam/examples/lightdm the password is asked for first, and Enter leads to the reader",
+        arguments: [false, true])
+    func passwordFirst(isTouch: Bool) throws {
+        shows(.lightdm, isTouch ? .finger : .password)
+        let example = String(
+            decoding: try Layout.read("\(Layout.package)/pam/examples/lightdm"), as: UTF8.self)
+        try stage.writeService(
+            "lightdm", example + "@include common-account\n@include common-session\n")
+        try `do`("user alice")
+        try expectPrompt()
+        #expect(!screen.output.contains(SignetStage.invitation))
+        if isTouch {
+            try `do`("answer ")
+            try screen.expect("info: \(SignetStage.invitation) (alice")
+            try signet.touch(Touch.alice)
+        } else {
+            try `do`("answer \(Stage.alice.password)")
+        }
+        try expectSession()
     }
 }

@@ -92,7 +92,7 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant("file-owner", key, "chown alice \(key)"),
         Plant("file-unreadable", key, "chmod 600 \(key)"),
         Plant("file-exposed", "\(state)/private", "chmod 755 \(state)/private"),
-        Plant("file-exposed", "\(account)/credential", "chmod 644 \(account)/credential"),
+        Plant("file-exposed", "\(account)/credential", "chmod 644 \(account)/credential", .state),
         Plant("file-writable", "\(account)/lockout", "chmod 666 \(account)/lockout"),
         Plant("file-linked", key, "ln \(key) /root/copy"),
         Plant(
@@ -103,6 +103,7 @@ struct Plant: Sendable, CustomStringConvertible {
             .line("rm \(key); mv /root/k \(key)")),
         Plant("file-foreign", "\(state)/keys/mine", "touch \(state)/keys/mine"),
         Plant("file-missing", "\(account)/lockout", "rm \(account)/lockout"),
+        Plant("counter-missing", "\(account)/counter", "rm \(account)/counter", .state),
         Plant("key-damaged", key, "echo nonsense > \(key)"),
         Plant(
             "key-of-another", key, "sed -i s/signet:alice:/signet:carol:/ \(key)",
@@ -141,11 +142,11 @@ struct Plant: Sendable, CustomStringConvertible {
         ),
         Plant(
             "fprintd-running", "fprintd",
-            "cp /bin/sleep /usr/local/bin/fprintd; /usr/local/bin/fprintd 600 > /dev/null 2>&1 &",
+            "cp /bin/sleep /usr/local/bin/fprintd; "
+                + "/usr/local/bin/fprintd 600 > /dev/null 2>&1 & echo $! > /run/fprintd.pid",
             .line(
-                "kill $(cat /proc/[0-9]*/comm /dev/null | grep -c .) 2> /dev/null; "
-                    + "for p in /proc/[0-9]*; do read c < $p/comm && [ $c = fprintd ] "
-                    + "&& kill ${p#/proc/} && tail --pid=${p#/proc/} -f /dev/null; done; true")),
+                "read pid < /run/fprintd.pid; kill $pid; "
+                    + "tail --pid=$pid -s 0.1 -f /dev/null")),
         Plant(
             "tpm-access", "/dev/tpmrm0", "mknod -m 600 /dev/tpmrm0 c 10 224; chown bob /dev/tpmrm0",
             .line("rm /dev/tpmrm0")),

@@ -9,28 +9,31 @@ struct LockerProgramTests {
     private let signet: SignetStage
     private var stage: Stage { signet.stage }
     private let server: TestSupport.Program
-    private let locker: TestSupport.Program
     /// Where nobody's own X server is looked for.
     private let display = ":4242"
 
-    /// Alice's screen, locked.
     init() throws {
         signet = try SignetStage.debian()
         let stage = signet.stage
         let example = "\(Layout.package)/pam/examples/i3lock"
         try stage.install(example, at: "/etc/pam.d/i3lock", mode: 0o644)
-        try signet.shell("sed -i 's/timeout=10/timeout=3 max-tries=2/' /etc/pam.d/i3lock")
         try signet.shell("install -d -m 1777 /tmp/.X11-unix")
         // No abstract socket: that one would be the machine's.
         server = try stage.start(
             ["Xvfb", display, "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local", "-ac"])
         try server.expect("\n", within: .seconds(20))
-        locker = try stage.start(
+    }
+
+    /// Locks alice's screen; a change of the module's options counts from then on.
+    private func lock(options: String = "timeout=10 max-tries=1") throws -> TestSupport.Program {
+        try signet.shell("sed -i 's/timeout=10/\(options)/' /etc/pam.d/i3lock")
+        let locker = try stage.start(
             ["i3lock", "--nofork"], as: Stage.alice, environment: ["DISPLAY": display])
         // It takes the keyboard when its window is there.
         try stage.run(
             ["xdotool", "search", "--sync", "--onlyvisible", "--name", "i3lock"],
             as: Stage.alice, environment: ["DISPLAY": display])
+        return locker
     }
 
     /// Presses keys as a person does, by the names that X has for them.
@@ -47,16 +50,17 @@ struct LockerProgramTests {
         try press("Return")
     }
 
-    private func expectUnlocked() throws {
+    private func expectUnlocked(_ locker: TestSupport.Program) throws {
         #expect(try locker.expectEnd().ending == .exited(0))
     }
 
     @Test("Return, and a touch unlocks")
     func finger() throws {
         shows(.i3lock, .finger)
+        let locker = try lock()
         try press("Return")
-        try signet.touch(Touch.alice)
-        try expectUnlocked()
+        signet.touchBlindly(Touch.alice) { locker.ended != nil }
+        try expectUnlocked(locker)
         let decision = try stage.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
         }
@@ -64,46 +68,54 @@ struct LockerProgramTests {
         #expect(decision["SIGNET_SERVICE"] == "i3lock")
     }
 
-    private var isLocked: Bool { locker.ended == nil }
-
     @Test("the password unlocks at once, and no touch is asked for")
     func password() throws {
         shows(.i3lock, .password)
+        let locker = try lock()
         try type(Stage.alice.password)
-        try expectUnlocked()
+        try expectUnlocked(locker)
         #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
-    @Test("others' fingers leave it locked, and then the password unlocks")
-    func fingerThenPassword() throws {
+    @Test(
+        "others' fingers leave it locked, and then the password unlocks",
+        arguments: [Touch.bob, Touch.nobody])
+    func fingerThenPassword(stranger: String) throws {
         shows(.i3lock, .wrongFinger, .fingerThenPassword)
+        let locker = try lock()
         try press("Return")
-        for stranger in [Touch.bob, Touch.nobody] { try signet.touch(stranger) }
+        signet.touchBlindly(stranger) { signet.hasDenied("noMatch") }
         try signet.expectDenial("noMatch")
+        #expect(locker.ended == nil)
         try type(Stage.alice.password)
-        try expectUnlocked()
+        try expectUnlocked(locker)
     }
 
     @Test("a wrong password leaves it locked, and then a touch unlocks")
     func wrongPassword() throws {
         shows(.i3lock, .wrongPassword)
+        let locker = try lock(options: "timeout=4")
         try type(Stage.bob.password)
-        try signet.expectDenial("timedOut")
-        #expect(isLocked)
+        // Whether the daemon's time is over first, or the module's.
+        try stage.journal.expect("a denial") {
+            $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "deny"
+        }
+        #expect(locker.ended == nil)
         try press("Return")
-        try signet.touch(Touch.alice)
-        try expectUnlocked()
+        signet.touchBlindly(Touch.alice) { locker.ended != nil }
+        try expectUnlocked(locker)
     }
 
     /// Presses Return alone, which leads nowhere, and then gives the password.
     private func passByPassword() throws {
+        let locker = try lock()
         try press("Return")
         try stage.journal.expect("the refusal of no password") {
             $0["SYSLOG_IDENTIFIER"] == "i3lock" && $0.message.contains("authentication failure")
         }
-        #expect(isLocked)
+        #expect(locker.ended == nil)
         try type(Stage.alice.password)
-        try expectUnlocked()
+        try expectUnlocked(locker)
     }
 
     @Test("without a reader the password unlocks")

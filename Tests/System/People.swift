@@ -57,6 +57,23 @@ extension SignetStage {
         }
     }
 
+    /// Puts a finger on the reader again and again until something is over, where nothing says when
+    /// the reader waits: what comes before it does is lost.
+    func touchBlindly(_ id: String, until isOver: () -> Bool) {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while !isOver() && ContinuousClock.now < deadline {
+            try? reader().send(.scan(id), within: .milliseconds(300))
+            usleep(100_000)
+        }
+    }
+
+    /// Whether the daemon has refused a login for a reason.
+    func hasDenied(_ reason: String) -> Bool {
+        stage.journal.entries.contains {
+            $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_REASON"] == reason
+        }
+    }
+
     /// Runs a shell's line as root, and requires that it succeeds.
     @discardableResult
     func shell(_ line: String) throws -> String {

@@ -12,7 +12,7 @@ struct PolkitTests {
     private let authority: TestSupport.Program
 
     init() throws {
-        signet = try SignetStage.debian(options: "max-tries=2 timeout=3")
+        signet = try SignetStage.debian(options: "max-tries=2")
         let stage = signet.stage
         try signet.addSystemAccounts("messagebus", "polkitd")
         bus = try signet.startBus()
@@ -105,6 +105,7 @@ struct PolkitTests {
     @Test("the password lets in when the finger's time is over")
     func password() throws {
         shows(.pkexec, .password)
+        try signet.installStacks(options: "timeout=2")
         let terminal = try pkexec()
         try terminal.expect(SignetStage.invitation)
         try terminal.expect("the reader was not touched in time")
@@ -115,6 +116,7 @@ struct PolkitTests {
     @Test("a wrong password is refused")
     func wrongPassword() throws {
         shows(.pkexec, .wrongPassword)
+        try signet.installStacks(options: "timeout=2")
         let terminal = try pkexec()
         try terminal.expect("the reader was not touched in time")
         try type(Stage.bob.password, on: terminal)

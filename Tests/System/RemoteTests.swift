@@ -43,6 +43,26 @@ struct RemoteTests {
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
+    @Test("a session at another seat than the reader is asked for the password at once")
+    func otherSeat() throws {
+        let terminal = try inSession(record: "REMOTE=0\nSEAT=seat1\n")
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains("reader"))
+        try signet.expectDenial("otherSeat")
+    }
+
+    @Test("a session at another seat may touch where the administrator says so")
+    func anySeat() throws {
+        try stage.write("/etc/signet/signet.conf", "[login]\nseat = ignore\n")
+        try signet.stop()
+        try signet.start()
+        let terminal = try inSession(record: "REMOTE=0\nSEAT=seat1\n")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
     /// sudo in a process that the kernel seems to have in the session c7.
     private func inSession(record: String?) throws -> Terminal {
         let terminal = try stage.terminal(

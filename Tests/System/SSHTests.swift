@@ -9,7 +9,7 @@ struct SSHTests {
     private var stage: Stage { signet.stage }
 
     init() throws {
-        signet = try SignetStage.debian(options: "timeout=2")
+        signet = try SignetStage.debian()
         try signet.addSystemAccounts("sshd")
         try signet.shell(
             """

@@ -114,8 +114,8 @@ struct TerminalProgramTests {
     }
 
     @Test(
-        "the password lets in, typed where the touch is awaited", arguments: TerminalProgram.allCases
-    )
+        "the password lets in, typed where the touch is awaited",
+        arguments: TerminalProgram.allCases)
     func typed(program: TerminalProgram) throws {
         shows(program.column, .typed)
         let terminal = try start(program)
@@ -200,7 +200,9 @@ struct TerminalProgramTests {
         try signet.expectDenial("noReader")
     }
 
-    @Test("without a finger enrolled the password is asked for", arguments: TerminalProgram.allCases)
+    @Test(
+        "without a finger enrolled the password is asked for",
+        arguments: TerminalProgram.allCases)
     func notEnrolled(program: TerminalProgram) throws {
         shows(program.column, .notEnrolled)
         let account = Bytes(program.person.account.name.utf8)

@@ -7,7 +7,8 @@ import TestSupport
 /// The Daemon library on libfprint's virtual readers, with all places to choose.
 ///
 /// `--text`, `--storage`, `--storage-no-list` and `--image` name the sockets of virtual readers;
-/// `--state`, `--socket`, `--configuration`, `--verify-password` and `--fprintd` the daemon's places;
+/// `--state`, `--socket`, `--configuration`, `--verify-password`, `--bus`, `--lids` and `--fprintd`
+/// the daemon's places;
 /// `--failpoint` a file that tells at which durable step to fail or to die.
 struct BenchDaemon {
     private var places: Places
@@ -35,6 +36,7 @@ struct BenchDaemon {
     func run() -> Int32 {
         guard isUnderstood else { return 2 }
         hurry_virtual_readers(1)
+        replug_virtual_readers()
         guard let failpoint else { _exit(Program.run(places: places, foreground: true)) }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
@@ -54,6 +56,8 @@ struct BenchDaemon {
         case "--configuration": places.configuration = value
         case "--verify-password": places.verifyPassword = value
         case "--fprintd": places.fprintd = value
+        case "--bus": places.systemBus = value
+        case "--lids": places.lids = value
         case "--failpoint": failpoint = value
         default: isUnderstood = false
         }

@@ -79,6 +79,29 @@ struct RenderingTests {
         #expect(render(outer, ["%1$s: %2$s": "%2$s bei %1$s"]) == "2 fingers bei alice")
     }
 
+    @Test("what the daemon says more is translated whole, or in front of a colon, or stays")
+    func details() {
+        func shown(_ detail: String) -> String {
+            render(
+                "failed: \(detail: bytes(detail))",
+                [
+                    "failed: %1$s": "fehlgeschlagen: %1$s", "no answer": "keine Antwort",
+                    "no TPM: %1$s": "kein TPM: %1$s", "100 %% wrong": "zu 100 %% falsch",
+                    "odd: %1$s": "seltsam", "%1$s": "%1$s!",
+                ])
+        }
+        #expect(shown("no answer") == "fehlgeschlagen: keine Antwort")
+        #expect(shown("no TPM: 0x910: x") == "fehlgeschlagen: kein TPM: 0x910: x")
+        #expect(shown("no TPM: no answer") == "fehlgeschlagen: kein TPM: no answer")
+        #expect(shown("100 % wrong") == "fehlgeschlagen: zu 100 % falsch")
+        #expect(shown("odd: %1$s") == "fehlgeschlagen: odd: %1$s")
+        #expect(shown("%1$s") == "fehlgeschlagen: %1$s")
+        #expect(shown("no TPM:") == "fehlgeschlagen: no TPM:")
+        #expect(shown(": ") == "fehlgeschlagen: : ")
+        #expect(shown("no\nanswer") == "fehlgeschlagen: no\\x0aanswer")
+        #expect(shown("") == "fehlgeschlagen: ")
+    }
+
     @Test("two texts are the same if they say the same in English")
     func equality() {
         #expect(greeting == "alice has 3 fingers")

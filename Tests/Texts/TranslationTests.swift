@@ -8,7 +8,8 @@ private func bytes(_ text: String) -> Bytes { Bytes(text.utf8) }
 
 /// Texts with an example of everything that a login can be told.
 private var loginTexts: [Text] {
-    let details = bytes("a detail")
+    // Without a letter: what comes from outside is looked for, and not found.
+    let details = bytes("#17")
     let denials = DenialReason.allCases.flatMap { reason in
         [Denial(reason), Denial(reason, seconds: 30, since: 0, subject: details)]
     }

@@ -17,17 +17,29 @@ struct Handler: Equatable {
     let file: String
     let line: Int
     let isSilent: Bool
-
     /// The module's name without directory and ending, `pam_unix`; empty if it is none.
-    var module: String {
-        guard case .module(let path, _) = call else { return "" }
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        return name.hasSuffix(".so") ? String(name.dropLast(3)) : name
-    }
+    let module: String
+    let options: [String]
+    /// What the module does.
+    let role: ModuleRole
 
-    var options: [String] {
-        guard case .module(_, let options) = call else { return [] }
-        return options
+    init(
+        _ call: Call, _ control: Control, level: Int, file: String, line: Int, isSilent: Bool
+    ) {
+        self.call = call
+        self.control = control
+        self.level = level
+        self.file = file
+        self.line = line
+        self.isSilent = isSilent
+        guard case .module(let path, let options) = call else {
+            (module, self.options, role) = ("", [], .unknown)
+            return
+        }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        module = name.hasSuffix(".so") ? String(name.dropLast(3)) : name
+        self.options = options
+        role = ModuleRole(module, options: options)
     }
 }
 
@@ -119,7 +131,7 @@ struct StackFiles {
     ) {
         func handler(_ call: Handler.Call, _ control: Control) -> Handler {
             Handler(
-                call: call, control: control, level: level, file: file, line: line.number,
+                call, control, level: level, file: file, line: line.number,
                 isSilent: line.isSilent)
         }
         switch line.content {

@@ -28,9 +28,8 @@ enum ModuleRole: Equatable {
     case unknown
 
     /// The role of a module, which for some depends on their options.
-    init(_ handler: Handler) {
-        let options = handler.options
-        switch handler.module {
+    init(_ module: String, options: [String]) {
+        switch module {
         case "pam_faillock":
             if options.contains("authfail") {
                 self = .failureCounter

@@ -47,10 +47,10 @@ struct StackFile: Equatable {
             var text = Substring(String(decoding: row, as: UTF8.self))
             text = text.prefix { $0 != "#" }
             while let last = text.last, last.isSpace { text.removeLast() }
-            let goesOn = text.last == "\\" && index < rows.count - 1
+            let goesOn = text.last == "\\"
             if goesOn { text.removeLast() }
             joined += text
-            if goesOn {
+            if goesOn && index < rows.count - 1 {
                 joined += " "
                 continue
             }

@@ -41,9 +41,12 @@ struct StackVerdict: Equatable {
             if code == .authinfoUnavail { welcome = passed }
             let wrong = walks(chain, finger: code, knowsPassword: false)
             if wrong.contains(where: { $0.code == .success }) { open.insert(code) }
-            if !StackVerdict.faults.contains(code) {
-                fingersAreCounted =
-                    fingersAreCounted || right.contains { chain.countsFinger(in: $0) }
+            // Only where no way to the counter leads past a password: a rule may exclude one.
+            let counting = wrong.compactMap { chain.countsFinger(in: $0) }
+            if !StackVerdict.faults.contains(code), counting.contains(true),
+                !counting.contains(false)
+            {
+                fingersAreCounted = true
             }
         }
         let quit = walks(chain, finger: .convErr, knowsPassword: false)
@@ -78,7 +81,7 @@ struct StackVerdict: Equatable {
     ) {
         let reached = Set(touches.flatMap(\.calls).map(\.index))
         for index in Set(passwords.flatMap(\.calls).map(\.index)).subtracting(reached).sorted() {
-            switch ModuleRole(chain.handlers[index]) {
+            switch chain.handlers[index].role {
             case .gate: skippedGates.append(index)
             case .rule where chain.handlers[index].isDemanding: skippedGates.append(index)
             case .failureReset: failuresStay = true
@@ -94,22 +97,23 @@ extension Chain {
     /// Whether a password was accepted in a run.
     fileprivate func asksPassword(in result: StackResult) -> Bool {
         result.calls.contains {
-            $0.code == .success && ModuleRole(handlers[$0.index]) == .password
+            $0.code == .success && handlers[$0.index].role == .password
         }
     }
 
-    /// Whether a failure was counted in a run before a password was asked for.
-    fileprivate func countsFinger(in result: StackResult) -> Bool {
+    /// Whether a failure was counted in a run before a password was asked for; nil where none was.
+    fileprivate func countsFinger(in result: StackResult) -> Bool? {
+        var isPasswordAsked = false
         for call in result.calls {
-            switch ModuleRole(handlers[call.index]) {
-            case .password: return false
-            case .failureCounter: return true
+            switch handlers[call.index].role {
+            case .password: isPasswordAsked = true
+            case .failureCounter: return !isPasswordAsked
             case .signet, .otherFingerprint, .otherWay, .rule, .gate, .failureReset, .permit,
                 .deny, .silent, .neutral, .unknown:
                 continue
             }
         }
-        return false
+        return nil
     }
 }
 

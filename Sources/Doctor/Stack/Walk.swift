@@ -11,7 +11,7 @@ struct Visitor {
     /// question is whether somebody *can* come in rightly, and never for the reason that a stranger
     /// does: a finding that says so must be sure.
     func answers(of handler: Handler) -> [ReturnCode] {
-        switch ModuleRole(handler) {
+        switch handler.role {
         case .signet: return [finger]
         case .otherFingerprint: return [.authinfoUnavail]
         case .password:
@@ -68,6 +68,6 @@ extension Chain {
 
     /// The places of all modules of a role.
     func places(of role: ModuleRole) -> [Int] {
-        handlers.indices.filter { ModuleRole(handlers[$0]) == role }
+        handlers.indices.filter { handlers[$0].role == role }
     }
 }

@@ -5,9 +5,9 @@ import Wire
 extension Catalogue {
     /// The texts in the language that the caller's environment asks for; nil for English, and where
     /// there is none, or only one that somebody else than root could have put there.
-    static func ofCaller() -> Catalogue? {
+    package static func ofCaller() -> Catalogue? {
         let isConsole = environmentValue("TERM") == "linux"
-        let languages = Languages(isConsole: isConsole) { environmentValue("\($0)")?.bytes }
+        let languages = Languages(isConsole: isConsole) { environmentValue("\($0)").map { Bytes($0.utf8) } }
         return first(of: languages, in: directories.map { "\($0)" })
     }
 

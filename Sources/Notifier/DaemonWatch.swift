@@ -1,0 +1,151 @@
+import Loop
+import Posix
+import Texts
+import Wire
+
+/// Hears from the daemon of touches that are asked for without a terminal, without keeping it up.
+///
+/// When the daemon ends, the next start of it is waited for, by the time of a file that each gives.
+@ServiceActor
+final class DaemonWatch {
+    /// What the daemon has to say.
+    enum News {
+        /// A touch is asked for, or over.
+        case event(EventAnswer)
+        /// The daemon has gone, or is another one: what it asked for is over.
+        case gone
+        /// Nothing will ever come.
+        case failed(Text)
+    }
+
+    private let places: NotifierPlaces
+    private let account: Bytes
+    private let tell: (News) -> Void
+    private var marker: Marker?
+    private var line: Line?
+
+    /// A connection and what wakes us for it; in this order, so that the watch goes first.
+    private struct Line {
+        let socket: SharedSocket
+        let watch: FileWatch
+    }
+
+    private struct Marker {
+        let path: SharedPathWatch
+        let watch: FileWatch
+    }
+
+    /// Watches for an account's touches from `begin()` on; `tell` hears them.
+    init(_ places: NotifierPlaces, account: Bytes, tell: @escaping (News) -> Void) {
+        self.places = places
+        self.account = account
+        self.tell = tell
+    }
+
+    /// Connects, and again whenever the daemon is started anew.
+    func begin() {
+        connect()
+    }
+
+    /// Hears nothing any more.
+    func end() {
+        line?.watch.cancel()
+        marker?.watch.cancel()
+        line = nil
+        marker = nil
+    }
+
+    private func connect() {
+        disconnect()
+        do throws(SystemFault) {
+            // First, so that a start right after the end of this connection is not missed.
+            try watchForStart()
+            let socket = try PacketSocket.connect(to: places.socket)
+            guard try PeerCredentials(of: socket.descriptor).uid == places.daemonUID else {
+                return tell(.failed(NotificationText.foreign))
+            }
+            guard let request = try? Request.watch(account: account).encoded(),
+                case .whole = try socket.send(request)
+            else { return tell(.gone) }
+            let shared = SharedSocket(socket)
+            let watch = FileWatch(shared.number, for: .readable) { [weak self] _ in
+                self?.receive()
+            }
+            line = Line(socket: shared, watch: watch)
+        } catch {
+            // Where the service is not installed yet, or stopped: its start will tell.
+            if marker == nil { tell(.failed(NotificationText.absent(Bytes(error.description.utf8)))) }
+        }
+    }
+
+    private func disconnect() {
+        guard let line else { return }
+        line.watch.cancel()
+        self.line = nil
+        tell(.gone)
+    }
+
+    private func watchForStart() throws(SystemFault) {
+        guard marker == nil else { return }
+        let path = SharedPathWatch(try PathWatch(for: "device-id", in: places.state))
+        let watch = FileWatch(path.number, for: .readable) { [weak self] _ in self?.started() }
+        marker = Marker(path: path, watch: watch)
+    }
+
+    private func started() {
+        do throws(SystemFault) {
+            if let marker, try marker.path.take() { connect() }
+        } catch { tell(.failed(NotificationText.absent(Bytes(error.description.utf8)))) }
+    }
+
+    private func receive() {
+        guard let line else { return }
+        do throws(SystemFault) {
+            switch try line.socket.receive() {
+            case .packet(let packet): take(packet)
+            case .wouldBlock: return
+            case .end, .tooLong: disconnect()
+            }
+        } catch { disconnect() }
+    }
+
+    private func take(_ packet: Bytes) {
+        guard let answer = try? Answer(decoding: packet) else { return disconnect() }
+        switch answer {
+        case .event(let event) where event.account == account: tell(.event(event))
+        case .denial(let denial) where denial.reason == .stopping: disconnect()
+        case .denial(let denial): tell(.failed(denial.text(account: account)))
+        case .event, .notice, .assertion, .passwordWanted, .done, .status, .print, .reader,
+            .receipt, .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted:
+            disconnect()
+        }
+    }
+}
+
+/// A socket that a structure may hold.
+private final class SharedSocket: Sendable {
+    private let socket: PacketSocket
+
+    init(_ socket: consuming PacketSocket) {
+        self.socket = socket
+    }
+
+    var number: Int32 { socket.descriptor.number }
+
+    func receive() throws(SystemFault) -> Received {
+        try socket.receive(limit: Frame.maximumLength)
+    }
+}
+
+/// The same for a watch.
+private final class SharedPathWatch: Sendable {
+    private let watch: PathWatch
+
+    init(_ watch: consuming PathWatch) {
+        self.watch = watch
+    }
+
+    var number: Int32 { watch.descriptor.number }
+
+    func take() throws(SystemFault) -> Bool { try watch.take() }
+}

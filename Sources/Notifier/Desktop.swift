@@ -1,0 +1,123 @@
+import Bus
+import Loop
+import Texts
+import Wire
+
+/// The notices on a person's desktop: org.freedesktop.Notifications 1.2, on the session's bus.
+@ServiceActor
+final class Desktop {
+    private static let name = "org.freedesktop.Notifications"
+    private static let path = "/org/freedesktop/Notifications"
+    /// How long the desktop may take.
+    private static let patience = Duration.seconds(10)
+
+    private let bus: BusConnection
+    private let catalogue: Catalogue?
+    private let failed: (BusFault) -> Void
+    /// What is on the screen, by the touch's number: the desktop's own number.
+    private var shown: [UInt64: UInt32] = [:]
+    private var waiting: [Step] = []
+    private var isAtWork = false
+
+    private enum Step {
+        case show(EventAnswer)
+        case close(UInt64)
+        case closeAll
+    }
+
+    /// Shows notices over this bus, in a catalogue's language; `failed` hears of one that could not be shown.
+    init(
+        _ bus: BusConnection, _ catalogue: Catalogue?, failed: @escaping (BusFault) -> Void
+    ) {
+        self.bus = bus
+        self.catalogue = catalogue
+        self.failed = failed
+    }
+
+    /// Shows that a touch is asked for, or takes that away when it is over.
+    func take(_ event: EventAnswer) {
+        add(event.isOver ? .close(event.number) : .show(event))
+    }
+
+    /// Takes all notices away.
+    func clear() { add(.closeAll) }
+
+    /// One step after the other: a notice is closed after it was shown.
+    private func add(_ step: Step) {
+        waiting.append(step)
+        guard !isAtWork else { return }
+        isAtWork = true
+        onService { [self] in
+            while !waiting.isEmpty { await perform(waiting.removeFirst()) }
+            isAtWork = false
+        }
+    }
+
+    private func perform(_ step: Step) async {
+        do throws(BusFault) {
+            switch step {
+            case .show(let event): shown[event.number] = try await show(event)
+            case .close(let number): try await close(shown.removeValue(forKey: number))
+            case .closeAll:
+                let all = shown.values
+                shown = [:]
+                for number in all { try await close(number) }
+            }
+        } catch {
+            // That the bus has ended, its connection tells.
+            if error != .closed { failed(error) }
+        }
+    }
+
+    /// `Notify`: gives the desktop's number of the notice.
+    private func show(_ event: EventAnswer) async throws(BusFault) -> UInt32 {
+        let call = BusCall(
+            to: Self.name, Self.path, Self.name, "Notify",
+            [
+                .string(text(NotificationText.program)), .uint32(0),
+                .string("auth-fingerprint-symbolic"), .string(text(NotificationText.heading)),
+                .string(Self.plain(text(NotificationText.body(event)))),
+                .array(of: "s", []),
+                .array(
+                    of: "{sv}",
+                    [
+                        // Critical: it stays until it is closed.
+                        .entry(.string("urgency"), .variant(.byte(2))),
+                        .entry(.string("transient"), .variant(.boolean(true))),
+                    ]),
+                // It does not expire: the end of the touch takes it away.
+                .int32(0),
+            ], answer: "(u)", startsService: true)
+        let answer = try await bus.call(call, limit: Self.patience)
+        guard let number = answer.values.first?.uint32 else { throw .malformed }
+        return number
+    }
+
+    private func close(_ number: UInt32?) async throws(BusFault) {
+        guard let number else { return }
+        do throws(BusFault) {
+            _ = try await bus.call(
+                BusCall(
+                    to: Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)],
+                    answer: "()"), limit: Self.patience)
+        } catch .refused {
+            // The person has closed it before.
+        }
+    }
+
+    private func text(_ text: Text) -> String {
+        String(decoding: text.rendered { catalogue?.translation(of: $0) }, as: UTF8.self)
+    }
+
+    /// A text in which nothing is markup.
+    private static func plain(_ text: String) -> String {
+        text.reduce(into: "") { plain, character in
+            switch character {
+            case "&": plain += "&amp;"
+            case "<": plain += "&lt;"
+            case ">": plain += "&gt;"
+            default: plain.append(character)
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Bus
+import CatalogueFiles
+import Loop
+import Posix
+import Texts
+import Wire
+
+/// Where the notifier finds what it talks to.
+package struct NotifierPlaces: Sendable {
+    /// The daemon's socket.
+    package var socket = "/run/signet/signetd.sock"
+    /// The state directory, in which each start of the daemon shows.
+    package var state = "/var/lib/signet"
+    /// Whose the daemon must be.
+    package var daemonUID: UInt32 = 0
+    /// The address of the session's bus.
+    package var bus: String
+    /// The texts in the person's language; English without.
+    package var catalogue: Catalogue?
+
+    /// The places on this machine, with a session's own bus.
+    package init(bus: String, catalogue: Catalogue?) {
+        self.bus = bus
+        self.catalogue = catalogue
+    }
+
+    /// The bus of the session that this process belongs to: its environment says, else the place
+    /// where systemd has it.
+    package static func ofThisSession() -> NotifierPlaces {
+        NotifierPlaces(
+            bus: environmentValue("DBUS_SESSION_BUS_ADDRESS")
+                ?? "unix:path=/run/user/\(effectiveUID())/bus",
+            catalogue: Catalogue.ofCaller())
+    }
+}
+
+/// Shows on a person's desktop who asks for the finger where no prompt does.
+///
+/// Nothing depends on it: it can neither let in nor refuse.
+@ServiceActor
+package final class Notifier {
+    private let bus: BusConnection
+    private let places: NotifierPlaces
+    private let end: (Int32) -> Void
+    private var watch: DaemonWatch?
+    private var desktop: Desktop?
+    private var signals: Signals?
+
+    private init(_ bus: BusConnection, _ places: NotifierPlaces, end: @escaping (Int32) -> Void) {
+        self.bus = bus
+        self.places = places
+        self.end = end
+    }
+
+    /// Runs on the calling thread, which must be the process's first, until SIGTERM or SIGINT or
+    /// until there is no use in going on; gives the exit status.
+    package nonisolated static func run(places: NotifierPlaces) -> Int32 {
+        let status = NotifierStatus()
+        onService {
+            let finish: (Int32) -> Void = { value in
+                status.value = value
+                MainLoop.quit()
+            }
+            do throws(BusFault) {
+                guard let account = try? Account.with(uid: effectiveUID()) else {
+                    places.say(NotificationText.noAccount)
+                    return finish(1)
+                }
+                let notifier = Notifier(try await BusConnection.connect(address: places.bus, limit: .seconds(10)),
+                    places, end: finish)
+                status.notifier = notifier
+                notifier.begin(Bytes(account.name.utf8))
+            } catch {
+                places.say(NotificationText.noBus(Bytes("\(error)".utf8)))
+                finish(1)
+            }
+        }
+        MainLoop.run()
+        return status.value
+    }
+
+    private func begin(_ account: Bytes) {
+        signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop(0) }
+        desktop = Desktop(bus, places.catalogue) { [places] fault in
+            places.say(NotificationText.unshown(Bytes("\(fault)".utf8)))
+        }
+        bus.ended = { [weak self] in
+            self?.places.say(NotificationText.busEnded)
+            self?.stop(1)
+        }
+        watch = DaemonWatch(places, account: account) { [weak self] in self?.hear($0) }
+        watch?.begin()
+    }
+
+    private func hear(_ news: DaemonWatch.News) {
+        switch news {
+        case .event(let event): desktop?.take(event)
+        case .gone: desktop?.clear()
+        case .failed(let why):
+            places.say(why)
+            stop(1)
+        }
+    }
+
+    private func stop(_ status: Int32) {
+        watch?.end()
+        watch = nil
+        signals = nil
+        end(status)
+    }
+}
+
+/// Written on the service's thread, read when that thread is gone.
+// SAFETY: MainLoop.run joins the service's thread before it returns.
+private final class NotifierStatus: @unchecked Sendable {
+    var value: Int32 = 0
+    var notifier: Notifier?
+}
+
+extension NotifierPlaces {
+    /// Says what went wrong, in the person's language.
+    fileprivate func say(_ text: Text) {
+        let line = text.rendered { catalogue?.translation(of: $0) }
+        complain("signet: \(String(decoding: line, as: UTF8.self))")
+    }
+}

@@ -1,0 +1,12 @@
+import Glibc
+
+/// Replaces this process by a program without arguments, with the same environment; execv(3).
+///
+/// Returns only where that fails.
+package func becomeProgram(_ path: String) -> SystemFault {
+    let name = unsafe strdup(path)
+    defer { unsafe free(name) }
+    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [name, nil]
+    _ = unsafe execv(path, &arguments)
+    return SystemFault.current("execv", on: path)
+}

@@ -1,0 +1,4 @@
+import Glibc
+import Notifier
+
+exit(Notifier.run(places: .ofThisSession()))

@@ -1,0 +1,138 @@
+import Control
+import Doctor
+import Foundation
+import TestSupport
+import Testing
+import Texts
+import Wire
+
+private let done = DoneAnswer()
+
+/// What a daemon answers to the doctor about nobody but the caller itself.
+private func scripts(
+    _ status: StatusAnswer = sampleStatus, readers: [ReaderAnswer] = [sampleReader],
+    vaults: [VaultAnswer] = [VaultAnswer(vault: Bytes("file".utf8), isChosen: true)]
+) -> [[Step]] {
+    [
+        [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(done))],
+        [.receive] + vaults.map { .send(.vault($0)) } + [.send(.done(done))],
+        answering(.done(done)), answering(.status(status)), answering(.done(done)),
+        answering(.done(done)),
+    ]
+}
+
+private func doctor(_ words: [String] = [], _ scripts: [[Step]]) throws -> Run {
+    let scratch = try Scratch()
+    try scratch.write("etc/pam.d/signet", "auth required pam_unix.so\n", mode: 0o644)
+    return try signet(["doctor"] + words, scripts, in: scratch) { surroundings in
+        surroundings.machine.root = scratch.path
+        surroundings.machine.uid = 1_000
+        surroundings.machine.isClockKept = true
+        surroundings.machine.account = { _ in "alice" }
+        surroundings.machine.journal = { _ in nil }
+    }
+}
+
+private func codes(_ run: Run) throws -> [String] {
+    let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
+    // What a machine with nothing on it has.
+    let always = ["module-unused", "state-none", "socket-missing", "needs-root"]
+    return findings.compactMap { $0["code"] as? String }.filter { !always.contains($0) }
+}
+
+@Suite("signet doctor, and what the daemon tells")
+struct DoctorTests {
+    @Test("asks for readers, vaults, settings and the caller's own account")
+    func requests() throws {
+        let run = try doctor([], scripts())
+        #expect(
+            run.requests == [
+                .readers, .vault, .configuration, .status(account: Bytes("alice".utf8)),
+                .list(account: Bytes("alice".utf8)), .secretList(account: Bytes("alice".utf8)),
+            ])
+        #expect(run.code == .faultFound)
+        #expect(run.errors == "")
+    }
+
+    @Test("shows findings below their area, with why and what mends, and one line that sums up")
+    func text() throws {
+        let run = try doctor([], scripts())
+        #expect(
+            run.output.hasPrefix(
+                """
+                PAM stacks
+                  warning  no service in /etc/pam.d uses pam_signet
+                           why   nobody is asked for a finger. The profile puts it into common-auth
+                           mend  pam-auth-update --enable signet
+
+                files
+
+                """), "\(run.output)")
+        #expect(
+            run.output.hasSuffix(
+                "something does not work: mend the faults (faults: 1, warnings: 1, notes: 2)\n"))
+    }
+
+    @Test("says all in JSON, with the worst level and how many there are of each")
+    func json() throws {
+        let run = try doctor(["--json"], scripts())
+        let document = try run.document("doctor")
+        #expect(document["worst"] as? String == "fault")
+        #expect(document["sound"] as? Bool == false)
+        #expect((document["counts"] as? [String: Int])?["note"] == 2)
+        let finding = (document["findings"] as? [[String: Any]])?.first
+        #expect(finding?["level"] as? String == "warning")
+        #expect(finding?["area"] as? String == "stacks")
+        #expect(finding?["mend"] as? String == "pam-auth-update --enable signet")
+    }
+
+    @Test("tells how accounts, readers, vaults and versions stand")
+    func standing() throws {
+        func check(_ change: (inout StatusAnswer) -> Void, _ code: String) throws {
+            var status = sampleStatus
+            change(&status)
+            #expect(try codes(doctor(["--json"], scripts(status))) == [code])
+        }
+        #expect(try codes(doctor(["--json"], scripts())) == [])
+        try check({ $0.program = Bytes("0.0.9".utf8) }, "version-daemon")
+        try check({ $0.state = .invalidated }, "credential-invalid")
+        try check({ $0.state = .disabled }, "login-disabled")
+        try check({ $0.state = .none }, "login-off")
+        try check({ $0.damaged = 1 }, "prints-damaged")
+        try check({ $0.closed = Bytes("no TPM".utf8) }, "fingers-closed")
+        try check({ $0.lock = .untilPassword }, "locked-out")
+        try check({ $0.lock = .forNow }, "locked-for-now")
+        try check({ $0.keptOut = Bytes("login.accounts".utf8) }, "kept-out")
+        try check({ $0.keyring = .passwordChanged }, "keyring-stale")
+        try check({ $0.configurationFault = Bytes("x:1: y".utf8) }, "configuration-refused")
+        #expect(try codes(doctor(["--json"], scripts(readers: []))) == ["no-reader"])
+        let vault = VaultAnswer(
+            vault: Bytes("tpm".utf8), isChosen: true, trouble: Bytes("none".utf8))
+        #expect(try codes(doctor(["--json"], scripts(vaults: [vault]))) == ["vault-trouble"])
+    }
+
+    @Test("goes on where the daemon denies, answers nonsense, or is not there")
+    func trouble() throws {
+        let none = try doctor(["--json"], [])
+        #expect(try codes(none) == [])
+        let denied = scripts().prefix(3) + [answering(.denial(Denial(.storage)))]
+        #expect(
+            try codes(doctor(["--json"], Array(denied) + [answering(.denial(Denial(.storage)))]))
+                == ["account-unanswered"])
+        let nonsense: [[Step]] = [[.receive, .sendRaw([1, 2, 3])]]
+        #expect(try codes(doctor(["--json"], nonsense)) == ["service-silent"])
+    }
+
+    @Test("never shows controls that came from outside")
+    func escaping() throws {
+        var status = sampleStatus
+        status.closed = Bytes("\u{1B}[2J\n".utf8)
+        #expect(!(try doctor([], scripts(status)).output.contains("\u{1B}")))
+    }
+
+    @Test("takes no words and no options but --json and --help")
+    func usage() throws {
+        #expect(try signet(["doctor", "alice"]).code == .usage)
+        #expect(try signet(["doctor", "--account", "alice"]).code == .usage)
+    }
+}

@@ -1,0 +1,156 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("sleep") struct SleepTests {
+        private let bench: DaemonBench
+        private let machine: Machine
+        private var bus: PrivateBus { machine.bus }
+        private static let name = Person.daemon.bytes
+        private static let asleep = Answer.denial(Denial(.suspending))
+
+        init() throws {
+            bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            try #require(try bench.client().keep([1], "mail").done != nil)
+            machine = try Machine(bench)
+        }
+
+        /// A client whose request waits for a finger, with sleep held up until that is over.
+        private func waiting(_ request: Request) throws -> TestClient {
+            let client = try bench.client()
+            try client.send(request)
+            try client.wait(for: .touch)
+            try bus.awaitInhibitors(1)
+            return client
+        }
+
+        @Test("ends the wait for a finger, and begins when the reader is closed", arguments: 0..<4)
+        func ended(index: Int) throws {
+            let enrolment = Request.enroll(
+                account: Self.name, finger: .leftIndex, readerID: nil)
+            let requests = DaemonBench.touches + [enrolment]
+            let client = try waiting(requests[index])
+            #expect(
+                try bus.lastInhibitor()
+                    == "sleep|signetd|closing the fingerprint reader|delay")
+            let sleep = try bus.sleep(lookingAt: bench.text.path)
+            #expect(sleep.isInTime && !sleep.wasHeard)
+            #expect(try client.last() == Self.asleep)
+            #expect(try bench.failures(of: .daemon) == 0)
+            #expect(try bench.status(of: .daemon).prints == 1)
+            // At once, until the machine wakes up.
+            for request in requests { #expect(try bench.ask(request) == Self.asleep) }
+            try bus.wake()
+            #expect(try bench.loginAwake(bench.text).assertion != nil)
+            try bus.awaitInhibitors(0)
+        }
+
+        @Test("ends the wait of those behind, too")
+        func queued() throws {
+            let first = try waiting(.login(.daemon))
+            let second = try bench.client()
+            try second.send(.login(.daemon))
+            try second.wait(for: .waiting)
+            #expect(try bus.sleep().isInTime)
+            #expect(try first.last() == Self.asleep)
+            #expect(try second.last() == Self.asleep)
+        }
+
+        @Test("is held up by nobody who has been answered")
+        func free() throws {
+            let client = try waiting(.login(.daemon, tries: 1))
+            try bench.text.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+            try bus.awaitInhibitors(0)
+            let cancelled = try waiting(.login(.daemon))
+            try cancelled.send(.cancel)
+            #expect(try cancelled.last().reason == .cancelled)
+            try bus.awaitInhibitors(0)
+        }
+
+        @Test("is not believed of anybody but logind, whoever they send it to")
+        func forged() throws {
+            let client = try waiting(.login(.daemon, tries: 1))
+            try bus.forge("PrepareForSleep", "boolean:true")
+            for name in try bus.names() {
+                try bus.forge("PrepareForSleep", "boolean:true", to: name)
+            }
+            // A word of logind's own comes after those.
+            try bus.awaitInhibitors(1)
+            try bench.text.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+            #expect(try bench.loginAwake(bench.text).assertion != nil)
+            #expect(!bench.program.errors.contains("sleep"))
+        }
+
+        @Test("is over when logind is another one, or none, that has not said so")
+        func restarted() throws {
+            for isWanted in [true, false] {
+                _ = try waiting(.login(.daemon))
+                #expect(try bus.sleep().isInTime)
+                #expect(try bench.ask(.login(.daemon)) == Self.asleep)
+                try machine.restartLogind(isWanted)
+                #expect(try bench.loginAwake(bench.text).assertion != nil)
+            }
+        }
+
+        @Test("is over when the bus ends, in mid-scan or asleep, and the next bus is joined")
+        func busEnds() throws {
+            let client = try waiting(.login(.daemon, tries: 1))
+            bus.end()
+            try bench.text.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            unsafe unlink(bus.socket)
+            let next = try Machine(bench)
+            _ = try waitingOn(next)
+            #expect(try next.bus.sleep().isInTime)
+            #expect(try bench.ask(.login(.daemon)) == Self.asleep)
+            next.bus.end()
+            #expect(try bench.loginAwake(bench.text).assertion != nil)
+        }
+
+        private func waitingOn(_ machine: Machine) throws -> TestClient {
+            // The end of the old bus may not have come round; each request looks for a new one.
+            while true {
+                let client = try bench.client()
+                try client.send(.login(.daemon))
+                try client.wait(for: .touch)
+                if (try? machine.bus.lastInhibitor()) != "" { return client }
+                try client.send(.cancel)
+                _ = try client.last()
+            }
+        }
+
+        @Test("that was near when the daemon came is known")
+        func near() throws {
+            #expect(try bus.sleep().isInTime)
+            try bench.restart()
+            let deadline = ContinuousClock.now + .seconds(10)
+            while try bench.ask(.login(.daemon, milliseconds: 100)) != Self.asleep {
+                try #require(ContinuousClock.now < deadline)
+            }
+            try bus.wake()
+            #expect(try bench.loginAwake(bench.text).assertion != nil)
+        }
+
+        @Test("a logind, or a bus, that says nothing holds nobody up")
+        func silent() throws {
+            try bus.setSilent(true)
+            for _ in 0..<3 {
+                let start = ContinuousClock.now
+                let client = try bench.client()
+                try client.send(.login(.daemon, tries: 1))
+                try client.wait(for: .touch)
+                #expect(ContinuousClock.now - start < .seconds(2))
+                try bench.text.send(.scan("one"))
+                #expect(try client.last().assertion != nil)
+            }
+            machine.logind.suspend()
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+    }
+}

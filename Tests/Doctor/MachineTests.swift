@@ -1,0 +1,247 @@
+import Glibc
+import Policy
+import Posix
+import TestSupport
+import Testing
+import Texts
+import Wire
+
+@testable import Doctor
+
+/// A machine whose files are in a scratch directory, with nothing on it but what a test puts there.
+private struct Bare {
+    let scratch = try? Scratch()
+    var machine = Machine()
+
+    init() throws {
+        let scratch = try #require(scratch)
+        machine.root = scratch.path
+        machine.uid = 0
+        machine.now = 1_795_195_440
+        machine.isClockKept = true
+        machine.journal = { _ in nil }
+        machine.account = { $0 == 1_000 ? "alice" : nil }
+        try write("etc/pam.d/signet", "auth required pam_unix.so\n")
+    }
+
+    func write(_ name: String, _ text: String, mode: UInt32 = 0o644) throws {
+        try scratch?.write(name, text, mode: mode)
+    }
+
+    func write(_ name: String, _ bytes: [UInt8], mode: UInt32 = 0o644) throws {
+        try scratch?.write(name, bytes, mode: mode)
+    }
+
+    /// The codes of all that is found, but of what a bare machine always has.
+    func codes(_ view: DaemonView = DaemonView(.absent)) -> [String] {
+        let always = ["module-unused", "socket-missing", "state-none"]
+        return machine.examine { view }.map(\.code.word).filter { !always.contains($0) }
+    }
+}
+
+@Suite("what is around Signet")
+struct MachineTests {
+    @Test("a machine with nothing on it has no stack, no socket and no state, and no more")
+    func bare() throws {
+        let bare = try Bare()
+        #expect(bare.codes() == [])
+        let all = bare.machine.examine { DaemonView(.absent) }
+        #expect(all.map(\.code) == [.moduleUnused, .stateNone, .socketMissing])
+        #expect(FindingCounts(all).worst == .fault)
+    }
+
+    @Test("a lid that is closed is told, an open one not")
+    func lid() throws {
+        let bare = try Bare()
+        try bare.write("proc/acpi/button/lid/LID0/state", "state:      open\n")
+        #expect(bare.codes() == [])
+        try bare.write("proc/acpi/button/lid/LID0/state", "state:      closed\n")
+        #expect(bare.codes() == ["lid-closed"])
+    }
+
+    @Test("Secure Boot that is off is told, and nothing where there is none")
+    func secureBoot() throws {
+        let bare = try Bare()
+        let name = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+        try bare.write(name, [6, 0, 0, 0, 1])
+        #expect(bare.codes() == [])
+        try bare.write(name, [6, 0, 0, 0, 0])
+        #expect(bare.codes() == ["secure-boot-off"])
+        try bare.write(name, [6])
+        #expect(bare.codes() == [])
+    }
+
+    @Test("swap in clear is told; in memory or encrypted it is not")
+    func swap() throws {
+        let bare = try Bare()
+        let head = "Filename\t\tType\t\tSize\tUsed\tPriority\n"
+        try bare.write(
+            "proc/swaps", head + "/dev/zram0 partition 1 0 1\n/dev/dm-1 partition 1 0 1\n")
+        try bare.write("sys/class/block/dm-1/dm/uuid", "CRYPT-PLAIN-swap\n")
+        #expect(bare.codes() == [])
+        try bare.write("proc/swaps", head + "/dev/sda2 partition 1 0 1\n/swapfile file 1 0 1\n")
+        #expect(bare.codes() == ["swap-plain", "swap-plain"])
+    }
+
+    @Test("a closed machine, a clock that nobody keeps, and one that is behind are told")
+    func notes() throws {
+        var bare = try Bare()
+        try bare.write("etc/nologin", "")
+        #expect(bare.codes() == ["logins-closed"])
+        bare.machine.isClockKept = false
+        #expect(bare.codes().sorted() == ["clock-unsynchronised", "logins-closed"])
+        try bare.write("var/lib/signet/version", "signet-state: 2\n")
+        bare.machine.now = 1_000_000_000
+        #expect(bare.codes().contains("clock-behind"))
+    }
+
+    @Test("fprintd is told while it runs, and where it can be started, but not when it is masked")
+    func fprintd() throws {
+        let bare = try Bare()
+        try bare.write("usr/share/dbus-1/system-services/net.reactivated.Fprint.service", "")
+        #expect(bare.codes() == ["fprintd-installed"])
+        try bare.write("etc/systemd/system/x", "")
+        #expect(
+            symbolicLink("/dev/null", at: bare.machine.root + "/etc/systemd/system/fprintd.service")
+        )
+        #expect(bare.codes() == [])
+        try bare.write("proc/4711/comm", "fprintd\n")
+        #expect(bare.codes() == ["fprintd-running"])
+    }
+
+    @Test("a masked socket, and one that is not wanted by sockets.target, are told under systemd")
+    func socket() throws {
+        let bare = try Bare()
+        try bare.write("run/systemd/system/x", "")
+        #expect(bare.codes() == ["socket-disabled"])
+        try bare.write("etc/systemd/system/sockets.target.wants/signetd.socket", "")
+        #expect(bare.codes() == [])
+        #expect(
+            symbolicLink("/dev/null", at: bare.machine.root + "/etc/systemd/system/signetd.socket"))
+        #expect(bare.codes() == ["socket-disabled"])
+    }
+
+    @Test("settings that are wrong are told also where no daemon runs, with file and line")
+    func configuration() throws {
+        let bare = try Bare()
+        try bare.write("etc/signet/signet.conf", "[touch]\ntimeuot = 1s\n")
+        #expect(bare.codes() == ["configuration-refused"])
+    }
+
+    @Test("file systems of other machines, and without owners, are known by their numbers")
+    func fileSystems() {
+        #expect(Machine.foreignFileSystems[0x6969] == "nfs")
+        #expect(Machine.foreignFileSystems[0xEF53] == nil)
+    }
+}
+
+@Suite("what the journal has")
+struct JournalExportTests {
+    private let two = """
+        __REALTIME_TIMESTAMP=1795195440000000
+        PRIORITY=1
+        MESSAGE=fingerprint login refused
+
+        __REALTIME_TIMESTAMP=1795195450000000
+        PRIORITY=4
+        MESSAGE=later
+
+
+        """
+
+    @Test("is read entry by entry, also fields with line ends in them")
+    func entries() {
+        let entries = JournalExport.entries(Array(two.utf8))
+        #expect(entries.map(\.seconds) == [1_795_195_440, 1_795_195_450])
+        #expect(entries.map(\.priority) == [1, 4])
+        let binary =
+            Array("MESSAGE\n".utf8) + [3, 0, 0, 0, 0, 0, 0, 0] + Array("a\nb\nPRIORITY=2\n\n".utf8)
+        #expect(JournalExport.entries(binary).map(\.message) == [Array("a\nb".utf8)])
+        #expect(JournalExport.entries(binary).map(\.priority) == [2])
+    }
+
+    @Test("that is cut short, or lies about a length, ends there")
+    func broken() {
+        for length in 0..<two.utf8.count {
+            _ = JournalExport.entries(Array(two.utf8.prefix(length)))
+        }
+        let lie = Array("MESSAGE\n".utf8) + [UInt8](repeating: 255, count: 8) + Array("x\n".utf8)
+        #expect(JournalExport.entries(lie) == [])
+    }
+
+    @Test("alerts are a warning, others a note, and none of both is nothing")
+    func findings() throws {
+        var bare = try Bare()
+        let text = Array(two.utf8)
+        bare.machine.journal = { $0.contains("alert") ? text : [] }
+        #expect(bare.codes() == ["journal-alert"])
+        bare.machine.journal = { $0.contains("alert") ? [] : text }
+        #expect(bare.codes() == ["journal-failures"])
+    }
+}
+
+@Suite("the module's version in its file")
+struct ModuleMarkTests {
+    @Test("is that of the other programs in what was built")
+    func built() throws {
+        let module = try Layout.read(Built.module())
+        #expect(ModuleMark.version(in: module) == Array(Version.text.utf8))
+    }
+
+    @Test("is not found in what is no module, is cut short, or has no version")
+    func refused() {
+        let mark = Array("signet-module 1.2".utf8)
+        let elf = [0x7f] + Array("ELF".utf8)
+        #expect(ModuleMark.version(in: mark) == nil)
+        #expect(ModuleMark.version(in: elf + Array("signet-module \0".utf8)) == nil)
+        #expect(
+            ModuleMark.version(in: elf + Array("ssignet-signet-module 1.2\0x".utf8))
+                == Array("1.2".utf8))
+        let long = elf + mark + [UInt8](repeating: UInt8(ascii: "1"), count: 100)
+        #expect(ModuleMark.version(in: long)?.count == 32)
+    }
+}
+
+@Suite("the list of findings")
+struct FindingListTests {
+    @Test("in docs/DOCTOR.md has every finding with its level, and no other")
+    func documented() throws {
+        let text = String(
+            decoding: try Layout.read("\(Layout.package)/docs/DOCTOR.md"), as: UTF8.self)
+        let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
+            row.split(separator: "|").map { $0.trimmingBlanks() }
+        }
+        let documented = rows.map { "\($0[0]) \($0[1])" }
+        let known = FindingCode.allCases.map { "`\($0.word)` \($0.level.word)" }
+        #expect(documented.sorted() == known.sorted())
+    }
+
+    @Test("counts what there is, and the worst decides how the program ends")
+    func endings() {
+        #expect(FindingCounts([]).worst == nil)
+        #expect(FindingCounts([.lidClosed]).worst?.exitCode == .done)
+        #expect(FindingCounts([.lidClosed, .moduleUnused]).worst?.exitCode == .denied)
+        #expect(FindingCounts([.moduleUnused, .noReader]).worst?.exitCode == .faultFound)
+        #expect(FindingCounts([.noReader, .passwordStackOpen]).worst?.exitCode == .dangerFound)
+    }
+
+    @Test("has commands in which a hostile name stays one word")
+    func quoting() {
+        let finding = Finding.fileForeign(Array("/var/lib/signet/keys/a'; rm -r x".utf8))
+        #expect(
+            String(decoding: finding.mend.bytes, as: UTF8.self)
+                == "mv '/var/lib/signet/keys/a'\\''; rm -r x' /root/")
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingBlanks() -> String {
+        var text = drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}
+
+private func symbolicLink(_ target: String, at path: String) -> Bool {
+    unsafe symlink(target, path) == 0
+}
