@@ -20,7 +20,7 @@ struct EndingTests {
         let reasons = DenialReason.allCases
         let silent: Set<DenialReason> = [
             .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
-            .unknownAccount, .notServed, .inBackground,
+            .unknownAccount, .notServed, .inBackground, .lidClosed, .otherSeat,
         ]
         let probe = try bench.start([String](repeating: "auth", count: reasons.count * 2))
         for reason in reasons {
