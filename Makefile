@@ -2,8 +2,11 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-TRIPLET := $(shell cc -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HOST_MULTIARCH)
-PAMDIR ?= /usr/lib/$(TRIPLET)/security
+TRIPLET := $(shell cc -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)
+# Where there are no triplets, beside the modules of PAM itself.
+UNIX_MODULE = $(firstword $(wildcard $(addsuffix /security/pam_unix.so,/usr/lib64 /usr/lib /lib64 /lib)))
+PAMDIR ?= $(if $(TRIPLET),/usr/lib/$(TRIPLET)/security,$\
+	$(patsubst %/,%,$(dir $(or $(UNIX_MODULE),/usr/lib64/security/))))
 SYSTEMDDIR ?= /usr/lib/systemd/system
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 LIBEXEC = $(PREFIX)/libexec/signet
@@ -148,6 +151,7 @@ INSTALLED = \
 	$(foreach language,$(LANGUAGES),644:build/locale/$(language)/LC_MESSAGES/signet.mo:$\
 		$(LOCALEDIR)/$(language)/LC_MESSAGES/signet.mo) \
 	$(patsubst %.in,%,$(call under,systemd/user/*,/usr/lib/systemd/user)) \
+	$(call under,dbus/*.conf,/usr/share/dbus-1/system.d) \
 	$(if $(or $(DESTDIR),$(wildcard /usr/share/authselect)),\
 		$(call under,authselect/*,/usr/share/authselect/vendor/signet))
 # The administrator's once they are there: not touched when edited.
@@ -190,10 +194,14 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 		echo "next: systemctl enable --now signetd.socket; signet enroll; pam-auth-update"; \
 	fi
 
-# The profile leaves common-auth before the module goes. State in /var/lib/signet stays.
+# The profile leaves common-auth before the module goes. State in /var/lib/signet stays. Fedora has
+# no pam-auth-update; where there is one, a PATH without sbin must not hide it.
 uninstall: ## take it all away again, but not state and not files you edited
 	@if test -z "$(DESTDIR)" && test -e /usr/share/pam-configs/signet; then \
-		pam-auth-update --package --remove signet; \
+		PATH=$$PATH:/usr/sbin:/sbin; \
+		if command -v pam-auth-update > /dev/null; then \
+			pam-auth-update --package --remove signet; \
+		fi; \
 	fi
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
 		systemctl disable --now signetd.socket signetd.service || true; \
