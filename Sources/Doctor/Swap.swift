@@ -6,7 +6,8 @@ extension Machine {
     func swapFindings() -> [Finding] {
         (text("/proc/swaps") ?? "").split(separator: "\n").dropFirst().compactMap { line in
             guard let path = line.split(separator: " ").first.map({ Machine.unescaped($0) }),
-                path.hasPrefix("/"), let device = path.hasPrefix("/dev/") ? path : device(below: path),
+                path.hasPrefix("/"),
+                let device = path.hasPrefix("/dev/") ? path : device(below: path),
                 isEncrypted(device) == false
             else { return nil }
             return .swapPlain(path.bytes)

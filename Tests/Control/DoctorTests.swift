@@ -1,6 +1,7 @@
 import Control
 import Doctor
 import Foundation
+import Posix
 import TestSupport
 import Testing
 import Texts

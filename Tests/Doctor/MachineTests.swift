@@ -177,7 +177,8 @@ struct MachineTests {
         let finding = bare.machine.examine { DaemonView(.absent) }.first {
             $0.code == .fileWritable && $0.subject.suffix(8) == Array("1000.pub".utf8)[...]
         }
-        let mend = "rm -f /var/lib/signet/keys/1000.pub; signet list --account alice "
+        let mend =
+            "rm -f /var/lib/signet/keys/1000.pub; signet list --account alice "
             + "# signet enable --account alice"
         #expect(finding.map { String(decoding: $0.mend.bytes, as: UTF8.self) } == mend)
         let owned = Finding.fileOwner(Array("/k".utf8), uid: 7).issuingAnew(Array("bob".utf8))
@@ -349,7 +350,9 @@ struct FindingListTests {
     @Test("has commands that neither destroy what was kept nor trust before anybody has looked")
     func harmless() {
         let (path, alice) = (Array("/k".utf8), Array("alice".utf8))
-        func mend(_ finding: Finding) -> String { String(decoding: finding.mend.bytes, as: UTF8.self) }
+        func mend(_ finding: Finding) -> String {
+            String(decoding: finding.mend.bytes, as: UTF8.self)
+        }
         let nobody = mend(.keyOfNobody(path, uid: 7))
         #expect(nobody.hasPrefix("getent passwd 7 || ") && !nobody.contains("rm "))
         let another = Finding.keyOfAnother(path, names: path, account: alice, uid: 7)

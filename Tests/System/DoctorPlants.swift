@@ -115,7 +115,8 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant(
             "key-half-changed", "\(state)/keys/4242.next", "touch \(state)/keys/4242.next",
             .restart),
-        Plant("key-and-mark", "\(state)/keys/4242.off", "touch \(state)/keys/4242.off",
+        Plant(
+            "key-and-mark", "\(state)/keys/4242.off", "touch \(state)/keys/4242.off",
             .line("signet enable --account alice")),
         Plant("clock-behind", key, "touch -d tomorrow \(key)", .line("touch \(key)")),
     ]
