@@ -127,8 +127,7 @@ extension Finding {
             .keyDamaged, path,
             "\(path) is no public key as Signet writes one",
             why: "the module refuses every touch of \(account), with an alert in the journal",
-            // Untranslated: a command
-            mend: "signet enable --account \(Shell.word(account))")
+            mend: lookThenEnable(account))
     }
 
     /// A public key names another account.

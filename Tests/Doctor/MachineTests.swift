@@ -359,6 +359,7 @@ struct FindingListTests {
         #expect(mend(another) == "getent passwd 7; signet list --account alice")
         let look = "signet list --account alice # signet enable --account alice"
         #expect(mend(.keyAndMark(path, account: alice)) == look)
+        #expect(mend(.keyDamaged(path, account: alice)) == look)
         #expect(mend(.fileKind(path)) == "mv -n /k /root/")
         let stacks: [Finding] = [
             .passwordStackMissing, .passwordStackRecursive, .passwordStackOpen,

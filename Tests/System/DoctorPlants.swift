@@ -107,7 +107,7 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant("file-foreign", "\(state)/keys/mine", "touch \(state)/keys/mine"),
         Plant("file-missing", "\(account)/lockout", "rm \(account)/lockout"),
         Plant("counter-missing", "\(account)/counter", "rm \(account)/counter", .state),
-        Plant("key-damaged", key, "echo nonsense > \(key)"),
+        Plant("key-damaged", key, "echo nonsense > \(key)", reissue),
         Plant(
             "key-of-another", key, "sed -i s/signet:alice:/signet:carol:/ \(key)",
             .line("sed -i s/signet:carol:/signet:alice:/ \(key)")),
