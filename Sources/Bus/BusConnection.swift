@@ -3,7 +3,7 @@ import Loop
 import Posix
 
 /// A connection to a message bus, on the service's thread: calls, properties and signals of others.
-/// It owns no name and offers no object.
+/// It offers no object.
 ///
 /// The library's own thread reads from the bus; it sleeps while nothing comes.
 @ServiceActor
@@ -102,6 +102,17 @@ package final class BusConnection {
             throw .malformed
         }
         return owner
+    }
+
+    /// Takes a name that nobody else has; throws `refused` where the bus's policy does not allow it, or
+    /// somebody has it.
+    package func take(name: String, limit: Duration) async throws(BusFault) {
+        let doNotQueue = BusValue.uint32(4)
+        let answer = try await call(
+            BusCall(
+                to: Self.busName, "/org/freedesktop/DBus", Self.busName, "RequestName",
+                [.string(name), doNotQueue], answer: "(u)"), limit: limit)
+        guard answer.values.first?.uint32 == 1 else { throw .refused("somebody has \(name)") }
     }
 
     /// Ends the connection; what was subscribed to is silent from now on.

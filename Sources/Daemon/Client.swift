@@ -9,8 +9,8 @@ protocol Client: AnyObject, Sendable {
     nonisolated var peer: PeerCredentials { get }
     /// The descriptor of the connection, to ask for the peer's session.
     var descriptor: Int32 { get }
-    /// From now on the client only listens, and is no reason for the daemon to stay.
-    func stayPassive()
+    /// Whether the client only listens, and is no reason for the daemon to stay.
+    func setPassive(_ isPassive: Bool)
     /// Sends something at once; a client that does not read is let go.
     func post(_ answer: Answer)
     /// Sends something, waiting for a client that reads slowly.

@@ -24,6 +24,8 @@ final class Connection {
     private let ended: (Connection) -> Void
     /// Hears that the client only listens from now on.
     var becamePassive: (Connection) -> Void = { _ in }
+    /// Hears that it may ask for something again.
+    var becameActive: (Connection) -> Void = { _ in }
     private var watch: FileWatch?
     private var idle: Timer?
     private var request: Task<Void, Never>?
@@ -167,7 +169,9 @@ final class Connection {
 }
 
 extension Connection: Client {
-    func stayPassive() { becamePassive(self) }
+    func setPassive(_ isPassive: Bool) {
+        if isPassive { becamePassive(self) } else if isOpen { becameActive(self) }
+    }
 
     func post(_ answer: Answer) {
         guard isOpen, let packet = try? answer.encoded() else { return }

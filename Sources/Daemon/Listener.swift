@@ -94,6 +94,7 @@ final class Listener {
             self?.left($0)
         }
         connection.becamePassive = { [weak self] in self?.becamePassive($0) }
+        connection.becameActive = { [weak self] in self?.becameActive($0) }
         if isIdle { becameIdle(false) }
         connections[ObjectIdentifier(connection)] = connection
         connection.open()
@@ -103,6 +104,12 @@ final class Listener {
     private func pause() {
         watch?.watch(for: [])
         resumption = Timer(after: .seconds(1)) { [weak self] in self?.watch?.watch(for: .readable) }
+    }
+
+    private func becameActive(_ connection: Connection) {
+        let wasIdle = isIdle
+        guard passive.remove(ObjectIdentifier(connection)) != nil, wasIdle else { return }
+        becameIdle(false)
     }
 
     private var isIdle: Bool { connections.count == passive.count }

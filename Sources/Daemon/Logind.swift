@@ -11,6 +11,8 @@ import Posix
 final class Logind {
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
+    /// Nobody but root may send anything to whoever has it: dbus/org.signet.Daemon.conf.
+    private static let ownName = "org.signet.Daemon"
     private static let manager = "org.freedesktop.login1.Manager"
     /// How long a call, and the way to the bus, may take.
     private static let limit = Duration.seconds(1)
@@ -62,7 +64,7 @@ final class Logind {
         isConnecting = true
         onService { [self] in
             do throws(BusFault) {
-                try await join(BusConnection.connect(socket: socket, limit: Self.limit))
+                await join(try await shielded())
                 isMissed = false
             } catch {
                 if !isMissed { journal.service("no message bus: \(error)") }
@@ -73,6 +75,19 @@ final class Logind {
             self.waiting = []
             for continuation in waiting { continuation.resume() }
         }
+    }
+
+    /// A connection that only root can send anything to. Others could fill the daemon's memory with
+    /// one message, which the library takes apart whatever it is.
+    private func shielded() async throws(BusFault) -> BusConnection {
+        let connection = try await BusConnection.connect(socket: socket, limit: Self.limit)
+        do throws(BusFault) {
+            try await connection.take(name: Self.ownName, limit: Self.limit)
+        } catch {
+            connection.close()
+            throw error
+        }
+        return connection
     }
 
     private func join(_ connection: BusConnection) async {

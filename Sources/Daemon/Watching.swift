@@ -53,9 +53,10 @@ extension Service {
     /// Tells the client of the account's touches until it takes the request back.
     func watch(_ account: Account, _ client: any Client) async -> Answer {
         watchers.add(client, for: account)
-        client.stayPassive()
+        client.setPassive(true)
         await untilCancelled()
         watchers.remove(client)
+        client.setPassive(false)
         return .denial(Denial(.cancelled))
     }
 

@@ -23,6 +23,9 @@ final class DaemonWatch {
     private let tell: (News) -> Void
     private var marker: Marker?
     private var line: Line?
+    private var later: Timer?
+    /// How long a daemon that has let us go is left alone.
+    private static let patience = Duration.seconds(5)
 
     /// A connection and what wakes us for it; in this order, so that the watch goes first.
     private struct Line {
@@ -49,6 +52,7 @@ final class DaemonWatch {
 
     /// Hears nothing any more.
     func end() {
+        later?.cancel()
         line?.watch.cancel()
         marker?.watch.cancel()
         line = nil
@@ -57,6 +61,7 @@ final class DaemonWatch {
 
     private func connect() {
         disconnect()
+        later?.cancel()
         do throws(SystemFault) {
             // First, so that a start right after the end of this connection is not missed.
             try watchForStart()
@@ -85,6 +90,12 @@ final class DaemonWatch {
         tell(.gone)
     }
 
+    /// The daemon let us go, or died; it may be there still, and its next start need not be near.
+    private func lose() {
+        disconnect()
+        later = Timer(after: Self.patience) { [weak self] in self?.connect() }
+    }
+
     private func watchForStart() throws(SystemFault) {
         guard marker == nil else { return }
         let path = SharedPathWatch(try PathWatch(for: "device-id", in: places.state))
@@ -108,9 +119,9 @@ final class DaemonWatch {
             switch try line.socket.receive() {
             case .packet(let packet): take(packet)
             case .wouldBlock: return
-            case .end, .tooLong: disconnect()
+            case .end, .tooLong: lose()
             }
-        } catch { disconnect() }
+        } catch { lose() }
     }
 
     private func take(_ packet: Bytes) {

@@ -113,6 +113,10 @@ extension Login {
             let assertion = try dialogue.assertion(from: &daemon) {
                 verifier = Verifier.open(registered.key)
             }
+            // A touch that was made since was meant for somebody else.
+            guard !place.wasLeft else {
+                throw .declined("the process has gone to the background")
+            }
             guard let verifier else {
                 throw .unavailable("libcrypto.so.3 or the key cannot be used", shown: Prompt.silent)
             }

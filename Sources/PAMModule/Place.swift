@@ -8,6 +8,8 @@ struct Place {
     let presence: Presence
     /// Whether nothing is to be asked where no password can be typed.
     let wantsLine: Bool
+    /// The terminal in whose foreground the process has to be still when the touch comes.
+    private let attended: Terminal?
     /// Where a request comes from that the text is to warn of, nil where it need not.
     let warning: Presence?
 
@@ -26,7 +28,8 @@ struct Place {
         if let found {
             presence = found.isForeground ? .foreground : .background
         } else {
-            presence = .noTerminal
+            // Its streams may be files: what controls it tells all the same.
+            presence = Terminal.holdsBack ? .background : .noTerminal
         }
         // Without a terminal it is for the daemon to say, who can tell whether there is a seat.
         guard presence != .background || background != .refuse else {
@@ -35,11 +38,15 @@ struct Place {
         let isRead = application.isSudo || isatty(STDIN_FILENO) == 1
         terminal = mayType && isRead && presence == .foreground ? found : nil
         wantsLine = options.prompt == .together
+        attended = presence == .foreground && background == .refuse ? found : nil
         warning = background == .warn && presence != .foreground ? presence : nil
         guard terminal != nil || !wantsLine else {
             throw .declined("no password can be typed here beside the touch")
         }
     }
+
+    /// Whether the process was sent to the background since it was asked.
+    var wasLeft: Bool { attended.map { !$0.isForeground } ?? false }
 
     /// Whether a login that was suspended may go on.
     var isForeground: Bool { terminal?.isForeground ?? false }

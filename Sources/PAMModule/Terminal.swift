@@ -18,18 +18,27 @@ final class Terminal {
         var status = stat()
         let found = path.withCString { unsafe stat($0, &status) }
         guard found == 0, status.isOf(S_IFCHR) else { return nil }
-        let opened = StaticString("/dev/tty").bytes.withCString { path in
-            // A description of its own, so that O_NONBLOCK concerns nobody else.
-            unsafe open_at(
-                AT_FDCWD, path,
-                (toRead ? O_RDWR : O_WRONLY) | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-        }
-        guard let file = Descriptor(adopting: opened) else { return nil }
+        guard let file = own(toRead ? O_RDWR : O_WRONLY) else { return nil }
         var device: UInt32 = 0
         guard unsafe terminal_device(file.number, &device) == 0,
             UInt64(device) == status.st_rdev
         else { return nil }
         return Terminal(file: file)
+    }
+
+    /// Whether this process is in the background of a terminal that controls it, named or not.
+    static var holdsBack: Bool {
+        guard let file = own(O_WRONLY) else { return false }
+        return !Terminal(file: file).isForeground
+    }
+
+    /// The terminal that controls this process, as a description of its own, so that O_NONBLOCK
+    /// concerns nobody else.
+    private static func own(_ mode: Int32) -> Descriptor? {
+        Descriptor(
+            adopting: StaticString("/dev/tty").bytes.withCString { path in
+                unsafe open_at(AT_FDCWD, path, mode | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+            })
     }
 
     /// The descriptor to poll.

@@ -71,10 +71,11 @@ final class Device {
         settle()
     }
 
-    /// Ends what runs, and closes the reader; returns when both are done.
+    /// Ends what runs, and closes the reader; returns when both are done, or the driver has not
+    /// heeded it for a while.
     func shut() async {
         isGone = true
-        await quieten()
+        await quietenUnlessStuck()
     }
 
     /// Ends what runs with `suspended` and closes the reader, whoever holds it open; returns when
@@ -82,6 +83,11 @@ final class Device {
     func suspend() async {
         isSuspended = true
         running?.giveUp(.suspended)
+        await quietenUnlessStuck()
+    }
+
+    /// A driver that never calls back must not hold up whoever waits for the reader.
+    private func quietenUnlessStuck() async {
         let done = Pending<Void>()
         let limit = Timer(onReaderAfter: Self.patience) { done.settle(()) }
         onReader { [self] in

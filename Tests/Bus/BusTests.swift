@@ -276,6 +276,37 @@ struct BusSignalTests {
         }
     }
 
+    @Test("who has taken the daemon's name can be sent nothing by anybody but root")
+    func shield() async throws {
+        MainLoop.runInBackground()
+        let scratch = try Scratch()
+        // Others have to get to the socket.
+        try #require(unsafe chmod(scratch.path, 0o755) == 0)
+        let policy = "\(Layout.package)/dbus/org.signet.Daemon.conf"
+        let bus = try PrivateBus(socket: scratch.at("bus"), policy: policy)
+        try await onService { () -> Result<Void, any Error> in
+            do {
+                let name = "org.signet.Daemon"
+                let connection = try await BusConnection.connect(
+                    socket: bus.socket, limit: Rig.limit)
+                let unique = try #require(try bus.names().first)
+                #expect(try bus.lets(uid: 1, sendTo: unique), "without a name it could be")
+                try await connection.take(name: name, limit: Rig.limit)
+                for address in [name, unique] {
+                    #expect(try !bus.lets(uid: 1, sendTo: address))
+                    #expect(try bus.lets(uid: 0, sendTo: address))
+                }
+                let second = try await BusConnection.connect(socket: bus.socket, limit: Rig.limit)
+                await #expect(throws: BusFault.refused("somebody has \(name)")) {
+                    try await second.take(name: name, limit: Rig.limit)
+                }
+                connection.close()
+                second.close()
+                return .success(())
+            } catch { return .failure(error) }
+        }.value.get()
+    }
+
     @Test("who has a name is followed as it changes hands")
     func owner() async throws {
         try await onBus { rig in

@@ -20,14 +20,15 @@ package final class PrivateBus: Sendable {
 
     /// Starts a bus that listens at `socket`; its configuration is written beside it. `run` starts
     /// programs where the bus is to be, and `prefix` is how that place's files are named from here.
+    /// `policy` is a file of rules that hold beside.
     package init(
-        socket: String, prefix: String = "",
+        socket: String, prefix: String = "", policy: String? = nil,
         run: @escaping @Sendable ([String]) throws -> Program = { try Program(Command($0)) }
     ) throws {
         self.socket = socket
         self.run = run
         let configuration = socket + ".conf"
-        try Self.write(Self.configuration(socket), to: prefix + configuration)
+        try Self.write(Self.configuration(socket, policy), to: prefix + configuration)
         daemon = try run([
             "dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile",
             "--nosyslog", "--print-address=1",
@@ -90,6 +91,17 @@ package final class PrivateBus: Sendable {
                 + ["/org/freedesktop/login1", "org.freedesktop.login1.Manager.\(member)", argument])
     }
 
+    /// Whether the bus lets an account send anything to whoever has a name.
+    package func lets(uid: UInt32, sendTo name: String) throws -> Bool {
+        let call = [
+            "dbus-send", "--bus=unix:path=\(socket)", "--print-reply", "--dest=\(name)",
+            "/org/signet", "org.signet.Any.Thing",
+        ]
+        let asAnother = ["setpriv", "--reuid", "\(uid)", "--regid", "\(uid)", "--clear-groups"]
+        let outcome = try run((uid == 0 ? [] : asAnother) + call).expectEnd(within: .seconds(30))
+        return !outcome.errors.contains("AccessDenied")
+    }
+
     /// The unique names on the bus.
     package func names() throws -> [String] {
         let list = try send([
@@ -125,22 +137,24 @@ package final class PrivateBus: Sendable {
         try file.write(Array(text.utf8))
     }
 
-    private static func configuration(_ socket: String) -> String {
-        """
-        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
-         "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-        <busconfig>
-          <type>system</type>
-          <listen>unix:path=\(socket)</listen>
-          <auth>EXTERNAL</auth>
-          <policy context="default">
-            <allow send_destination="*" eavesdrop="true"/>
-            <allow eavesdrop="true"/>
-            <allow own="*"/>
-            <allow user="*"/>
-          </policy>
-        </busconfig>
+    private static func configuration(_ socket: String, _ policy: String?) -> String {
+        let more = policy.map { "<include>\($0)</include>" } ?? ""
+        return """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+              <type>system</type>
+              <listen>unix:path=\(socket)</listen>
+              <auth>EXTERNAL</auth>
+              <policy context="default">
+                <allow send_destination="*" eavesdrop="true"/>
+                <allow eavesdrop="true"/>
+                <allow own="*"/>
+                <allow user="*"/>
+              </policy>
+              \(more)
+            </busconfig>
 
-        """
+            """
     }
 }

@@ -43,6 +43,37 @@ struct BackgroundTests {
         #expect(decision["SIGNET_TERMINAL"] == "")
     }
 
+    @Test("of a program in a terminal's background, whose streams are files, waits for no touch")
+    func streamsElsewhere() throws {
+        let line = "su alice -c true </dev/null >/run/su.log 2>&1 & wait $!; echo over."
+        let terminal = try stage.terminal(["bash", "-c", "set -m; " + line], as: Stage.bob)
+        try terminal.expect("over.")
+        try terminal.expectEnd()
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+    }
+
+    @Test("that goes there while a finger is awaited does not get the touch")
+    func sentAway() throws {
+        try signet.writeServices(options: "prompt=finger")
+        let terminal = try stage.terminal(["bash", "--norc", "-i"], as: Stage.alice)
+        try terminal.expect("$ ")
+        try terminal.sendLine("sudo id -un")
+        try terminal.expect(SignetStage.invitation)
+        try terminal.send("\u{1A}")
+        try terminal.expect("Stopped")
+        try terminal.sendLine("bg")
+        try terminal.expect("sudo id -un &")
+        try signet.touch(Touch.alice)
+        try stage.journal.expect("the signature") {
+            $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
+        }
+        // It asks for the password, and stops for that.
+        try terminal.sendLine("wait; jobs")
+        try terminal.expect("Stopped")
+        #expect(!terminal.transcript.contains("root"))
+        try terminal.sendLine("kill -9 %1; exit")
+    }
+
     @Test(
         "of a program at no seat, or of none that logind knows, waits for no touch",
         arguments: ["", nil])
