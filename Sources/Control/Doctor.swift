@@ -58,7 +58,7 @@ extension Invocation {
     }
 
     private func statusAnswer(ofSelf machine: Machine) throws(CommandFault) -> StatusAnswer? {
-        guard let own = machine.account(machine.uid) else { return nil }
+        guard let own = machine.name(of: machine.uid) else { return nil }
         do throws(CommandFault) {
             return try status(of: own.bytes)
         } catch .denied { return nil }

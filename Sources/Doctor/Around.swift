@@ -117,23 +117,4 @@ extension Machine {
         guard let variable = read(path, cap: 5), variable.count == 5 else { return [] }
         return variable[4] == 0 ? [.secureBootOff] : []
     }
-
-    private func swapFindings() -> [Finding] {
-        (text("/proc/swaps") ?? "").split(separator: "\n").dropFirst().compactMap { line in
-            guard let path = line.split(separator: " ").first.map(String.init),
-                path.hasPrefix("/"), !path.hasPrefix("/dev/zram"), !isEncrypted(path)
-            else { return nil }
-            return .swapPlain(path.bytes)
-        }
-    }
-
-    private func isEncrypted(_ path: String) -> Bool {
-        guard path.hasPrefix("/dev/") else { return false }
-        var name = String(path.dropFirst(5))
-        if name.hasPrefix("mapper/"), let target = target(path) {
-            name = target.split(separator: "/").last.map(String.init) ?? ""
-        }
-        guard !name.contains("/") else { return false }
-        return text("/sys/class/block/\(name)/dm/uuid")?.hasPrefix("CRYPT-") ?? false
-    }
 }

@@ -1,3 +1,4 @@
+import Posix
 import Statement
 import Texts
 import Wire
@@ -72,10 +73,11 @@ extension Machine {
     /// What the journal has of the last week.
     func journalFindings() -> [Finding] {
         // The module's alerts stand under the name of the program that it is in.
-        let alerts = entries(["-p", "alert", "-g", "signet"])
-        let warnings = entries(["-t", "signetd", "-p", "warning"])
-            .filter { !alerts.contains($0) }
-        var findings: [Finding] = []
+        let answers = [["-p", "alert", "-g", "signet"], ["-t", "signetd", "-p", "warning"]]
+            .map { journal(Machine.journalOptions + $0) }
+        let alerts = answers[0].entries
+        let warnings = answers[1].entries.filter { !alerts.contains($0) }
+        var findings: [Finding] = answers.contains(.unfinished) ? [.journalUnread] : []
         if let newest = alerts.max(by: { $0.seconds < $1.seconds }) {
             findings.append(
                 .journalAlert(
@@ -89,8 +91,13 @@ extension Machine {
         }
         return findings
     }
+}
 
-    private func entries(_ arguments: [String]) -> [JournalNote] {
-        JournalExport.entries(journal(Machine.journalOptions + arguments) ?? [])
+extension ChildAnswer {
+    fileprivate var entries: [JournalNote] {
+        switch self {
+        case .said(let text): JournalExport.entries(text)
+        case .failed, .unfinished: []
+        }
     }
 }

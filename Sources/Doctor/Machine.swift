@@ -11,12 +11,12 @@ package struct Machine: Sendable {
     package var now = Clock.system.wallSeconds()
     /// Whether something keeps the clock right; nil where that is not known.
     package var isClockKept = isClockSynchronised()
-    /// The login name of a uid; nil where there is none.
-    package var account: @Sendable (UInt32) -> String? = { uid in
-        (try? Account.with(uid: uid))?.name
+    /// The login name of a uid; nil where there is none. One that cannot be looked up is no such.
+    package var account: @Sendable (UInt32) throws(SystemFault) -> String? = {
+        (uid) throws(SystemFault) in try Account.with(uid: uid)?.name
     }
-    /// What journalctl says to these arguments; nil where there is no journal.
-    package var journal: @Sendable ([String]) -> [UInt8]? = { arguments in
+    /// What journalctl says to these arguments; it fails where there is no journal.
+    package var journal: @Sendable ([String]) -> ChildAnswer = { arguments in
         ChildOutput.of(
             "/usr/bin/journalctl", arguments, cap: 1 << 20, within: .milliseconds(400))
     }
@@ -54,12 +54,15 @@ extension Machine {
     /// The accounts that something is kept for and that this caller may ask about, by uid, and
     /// whether there are more.
     package func accounts() -> (names: [Bytes], areAll: Bool) {
-        guard isRoot else { return (account(uid).map { [Bytes($0.utf8)] } ?? [], true) }
+        guard isRoot else { return (name(of: uid).map { [Bytes($0.utf8)] } ?? [], true) }
         let kept = names("\(Machine.state)/private/accounts").compactMap { UInt32($0) }
-        let found = Set(kept + publicFiles().map(\.uid)).sorted().compactMap(account)
+        let found = Set(kept + publicFiles().map(\.uid)).sorted().compactMap(name(of:))
         let names = found.prefix(Machine.mostAccounts).map { Bytes($0.utf8) }
         return (Array(names), found.count <= Machine.mostAccounts)
     }
+
+    /// The login name of a uid; nil where there is none, or none is to be had now.
+    package func name(of uid: UInt32) -> String? { try? account(uid) }
 
     /// The files in keys/ that are of Signet's making by their names.
     func publicFiles() -> [PublicFile] {

@@ -29,11 +29,23 @@ struct StackExamination {
         "system-login", "system-local-login", "system-remote-login", "system-services", "signet",
     ]
 
+    /// Endings that packagers' tools and editors give to what they keep beside a file.
+    private static let leftovers = [
+        "~", ".dpkg-old", ".dpkg-dist", ".dpkg-new", ".dpkg-bak", ".dpkg-tmp", ".ucf-old",
+        ".ucf-dist", ".ucf-new", ".rpmnew", ".rpmsave", ".rpmorig", ".pacnew", ".pacsave",
+    ]
+
+    /// Whether nobody asks for a service by that name: a file may still include it.
+    private static func isLeftover(_ name: String) -> Bool {
+        name.hasPrefix(".") || leftovers.contains { name.hasSuffix($0) }
+    }
+
     /// Joins the stacks of all services.
     init(_ files: StackFiles) {
         self.files = files
         services = files.names.filter { name in
             !name.hasPrefix("common-") && !StackExamination.fragments.contains(name)
+                && !StackExamination.isLeftover(name)
         }
         var chains: [String: [StackType: Chain]] = [:]
         for service in services {
@@ -188,7 +200,7 @@ extension StackExamination {
     }
 
     private func finding(_ remark: Remark, services: Bytes) -> Finding {
-        let place = remark.place.bytes
+        let place = files.shown(remark.place).bytes
         switch remark.kind {
         case .unreachable: return .passwordUnreachable(services: services, file: place)
         case .noPassword: return .noPassword(services: services, file: place)

@@ -4,29 +4,32 @@ import Texts
 import Wire
 
 extension Machine {
-    private static let stackDirectories = ["/usr/lib/pam.d", "/etc/pam.d"]
+    private static let stackDirectories = ["/usr/lib/pam.d", StackFiles.directory]
 
     /// All stacks that are configured; those in /etc come before a distribution's own.
     func stackFiles() -> StackFiles {
         var files: [String: Bytes] = [:]
+        var elsewhere: [String: String] = [:]
         for directory in Machine.stackDirectories {
             for name in names(directory) where !name.hasPrefix(".") {
                 let cap = StackFile.maximumLength
-                if let text = read("\(directory)/\(name)", cap: cap) { files[name] = text }
+                guard let text = read("\(directory)/\(name)", cap: cap) else { continue }
+                files[name] = text
+                elsewhere[name] = directory == StackFiles.directory ? nil : directory
             }
         }
-        return StackFiles(files)
+        return StackFiles(files, elsewhere: elsewhere)
     }
 
     /// What is wrong with the stacks, the files they are in, and the module that they name.
     func stackFindings(_ version: Bytes) -> [Finding] {
-        let examination = StackExamination(stackFiles())
+        let files = stackFiles()
+        let examination = StackExamination(files)
         var findings = examination.findings() + examination.passwordStackFindings()
         let paths = examination.modulePaths
         if examination.using.isEmpty { findings.append(.moduleUnused) }
         for name in examination.usedFiles.union(["signet"]).sorted() {
-            let path = name.hasPrefix("/") ? name : "/etc/pam.d/\(name)"
-            findings += check(path, .publicFile, following: name != "signet")
+            findings += check(files.path(of: name), .publicFile, following: name != "signet")
         }
         findings += checkParents(of: "/etc/pam.d/signet")
         let directory = moduleDirectory()
@@ -56,14 +59,31 @@ extension Machine {
         return findings
     }
 
-    /// Where libpam looks for modules: where pam_unix is.
+    /// Where libpam looks for modules: where pam_signet is, or else pam_unix; this machine's own
+    /// directory before one for programs of another.
     func moduleDirectory() -> String {
         let libraries = ["/usr/lib", "/lib"].flatMap { base in
             names(base).filter { $0.contains("-linux-") }.map { "\(base)/\($0)/security" }
         }
         let all = libraries + ["/usr/lib64/security", "/lib64/security", "/usr/lib/security"]
-        return all.first { look("\($0)/pam_unix.so", following: true) != nil }
-            ?? "/usr/lib/security"
+        let ordered = all.filter(Machine.isNative) + all.filter { !Machine.isNative($0) }
+        for module in ["pam_signet.so", "pam_unix.so"] {
+            let place = ordered.first { look("\($0)/\(module)", following: true) != nil }
+            if let place { return place }
+        }
+        return "/usr/lib/security"
+    }
+
+    /// Whether a directory's name does not say that it is another machine's.
+    private static func isNative(_ directory: String) -> Bool {
+        #if arch(x86_64)
+        let machine = "x86_64"
+        #elseif arch(arm64)
+        let machine = "aarch64"
+        #else
+        let machine = ""
+        #endif
+        return !directory.contains("-linux-") || directory.contains("/\(machine)-linux-")
     }
 }
 

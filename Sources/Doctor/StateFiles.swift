@@ -31,7 +31,11 @@ extension Machine {
         let directory = "\(Machine.state)/keys"
         return names(directory).flatMap { name in
             let path = "\(directory)/\(name)"
-            return PublicFile(name) == nil ? foreign(name, path) : check(path, .publicFile)
+            guard let file = PublicFile(name) else { return foreign(name, path) }
+            let findings = check(path, .publicFile)
+            // What a mark says keeps out; what a key says lets in, whoever has written it.
+            guard file.kind == .pub, let account = self.name(of: file.uid) else { return findings }
+            return findings.map { $0.issuingAnew(account.bytes) }
         }
     }
 
@@ -66,7 +70,7 @@ extension Machine {
         }
         // Without the record the account was not made to its end, and is nobody's.
         if found.contains("account") {
-            let account = (account(uid) ?? name).bytes
+            let account = (self.name(of: uid) ?? name).bytes
             if !found.contains("lockout") {
                 findings.append(.fileMissing("\(directory)/lockout".bytes, account: account))
             }

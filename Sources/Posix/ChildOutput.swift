@@ -1,26 +1,37 @@
 import CLinux
 import Glibc
 
+/// What came of running another program for what it says.
+package enum ChildAnswer: Equatable, Sendable {
+    /// All that it said.
+    case said([UInt8])
+    /// It cannot be started, or says that it failed.
+    case failed
+    /// It says too much, or is not done in time.
+    case unfinished
+}
+
 /// What another program writes to standard output, taken in full or not at all.
 package enum ChildOutput {
     /// Runs a program by its absolute path, with an empty environment and nothing to read, and
-    /// gives at most `cap` bytes of what it says. nil where it cannot be started, or says more, or
-    /// is not done in `limit`; it is killed then. posix_spawn(3)
+    /// gives at most `cap` bytes of what it says. One that says more, or is not done in `limit`,
+    /// is killed. posix_spawn(3)
     package static func of(
         _ path: String, _ arguments: [String], cap: Int, within limit: Duration
-    ) -> [UInt8]? {
+    ) -> ChildAnswer {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { return nil }
+        guard unsafe pipe(&ends) == 0 else { return .failed }
         let reading = Descriptor(adopting: ends[0])
         let writing = Descriptor(adopting: ends[1])
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        guard let child = spawn(path, arguments, output: writing.number) else { return nil }
+        guard let child = spawn(path, arguments, output: writing.number) else { return .failed }
         _ = consume writing
         let said = collect(reading, cap: cap, until: .now + limit)
         if said == nil { kill(child, SIGKILL) }
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
-        return status == 0 ? said : nil
+        guard let said else { return .unfinished }
+        return status == 0 ? .said(said) : .failed
     }
 
     private static func spawn(_ path: String, _ arguments: [String], output: Int32) -> pid_t? {

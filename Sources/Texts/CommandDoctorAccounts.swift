@@ -18,8 +18,7 @@ extension Finding {
                 the key opens to just the fingers that it was made for. If the change was the \
                 account's own, turn login on again; see 'signet list' first
                 """,
-            // Untranslated: a command
-            mend: "signet enable --account \(Shell.word(account))")
+            mend: lookThenEnable(account))
     }
 
     /// The fingerprints cannot be opened.

@@ -24,7 +24,7 @@ package enum FindingCode: CaseIterable, Sendable {
 
     case clockBehind, clockUnsynchronised, lidClosed, secureBootOff, swapPlain, loginsClosed
 
-    case journalAlert, journalFailures
+    case journalAlert, journalFailures, journalUnread
 }
 
 extension FindingCode {
@@ -51,7 +51,7 @@ extension FindingCode {
         case .failuresStay, .socketElsewhere, .stackTangled, .stateVolatile, .stateNone,
             .needsRoot, .loginDisabled, .keptOut, .noFinger, .lockedForNow, .manyAccounts,
             .fprintdInstalled, .tpmUnused, .clockUnsynchronised, .lidClosed, .secureBootOff,
-            .swapPlain, .loginsClosed, .journalFailures:
+            .swapPlain, .loginsClosed, .journalFailures, .journalUnread:
             .note
         }
     }
@@ -83,7 +83,7 @@ extension FindingCode {
         case .clockBehind, .clockUnsynchronised, .lidClosed, .secureBootOff, .swapPlain,
             .loginsClosed:
             .machine
-        case .journalAlert, .journalFailures: .journal
+        case .journalAlert, .journalFailures, .journalUnread: .journal
         }
     }
 }

@@ -23,6 +23,25 @@ extension Finding {
             mend: "chmod \(wanted) \(Shell.word(path))")
     }
 
+    /// The same about a public key: what somebody else may have written must not become trusted,
+    /// so that it goes, and is issued anew.
+    package func issuingAnew(_ account: Bytes) -> Finding {
+        guard code == .fileOwner || code == .fileWritable else { return self }
+        // Untranslated: a command
+        let mend: Text = "rm -f \(Shell.word(subject)); \(Finding.lookThenEnable(account))"
+        return Finding(code, subject, what, why: why, mend: mend)
+    }
+
+    /// The command that shows the fingers, and behind a `#` the one that makes a key for them: a
+    /// stranger's finger is to be seen before.
+    static func lookThenEnable(_ account: Bytes) -> Text {
+        // Untranslated: a command
+        """
+        signet list --account \(Shell.word(account)) # signet enable --account \
+        \(Shell.word(account))
+        """
+    }
+
     /// Others may read it.
     package static func fileExposed(_ path: Bytes, mode: Bytes, wanted: Bytes) -> Finding {
         Finding(
@@ -53,7 +72,7 @@ extension Finding {
             "\(path) is a symbolic link, or something else than it should be",
             why: "it is refused. See what put it there, and move it out of the way",
             // Untranslated: a command
-            mend: "mv \(Shell.word(path)) /root/")
+            mend: "mv -n \(Shell.word(path)) /root/")
     }
 
     /// It has several names.
@@ -99,7 +118,7 @@ extension Finding {
             "\(path) is nothing of Signet's",
             why: "somebody put it between the keys. See what it is, and move it away",
             // Untranslated: a command
-            mend: "mv \(Shell.word(path)) /root/")
+            mend: "mv -n \(Shell.word(path)) /root/")
     }
 
     /// A public key cannot be read.
@@ -108,8 +127,7 @@ extension Finding {
             .keyDamaged, path,
             "\(path) is no public key as Signet writes one",
             why: "the module refuses every touch of \(account), with an alert in the journal",
-            // Untranslated: a command
-            mend: "signet enable --account \(Shell.word(account))")
+            mend: lookThenEnable(account))
     }
 
     /// A public key names another account.
@@ -124,10 +142,7 @@ extension Finding {
                 lets neither of them in. If it is another person, remove what was kept
                 """,
             // Untranslated: a command
-            mend: """
-                rm -r /var/lib/signet/keys/\(number: uid).* \
-                /var/lib/signet/private/accounts/\(number: uid)
-                """)
+            mend: "getent passwd \(number: uid); signet list --account \(Shell.word(account))")
     }
 
     /// A public key's account is gone.
@@ -138,8 +153,9 @@ extension Finding {
             why: "who gets that number next inherits it, and is refused for it. Remove it",
             // Untranslated: a command
             mend: """
-                rm -rf /var/lib/signet/keys/\(number: uid).* \
-                /var/lib/signet/private/accounts/\(number: uid)
+                getent passwd \(number: uid) || find /var/lib/signet/keys \
+                /var/lib/signet/private/accounts -maxdepth 1 '(' -name \(number: uid) -o -name \
+                '\(number: uid).*' ')' -exec mv -n -t /root/ {} +
                 """)
     }
 
@@ -159,8 +175,7 @@ extension Finding {
             .keyAndMark, path,
             "\(path) says that a key was destroyed, and the key is there too",
             why: "one of them is not Signet's doing. Issue the key of \(account) anew",
-            // Untranslated: a command
-            mend: "signet enable --account \(Shell.word(account))")
+            mend: lookThenEnable(account))
     }
 
     /// The state lies on a file system that keeps no owners, or is elsewhere.

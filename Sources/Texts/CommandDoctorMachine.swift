@@ -74,6 +74,14 @@ extension Finding {
             mend: "journalctl -p alert -S -7d -g signet")
     }
 
+    /// The journal is too slow, or too long.
+    package static let journalUnread = Finding(
+        .journalUnread, [],
+        "the journal could not be read in time",
+        why: "alerts of the last week may be in it",
+        // Untranslated: a command
+        mend: "journalctl -p alert -S -7d -g signet")
+
     /// The journal has warnings.
     package static func journalFailures(count: UInt64, newest: Bytes, at: Text) -> Finding {
         Finding(

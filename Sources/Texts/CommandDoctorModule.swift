@@ -24,16 +24,21 @@ extension Finding {
             mend: "pam-auth-update --remove signet")
     }
 
+    /// The command that writes the stack for passwords as it is shipped; what was there stays.
+    private static var writePasswordStack: Text {
+        // Untranslated: a command
+        """
+        printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
+        | install -m 644 --backup=numbered /dev/stdin /etc/pam.d/signet
+        """
+    }
+
     /// There is no stack for passwords.
     package static let passwordStackMissing = Finding(
         .passwordStackMissing, [],
         "/etc/pam.d/signet is not there",
         why: "the daemon accepts no password: nobody can enrol, enable or unlock",
-        // Untranslated: a command
-        mend: """
-            printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
-            | install -m 644 /dev/stdin /etc/pam.d/signet
-            """)
+        mend: writePasswordStack)
 
     /// The stack for passwords asks for a finger.
     package static let passwordStackRecursive = Finding(
@@ -43,33 +48,21 @@ extension Finding {
             a touch would stand in for the password that guards the fingers, and the daemon \
             waits for itself. Let it name the password's module alone
             """,
-        // Untranslated: a command
-        mend: """
-            printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
-            | install -m 644 /dev/stdin /etc/pam.d/signet
-            """)
+        mend: writePasswordStack)
 
     /// The stack for passwords accepts a wrong one.
     package static let passwordStackOpen = Finding(
         .passwordStackOpen, [],
         "/etc/pam.d/signet accepts a wrong password",
         why: "whoever sits at an open session can enrol a finger. Make the password 'required'",
-        // Untranslated: a command
-        mend: """
-            printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
-            | install -m 644 /dev/stdin /etc/pam.d/signet
-            """)
+        mend: writePasswordStack)
 
     /// The stack for passwords accepts none.
     package static let passwordStackClosed = Finding(
         .passwordStackClosed, [],
         "/etc/pam.d/signet accepts no password",
         why: "nobody can enrol, enable or unlock. It has to name the password's module",
-        // Untranslated: a command
-        mend: """
-            printf 'auth required pam_unix.so\\naccount required pam_unix.so\\n' \
-            | install -m 644 /dev/stdin /etc/pam.d/signet
-            """)
+        mend: writePasswordStack)
 
     /// The module is there twice.
     package static func moduleTwice(services: Bytes, places: Bytes, file: Bytes) -> Finding {

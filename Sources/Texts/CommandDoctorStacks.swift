@@ -196,10 +196,16 @@ extension Finding {
             mend: edit(file))
     }
 
-    /// The command that opens a file of /etc/pam.d.
+    /// The command that opens a file of /etc/pam.d; a distribution's own is copied there before.
     static func edit(_ file: Bytes) -> Text {
+        let path = StackPlace.path(file)
+        let own = Shell.word(StackPlace.own(path))
+        guard own != Shell.word(path) else {
+            // Untranslated: a command
+            return "${EDITOR:-vi} \(own)"
+        }
         // Untranslated: a command
-        "${EDITOR:-vi} \(Shell.word(StackPlace.path(file)))"
+        return "cp -n \(Shell.word(path)) \(own) && ${EDITOR:-vi} \(own)"
     }
 
     /// The file of `file:line`.
@@ -213,6 +219,12 @@ enum StackPlace {
     /// The path of a file of /etc/pam.d.
     static func path(_ file: Bytes) -> Bytes {
         file.first == UInt8(ascii: "/") ? file : Bytes("/etc/pam.d/".utf8) + file
+    }
+
+    /// Where an administrator writes what overrides a file.
+    static func own(_ path: Bytes) -> Bytes {
+        let shipped = Bytes("/usr/lib/pam.d/".utf8)
+        return path.starts(with: shipped) ? self.path(Bytes(path.dropFirst(shipped.count))) : path
     }
 }
 

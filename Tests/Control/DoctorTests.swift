@@ -1,6 +1,7 @@
 import Control
 import Doctor
 import Foundation
+import Posix
 import TestSupport
 import Testing
 import Texts
@@ -29,7 +30,7 @@ private func doctor(_ words: [String] = [], _ scripts: [[Step]]) throws -> Run {
         surroundings.machine.uid = 1_000
         surroundings.machine.isClockKept = true
         surroundings.machine.account = { _ in "alice" }
-        surroundings.machine.journal = { _ in nil }
+        surroundings.machine.journal = { _ in .failed }
     }
 }
 
@@ -121,6 +122,17 @@ struct DoctorTests {
                 == ["account-unanswered"])
         let nonsense: [[Step]] = [[.receive, .sendRaw([1, 2, 3])]]
         #expect(try codes(doctor(["--json"], nonsense)) == ["service-silent"])
+    }
+
+    @Test("a key that does not fit the fingers: they are shown before it is made anew")
+    func invalid() throws {
+        var status = sampleStatus
+        status.state = .invalidated
+        let run = try doctor(["--json"], scripts(status))
+        let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
+        let mend = findings.first { $0["code"] as? String == "credential-invalid" }?["mend"]
+        #expect(
+            mend as? String == "signet list --account alice # signet enable --account alice")
     }
 
     @Test("never shows controls that came from outside")

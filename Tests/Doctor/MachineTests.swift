@@ -19,7 +19,7 @@ private struct Bare {
         machine.uid = 0
         machine.now = 1_795_195_440
         machine.isClockKept = true
-        machine.journal = { _ in nil }
+        machine.journal = { _ in .failed }
         machine.account = { $0 == 1_000 ? "alice" : nil }
         try write("etc/pam.d/signet", "auth required pam_unix.so\n")
     }
@@ -79,8 +79,112 @@ struct MachineTests {
             "proc/swaps", head + "/dev/zram0 partition 1 0 1\n/dev/dm-1 partition 1 0 1\n")
         try bare.write("sys/class/block/dm-1/dm/uuid", "CRYPT-PLAIN-swap\n")
         #expect(bare.codes() == [])
-        try bare.write("proc/swaps", head + "/dev/sda2 partition 1 0 1\n/swapfile file 1 0 1\n")
-        #expect(bare.codes() == ["swap-plain", "swap-plain"])
+        try bare.write("sys/class/block/sda2/dev", "8:2\n")
+        try bare.write("proc/swaps", head + "/dev/sda2 partition 1 0 1\n")
+        #expect(bare.codes() == ["swap-plain"])
+    }
+
+    @Test("swap on LVM over LUKS, and in a file on it, is encrypted; beside it, it is not")
+    func stackedSwap() throws {
+        let bare = try Bare()
+        let head = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+        try bare.write("sys/class/block/dm-0/dm/uuid", "CRYPT-LUKS2-x\n")
+        try bare.write("sys/class/block/dm-2/dm/uuid", "LVM-x\n")
+        try bare.write("sys/class/block/dm-2/slaves/dm-0/dev", "254:0\n")
+        try bare.write("proc/swaps", head + "/dev/dm-2 partition 1 0 1\n")
+        #expect(bare.codes() == [])
+        let mounts = "1 0 254:2 / / rw - ext4 /dev/mapper/vg-root rw\n"
+        try bare.write("dev/mapper/x", "")
+        #expect(symbolicLink("../dm-2", at: bare.machine.root + "/dev/mapper/vg-root"))
+        try bare.write("proc/self/mountinfo", mounts)
+        try bare.write("proc/swaps", head + "/swapfile file 1 0 1\n")
+        #expect(bare.codes() == [])
+        // A volume that also lies on a disk in clear is not encrypted, nor a file there.
+        try bare.write("sys/class/block/sdb1/dev", "8:17\n")
+        try bare.write("sys/class/block/dm-2/slaves/sdb1/dev", "8:17\n")
+        try bare.write("sys/class/block/sdb1/x", "")
+        #expect(bare.codes() == ["swap-plain"])
+        try bare.write(
+            "proc/self/mountinfo", mounts + "2 1 8:17 / /my\\040data rw - ext4 /dev/sdb1 rw\n")
+        try bare.write("proc/swaps", head + "/my\\040data/swap file 1 0 1\n")
+        #expect(bare.codes() == ["swap-plain"])
+    }
+
+    @Test("of swap whose device says nothing nothing is said")
+    func unknownSwap() throws {
+        let bare = try Bare()
+        let head = "Filename\tType\tSize\tUsed\tPriority\n"
+        try bare.write("proc/self/mountinfo", "1 0 0:24 / / rw - zfs rpool/root rw\n")
+        try bare.write("sys/class/block/loop0/dev", "7:0\n")
+        try bare.write(
+            "proc/swaps",
+            head + "/swapfile file 1 0 1\n/dev/loop0 partition 1 0 1\n/dev/sdx partition 1 0 1\n")
+        #expect(bare.codes() == [])
+    }
+
+    @Test("the module is looked for where it is, not in a directory for another machine's programs")
+    func moduleDirectory() throws {
+        let bare = try Bare()
+        #if arch(arm64)
+        let own = "/usr/lib/aarch64-linux-gnu/security"
+        #else
+        let own = "/usr/lib/x86_64-linux-gnu/security"
+        #endif
+        try bare.write("usr/lib/arm-linux-gnueabihf/security/pam_unix.so", "")
+        try bare.write("usr/lib/i386-linux-gnu/security/pam_unix.so", "")
+        try bare.write(own + "/pam_unix.so", "")
+        #expect(bare.machine.moduleDirectory() == own)
+        try bare.write("usr/lib64/security/pam_signet.so", "")
+        #expect(bare.machine.moduleDirectory() == "/usr/lib64/security")
+        try bare.write(own + "/pam_signet.so", "")
+        #expect(bare.machine.moduleDirectory() == own)
+    }
+
+    @Test("a stack that a distribution ships is told by its path, and copied before it is edited")
+    func shippedStack() throws {
+        let bare = try Bare()
+        try bare.write("usr/lib/pam.d/sudo", "auth required pam_signet.so\n")
+        let finding = bare.machine.examine { DaemonView(.absent) }
+            .first { $0.code == .noPassword }
+        #expect(
+            finding.map { String(decoding: $0.mend.bytes, as: UTF8.self) }
+                == "cp -n /usr/lib/pam.d/sudo /etc/pam.d/sudo && ${EDITOR:-vi} /etc/pam.d/sudo")
+        try bare.write("usr/lib/pam.d/sudo", "auth required pam_signet.so\n", mode: 0o666)
+        let all = bare.machine.examine { DaemonView(.absent) }
+        #expect(all.contains { $0.subject == Array("/usr/lib/pam.d/sudo".utf8) })
+        try bare.write("etc/pam.d/sudo", "auth required pam_signet.so\n")
+        #expect(
+            bare.machine.examine { DaemonView(.absent) }.contains {
+                String(decoding: $0.mend.bytes, as: UTF8.self) == "${EDITOR:-vi} /etc/pam.d/sudo"
+            })
+    }
+
+    @Test("a key whose account is gone is told, and nothing where the accounts do not answer")
+    func nobodysKey() throws {
+        var bare = try Bare()
+        try bare.write("var/lib/signet/keys/1001.pub", "x\n")
+        #expect(bare.codes().contains("key-of-nobody"))
+        bare.machine.account = { (_) throws(SystemFault) in
+            throw SystemFault("getpwuid_r", on: "1001", code: EIO)
+        }
+        #expect(!bare.codes().contains("key-of-nobody"))
+    }
+
+    @Test("a key that others own or may write is issued anew, and is not made root's as it is")
+    func foreignKey() throws {
+        let bare = try Bare()
+        try bare.write("var/lib/signet/keys/1000.pub", "x\n", mode: 0o666)
+        let finding = bare.machine.examine { DaemonView(.absent) }.first {
+            $0.code == .fileWritable && $0.subject.suffix(8) == Array("1000.pub".utf8)[...]
+        }
+        let mend =
+            "rm -f /var/lib/signet/keys/1000.pub; signet list --account alice "
+            + "# signet enable --account alice"
+        #expect(finding.map { String(decoding: $0.mend.bytes, as: UTF8.self) } == mend)
+        let owned = Finding.fileOwner(Array("/k".utf8), uid: 7).issuingAnew(Array("bob".utf8))
+        #expect(!String(decoding: owned.mend.bytes, as: UTF8.self).contains("chown"))
+        let other = Finding.fileLinked(Array("/k".utf8))
+        #expect(other.issuingAnew(Array("bob".utf8)) == other)
     }
 
     @Test("a closed machine, a clock that nobody keeps, and one that is behind are told")
@@ -173,10 +277,20 @@ struct JournalExportTests {
     func findings() throws {
         var bare = try Bare()
         let text = Array(two.utf8)
-        bare.machine.journal = { $0.contains("alert") ? text : [] }
+        bare.machine.journal = { .said($0.contains("alert") ? text : []) }
         #expect(bare.codes() == ["journal-alert"])
-        bare.machine.journal = { $0.contains("alert") ? [] : text }
+        bare.machine.journal = { .said($0.contains("alert") ? [] : text) }
         #expect(bare.codes() == ["journal-failures"])
+    }
+
+    @Test("that could not be read in time is told once, with what was read")
+    func unread() throws {
+        var bare = try Bare()
+        bare.machine.journal = { _ in .unfinished }
+        #expect(bare.codes() == ["journal-unread"])
+        let text = Array(two.utf8)
+        bare.machine.journal = { $0.contains("alert") ? .unfinished : .said(text) }
+        #expect(bare.codes() == ["journal-unread", "journal-failures"])
     }
 }
 
@@ -230,7 +344,28 @@ struct FindingListTests {
         let finding = Finding.fileForeign(Array("/var/lib/signet/keys/a'; rm -r x".utf8))
         #expect(
             String(decoding: finding.mend.bytes, as: UTF8.self)
-                == "mv '/var/lib/signet/keys/a'\\''; rm -r x' /root/")
+                == "mv -n '/var/lib/signet/keys/a'\\''; rm -r x' /root/")
+    }
+
+    @Test("has commands that neither destroy what was kept nor trust before anybody has looked")
+    func harmless() {
+        let (path, alice) = (Array("/k".utf8), Array("alice".utf8))
+        func mend(_ finding: Finding) -> String {
+            String(decoding: finding.mend.bytes, as: UTF8.self)
+        }
+        let nobody = mend(.keyOfNobody(path, uid: 7))
+        #expect(nobody.hasPrefix("getent passwd 7 || ") && !nobody.contains("rm "))
+        let another = Finding.keyOfAnother(path, names: path, account: alice, uid: 7)
+        #expect(mend(another) == "getent passwd 7; signet list --account alice")
+        let look = "signet list --account alice # signet enable --account alice"
+        #expect(mend(.keyAndMark(path, account: alice)) == look)
+        #expect(mend(.keyDamaged(path, account: alice)) == look)
+        #expect(mend(.fileKind(path)) == "mv -n /k /root/")
+        let stacks: [Finding] = [
+            .passwordStackMissing, .passwordStackRecursive, .passwordStackOpen,
+            .passwordStackClosed,
+        ]
+        #expect(stacks.allSatisfy { mend($0).contains(" --backup=numbered ") })
     }
 }
 

@@ -1,3 +1,4 @@
+import Posix
 import TestSupport
 import Testing
 import Texts
@@ -161,9 +162,55 @@ struct StackVerdictTests {
         #expect(
             codes("\(touch)\nauth required pam_access.so\n@include common-auth\n", common: plain)
                 == ["gate-skipped"])
+    }
+
+    @Test("faillock's gate may be passed by a touch that faillock neither counts nor forgets by")
+    func faillockGate() {
         let preauth = "auth required pam_faillock.so preauth\n"
-        #expect(
-            codes("\(touch)\n\(preauth)@include common-auth\n", common: plain) == ["gate-skipped"])
+        #expect(codes("\(touch)\n\(preauth)@include common-auth\n", common: plain) == [])
+        let reset = """
+            auth [success=2 conv_err=die default=ignore] pam_signet.so
+            \(preauth)auth [success=1 default=die] pam_unix.so
+            auth sufficient pam_faillock.so authsucc
+            auth sufficient pam_faillock.so authsucc
+            """
+        #expect(codes(reset).contains("gate-skipped"))
+    }
+
+    @Test("has nothing against the shipped authselect profile, with each of its features")
+    func authselect() throws {
+        func expanded(_ name: String, _ features: [String]) throws -> String {
+            let answer = ChildOutput.of(
+                "\(Layout.package)/checks/authselect",
+                ["\(Layout.package)/authselect/\(name)"] + features, cap: 65_536,
+                within: .seconds(60))
+            guard case .said(let text) = answer else {
+                Issue.record("\(name): \(answer)")
+                return ""
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+        for more in [[], ["with-faillock"], ["with-faillock", "without-nullok", "with-mkhomedir"]] {
+            let features = ["with-signet", "with-signet-greeter"] + more
+            let names = ["system-auth", "password-auth", "fingerprint-auth", "postlogin"]
+            var files = try Dictionary(
+                uniqueKeysWithValues: names.map { ($0, try expanded($0, features)) })
+            #expect(files["system-auth"]?.contains("pam_signet.so") == true)
+            files["sudo"] = "auth include system-auth\naccount include system-auth\n"
+            files["login"] = "auth substack system-auth\nauth include postlogin\n"
+            files["sshd"] = "auth substack password-auth\n"
+            files["gdm-fingerprint"] = "auth substack fingerprint-auth\n"
+            #expect(codes(files) == [], "\(more)")
+        }
+    }
+
+    @Test("what packagers' tools and editors leave behind is no service, and may be included")
+    func leftovers() {
+        let bad = "auth required pam_signet.so\n"
+        for name in ["sudo.dpkg-old", "sudo.dpkg-dist", "su.rpmnew", "sudo~", ".sudo.swp"] {
+            #expect(codes([name: bad]) == [], "\(name)")
+        }
+        #expect(codes(["sudo": "@include su.rpmsave\n", "su.rpmsave": bad]) == ["no-password"])
     }
 
     @Test("pam_faillock that counts fingers, or is not reset by them, is told")

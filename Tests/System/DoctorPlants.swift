@@ -39,6 +39,9 @@ struct Plant: Sendable, CustomStringConvertible {
     private static let account = "/var/lib/signet/private/accounts/4242"
     private static let touch = "auth [success=done conv_err=die default=ignore] pam_signet.so"
 
+    /// The doctor's command shows the fingers; what comes after that is typed here.
+    private static let reissue = Undoing.line("rm -f \(key); signet enable --account alice")
+
     private static func sudo(_ code: String, _ lines: String) -> Plant {
         Plant(code, "sudo", "printf '\(lines)\\n' > \(pam)/sudo", .services)
     }
@@ -89,7 +92,7 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant("file-unreadable", "\(pam)/sudo", "chmod 600 \(pam)/sudo"),
         Plant("file-writable", "/var/lib", "chmod 777 /var/lib"),
         Plant("file-writable", "\(state)/keys", "chmod 777 \(state)/keys"),
-        Plant("file-owner", key, "chown alice \(key)"),
+        Plant("file-owner", key, "chown alice \(key)", reissue),
         Plant("file-unreadable", key, "chmod 600 \(key)"),
         Plant("file-exposed", "\(state)/private", "chmod 755 \(state)/private"),
         Plant("file-exposed", "\(account)/credential", "chmod 644 \(account)/credential", .state),
@@ -104,7 +107,7 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant("file-foreign", "\(state)/keys/mine", "touch \(state)/keys/mine"),
         Plant("file-missing", "\(account)/lockout", "rm \(account)/lockout"),
         Plant("counter-missing", "\(account)/counter", "rm \(account)/counter", .state),
-        Plant("key-damaged", key, "echo nonsense > \(key)"),
+        Plant("key-damaged", key, "echo nonsense > \(key)", reissue),
         Plant(
             "key-of-another", key, "sed -i s/signet:alice:/signet:carol:/ \(key)",
             .line("sed -i s/signet:carol:/signet:alice:/ \(key)")),
@@ -112,7 +115,9 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant(
             "key-half-changed", "\(state)/keys/4242.next", "touch \(state)/keys/4242.next",
             .restart),
-        Plant("key-and-mark", "\(state)/keys/4242.off", "touch \(state)/keys/4242.off"),
+        Plant(
+            "key-and-mark", "\(state)/keys/4242.off", "touch \(state)/keys/4242.off",
+            .line("signet enable --account alice")),
         Plant("clock-behind", key, "touch -d tomorrow \(key)", .line("touch \(key)")),
     ]
 

@@ -71,7 +71,12 @@ struct Chain: Equatable {
 
 /// All files of /etc/pam.d by name, read once.
 struct StackFiles {
+    /// Where an administrator writes them.
+    static let directory = "/etc/pam.d"
+
     private let files: [String: StackFile]
+    /// The directories of those that are not there.
+    private let elsewhere: [String: String]
 
     /// libpam's PAM_SUBSTACK_MAX_LEVEL.
     private static let deepest = 16
@@ -79,15 +84,33 @@ struct StackFiles {
     private static let mostHandlers = 2_048
     private static let mostVisits = 2_048
 
-    init(_ files: [String: [UInt8]]) { self.files = files.mapValues(StackFile.init) }
+    init(_ files: [String: [UInt8]], elsewhere: [String: String] = [:]) {
+        self.files = files.mapValues(StackFile.init)
+        self.elsewhere = elsewhere
+    }
 
-    init(parsed files: [String: StackFile]) { self.files = files }
+    init(parsed files: [String: StackFile]) {
+        self.files = files
+        elsewhere = [:]
+    }
 
     /// The names of the files.
     var names: [String] { files.keys.sorted() }
 
     /// The file of a name.
     subscript(name: String) -> StackFile? { files[StackFiles.key(name)] }
+
+    /// The path of a file.
+    func path(of name: String) -> String {
+        name.hasPrefix("/") ? name : "\(elsewhere[name] ?? StackFiles.directory)/\(name)"
+    }
+
+    /// A file, or a file and line, as it is told: in full where it is not in /etc/pam.d.
+    func shown(_ place: String) -> String {
+        let name = place.lastIndex(of: ":").map { String(place[..<$0]) }
+        let directory = elsewhere[place] ?? name.flatMap { elsewhere[$0] }
+        return directory.map { "\($0)/\(place)" } ?? place
+    }
 
     /// What a service asks for a type. One without a line of that type asks what `other` does.
     func chain(of service: String, _ type: StackType) -> Chain {

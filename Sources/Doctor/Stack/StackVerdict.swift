@@ -80,8 +80,14 @@ struct StackVerdict: Equatable {
         _ passwords: [StackResult], _ touches: [StackResult], in chain: Chain
     ) {
         let reached = Set(touches.flatMap(\.calls).map(\.index))
+        let isCounted =
+            fingersAreCounted || reached.contains { chain.handlers[$0].role == .failureReset }
         for index in Set(passwords.flatMap(\.calls).map(\.index)).subtracting(reached).sorted() {
             switch chain.handlers[index].role {
+            case .gate where chain.handlers[index].module == "pam_faillock" && !isCounted:
+                // It keeps out by failed passwords alone, which a touch neither adds to nor clears:
+                // the finger has its own lockout.
+                continue
             case .gate: skippedGates.append(index)
             case .rule where chain.handlers[index].isDemanding: skippedGates.append(index)
             case .failureReset: failuresStay = true
