@@ -58,8 +58,11 @@ struct LockerProgramTests {
     func finger() throws {
         shows(.i3lock, .finger)
         let locker = try lock()
-        try press("Return")
-        signet.touchBlindly(Touch.alice) { locker.ended != nil }
+        // A key that comes before i3lock has the keyboard is lost; one too many does nothing.
+        signet.touchBlindly(Touch.alice) {
+            if locker.ended == nil { try? press("Return") }
+            return locker.ended != nil
+        }
         try expectUnlocked(locker)
         let decision = try stage.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
