@@ -136,6 +136,17 @@ final class DaemonBench {
     /// What starts the daemon.
     var arguments: [String] { Self.arguments(directory, kinds) }
 
+    /// Puts a daemon in the place of the one that runs: it gets the socket handed over, as from systemd.
+    func activated() throws -> TestSupport.Program {
+        program.signal(SIGTERM)
+        try program.expectEnd()
+        let activated = try TestSupport.Program(
+            Command(
+                ["systemd-socket-activate", "--seqpacket", "--listen", socket] + arguments))
+        try activated.expectError("Listening on")
+        return activated
+    }
+
     /// Says of a password what the password itself says, so that each verdict can be had.
     private static let passwordCheck = """
         #!/bin/sh

@@ -94,13 +94,7 @@ extension DaemonTests {
         @Test("is no reason for the daemon to stay, and sees when it is back")
         func idleness() throws {
             let bench = try DaemonBench(configuration: "[daemon]\nidle-exit = 1s\n")
-            bench.program.signal(SIGTERM)
-            try bench.program.expectEnd()
-            let activated = try TestSupport.Program(
-                Command(
-                    ["systemd-socket-activate", "--seqpacket", "--listen", bench.socket]
-                        + bench.arguments))
-            try activated.expectError("Listening on")
+            let activated = try bench.activated()
             let watcher = try bench.client()
             try watcher.send(.watch(account: Person.daemon.bytes))
             #expect(try watcher.last().reason == .stopping)
@@ -110,6 +104,25 @@ extension DaemonTests {
             try bench.restart()
             #expect(try bench.ask(.readers).done != nil)
             #expect(try Layout.modificationTime(device) > before)
+        }
+
+        @Test("who has watched, and then asks for something, is a reason to stay again")
+        func active() throws {
+            let bench = try DaemonBench([.text], configuration: "[daemon]\nidle-exit = 1s\n")
+            try bench.enrol(.daemon, as: "one")
+            let activated = try bench.activated()
+            let client = try bench.client()
+            try client.send(.watch(account: Person.daemon.bytes))
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+            try client.send(.login(.daemon))
+            try client.wait(for: .touch)
+            // This outlasts the idle time.
+            var waiting = pollfd(fd: -1, events: 0, revents: 0)
+            _ = unsafe poll(&waiting, 1, 1_200)
+            #expect(activated.ended == nil)
+            try bench.text.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
         }
     }
 }
