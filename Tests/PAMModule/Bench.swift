@@ -185,3 +185,21 @@ extension Program {
         return outcome.output.split(separator: "\n").map(String.init)
     }
 }
+
+extension Bench {
+    /// Puts the module in front of the password in services of real programs.
+    func writeServices(_ names: [String], options: String) throws(TestFault) {
+        for name in names {
+            try stage.writeService(
+                name,
+                """
+                auth [success=1 conv_err=die default=ignore] pam_signet.so \(options)
+                auth required pam_unix.so nodelay try_first_pass
+                auth required pam_permit.so
+                account required pam_permit.so
+                session required pam_permit.so
+
+                """)
+        }
+    }
+}

@@ -9,18 +9,7 @@ struct PlaceTests {
     /// sudo and su as Debian has them, with the finger in front of the password.
     private func bench(_ options: String) throws -> Bench {
         let bench = try Bench(stack: "auth required pam_signet.so \(options)")
-        for service in ["sudo", "su"] {
-            try bench.stage.writeService(
-                service,
-                """
-                auth [success=1 conv_err=die default=ignore] pam_signet.so \(options)
-                auth required pam_unix.so nodelay try_first_pass
-                auth required pam_permit.so
-                account required pam_permit.so
-                session required pam_permit.so
-
-                """)
-        }
+        try bench.writeServices(["sudo", "su"], options: options)
         return bench
     }
 

@@ -11,18 +11,7 @@ struct PromptTests {
     /// sudo, su and login as Debian has them, with the finger in front of the password.
     private func bench(options: String = "") throws -> Bench {
         let bench = try Bench()
-        for service in ["sudo", "su", "login"] {
-            try bench.stage.writeService(
-                service,
-                """
-                auth [success=1 conv_err=die default=ignore] pam_signet.so \(options)
-                auth required pam_unix.so nodelay try_first_pass
-                auth required pam_permit.so
-                account required pam_permit.so
-                session required pam_permit.so
-
-                """)
-        }
+        try bench.writeServices(["sudo", "su", "login"], options: options)
         return bench
     }
 
