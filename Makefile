@@ -35,7 +35,7 @@ BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev
 TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
 	mount openssh-client openssl pamtester \
-	passwd perl-base postgresql-15 python3-jwt sudo swtpm util-linux zsh
+	passwd perl-base python3-jwt sudo swtpm util-linux zsh
 CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
