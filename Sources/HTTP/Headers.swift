@@ -45,7 +45,8 @@ private func checkedHeader(
         let value = unsafe String(validating: valueBytes, as: UTF8.self)
     else { return nil }
     let name = unsafe String(unsafeUninitializedCapacity: nameBytes.count) { target in
-        for unsafe(index, byte) in unsafe nameBytes.enumerated() {
+        for index in nameBytes.indices {
+            let byte = unsafe nameBytes[index]
             let isUpper = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
             unsafe target[index] = isUpper ? byte | 0x20 : byte
         }
