@@ -79,8 +79,7 @@ package enum Compatibility {
             return [.unattended, .daemonDown, .daemonSilent]
         case .sudoInCron: return [.unattended]
         case .pkexec: return finger.union([.restored, .together])
-        case .i3lock: return finger.subtracting([.cancelled])
-        case .xsecurelock: return finger.subtracting([.cancelled]).union([.remote])
+        case .i3lock, .xsecurelock: return finger.subtracting([.cancelled])
         case .lightdm: return finger
         case .gdm:
             return [

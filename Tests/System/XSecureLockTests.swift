@@ -16,8 +16,8 @@ struct XSecureLockTests {
         screen = try Screen(on: signet)
     }
 
-    /// Locks alice's screen. Unless it is to say nothing of where it runs, it claims to be asked
-    /// by the remote host `localhost`.
+    /// Locks alice's screen. If not told to be `isLocal`, it says that the remote host `localhost`
+    /// asks.
     private func lock(isLocal: Bool = true) throws -> TestSupport.Program {
         var environment = Screen.environment
         if isLocal { environment["XSECURELOCK_NO_PAM_RHOST"] = "1" }
@@ -40,7 +40,7 @@ struct XSecureLockTests {
         shows(.xsecurelock, .finger)
         let locker = try lock()
         try screen.press("Return")
-        try signet.touch(Touch.alice)
+        signet.touchBlindly(Touch.alice) { locker.ended != nil }
         try expectUnlocked(locker)
         let decision = try stage.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate"
@@ -57,7 +57,7 @@ struct XSecureLockTests {
         shows(.xsecurelock, .wrongFinger, .fingerThenPassword)
         let locker = try lock()
         try screen.press("Return")
-        try signet.touch(stranger)
+        signet.touchBlindly(stranger) { signet.hasDenied("noMatch") }
         try signet.expectDenial("noMatch")
         #expect(locker.ended == nil)
         try screen.type(Stage.alice.password)
@@ -80,7 +80,7 @@ struct XSecureLockTests {
         shows(.xsecurelock, .wrongPassword)
         let locker = try lock()
         try screen.press("Return")
-        try signet.touch(Touch.nobody)
+        signet.touchBlindly(Touch.nobody) { signet.hasDenied("noMatch") }
         try signet.expectDenial("noMatch")
         try screen.type(Stage.bob.password)
         try stage.journal.expect("the refusal of the password") {
@@ -105,7 +105,7 @@ struct XSecureLockTests {
 
     @Test("saying that it is asked from `localhost`, as it does, it gets the password alone")
     func remoteHost() throws {
-        shows(.xsecurelock, .remote)
+        shows(.xsecurelock, .password)
         try passByPassword(lock(isLocal: false))
         #expect(!isAsked)
     }
