@@ -134,7 +134,8 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "Crypto", "Database", "HTTP", "Policy", "Posix", "Statement", "Systemd",
+                "ConfigurationFiles", "Crypto", "Database", "HTTP", "Policy", "Posix",
+                "Statement", "Systemd",
             ], swiftSettings: common),
 
         // The programs.
@@ -142,7 +143,8 @@ let package = Package(
             name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common),
         .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
         .executableTarget(
-            name: "signet-server", dependencies: ["Posix", "Server"], swiftSettings: common),
+            name: "signet-server", dependencies: ["Policy", "Posix", "Server"],
+            swiftSettings: common),
         .executableTarget(
             name: "signet-notify", dependencies: ["Notifier"], swiftSettings: common),
         .executableTarget(
@@ -157,6 +159,9 @@ let package = Package(
         .target(
             name: "StoreSupport", dependencies: ["Crypto", "Statement", "Store", "Vault"],
             path: "Tests/StoreSupport", swiftSettings: common),
+        .target(
+            name: "DatabaseSupport", dependencies: ["Database", "TestSupport"],
+            path: "Tests/DatabaseSupport", swiftSettings: common),
         .target(
             name: "Fingerprints", path: "Tests/Fingerprints",
             swiftSettings: common + [.unsafeFlags(["-O"])]),
@@ -255,13 +260,14 @@ let package = Package(
             name: "HTTPTests", dependencies: ["HTTP", "HTTPClient", "Posix", "TestSupport"],
             path: "Tests/HTTP", swiftSettings: common),
         .testTarget(
-            name: "DatabaseTests", dependencies: ["Database", "Posix", "TestSupport"],
+            name: "DatabaseTests",
+            dependencies: ["Database", "DatabaseSupport", "Posix", "TestSupport"],
             path: "Tests/Database", swiftSettings: common),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Crypto", "Database", "HTTP", "HTTPClient", "Posix", "Server", "Statement",
-                "TestSupport", "signet-server",
+                "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "Posix", "Server",
+                "Statement", "TestSupport", "signet-server",
             ], path: "Tests/Server", swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],

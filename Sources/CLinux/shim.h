@@ -5,6 +5,7 @@
 // Without _GNU_SOURCE: it would change types that Glibc's module has already (fd_set). What it
 // would have shown is declared below, as in glibc 2.36.
 #include <shadow.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>

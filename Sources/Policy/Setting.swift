@@ -24,6 +24,17 @@ package struct Setting: Sendable {
     /// What it is for, in one line.
     package let purpose: String
 
+    /// A row of a program's table.
+    package init(
+        section: String, key: String, standard: SettingValue, accepts: Form, purpose: String
+    ) {
+        self.section = section
+        self.key = key
+        self.standard = standard
+        self.accepts = accepts
+        self.purpose = purpose
+    }
+
     /// The values that a setting accepts.
     package enum Form: Sendable {
         case duration(ClosedRange<Duration>, orOff: Bool)

@@ -9,28 +9,90 @@ package struct Problem: Error, Equatable, Sendable {
     package let code: String
     /// What a person reads.
     package let title: String
+    /// More header fields of the answer.
+    package var headers: [String: String] = [:]
+    /// How many tries are left, where that may be told.
+    package var remainingAttempts: Int64?
 
     /// From its parts.
-    package init(status: Int, code: String, title: String) {
+    package init(status: Int, code: String, title: String, headers: [String: String] = [:]) {
         self.status = status
         self.code = code
         self.title = title
+        self.headers = headers
     }
 
     /// As the body `application/problem+json`.
     package var response: HTTPResponse {
-        struct Document: Encodable {
-            let type: String
-            let title: String
-            let status: Int
-            let code: String
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let document = Document(
-            type: "urn:signet:problem:\(code)", title: title, status: status, code: code)
-        let body = (try? encoder.encode(document)).map { [UInt8]($0) } ?? []
+            type: "urn:signet:problem:\(code)", title: title, status: status, code: code,
+            remainingAttempts: remainingAttempts)
         return HTTPResponse(
-            status: status, headers: [("Content-Type", "application/problem+json")], body: body)
+            status: status,
+            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
+                + headers.map { (name: $0.key, value: $0.value) },
+            body: JSON.encode(document))
     }
+
+    private struct Document: Encodable {
+        let type: String
+        let title: String
+        let status: Int
+        let code: String
+        let remainingAttempts: Int64?
+    }
+}
+
+extension Problem {
+    /// Not the JSON, or not the fields, that the call wants.
+    static func malformed(_ what: String) -> Problem {
+        Problem(status: 400, code: "malformed", title: what)
+    }
+    /// The proof does not hold; nothing more is told.
+    static let refused = Problem(status: 401, code: "refused", title: "the proof does not hold")
+    /// The activation code is unknown, used or too old: which, is not told.
+    static let activationRefused = Problem(
+        status: 401, code: "activation-refused",
+        title: "the activation code is not good, or not any more: ask for a new one")
+    /// Another device took this one's place.
+    static let keyReplaced = Problem(
+        status: 401, code: "key-replaced", title: "another device was registered in place of this")
+    /// The registration was removed.
+    static let keyRemoved = Problem(
+        status: 401, code: "key-removed", title: "this device's registration was removed")
+    /// The registration is blocked.
+    static let keyBlocked = Problem(
+        status: 401, code: "key-blocked", title: "this device's registration is blocked")
+    /// The token is unknown, used, revoked or too old.
+    static let tokenRefused = Problem(
+        status: 401, code: "token-refused", title: "the token is not good, or not any more")
+    /// No API key, or one that does not hold.
+    static let apiKeyRefused = Problem(
+        status: 401, code: "api-key-refused", title: "an API key is wanted that holds",
+        headers: ["WWW-Authenticate": "Bearer"])
+    /// The policy does not allow this factor or this machine's integrity.
+    static let policy = Problem(
+        status: 403, code: "policy",
+        title: "the application does not accept this factor, or keys kept like this one")
+    /// No such path, or nothing of that id in this application.
+    static let notFound = Problem(status: 404, code: "not-found", title: "there is nothing here")
+    /// The state does not allow it.
+    static func conflict(_ what: String) -> Problem {
+        Problem(status: 409, code: "conflict", title: what)
+    }
+    /// The body is over the limit.
+    static let tooLarge = Problem(status: 413, code: "too-large", title: "the body is too large")
+    /// The body is not said to be JSON.
+    static let notJSON = Problem(
+        status: 415, code: "not-json", title: "the body is to be application/json")
+    /// Too many tries from one address.
+    static func slowDown(seconds: Int) -> Problem {
+        Problem(
+            status: 429, code: "slow-down", title: "too many tries: wait a little",
+            headers: ["Retry-After": String(seconds)])
+    }
+    /// The database does not answer, or has no room.
+    static let unavailable = Problem(
+        status: 503, code: "unavailable", title: "not now: try again later",
+        headers: ["Retry-After": "5"])
 }

@@ -1,2 +1,23 @@
+import Glibc
+import Policy
+import Posix
 import Server
 
+exit(run())
+
+/// Does what the arguments say; gives the exit status.
+func run() -> Int32 {
+    switch ServerCommand(Array(CommandLine.arguments.dropFirst())) {
+    case .version:
+        print("signet-server \(Version.text)")
+        return 0
+    case .help:
+        print(ServerCommand.usage)
+        return 0
+    case .unknown(let argument):
+        complain("signet-server: unknown argument '\(argument)'\n\(ServerCommand.usage)")
+        return 2
+    case .serve(let configuration):
+        return ServerProgram.run(configuration: configuration)
+    }
+}

@@ -1,4 +1,5 @@
 import Database
+import DatabaseSupport
 import Testing
 
 @Suite("A value")

@@ -4,14 +4,17 @@ import TestSupport
 import Testing
 
 /// What every test of a database runs on.
-enum Backend: String, CaseIterable, CustomTestStringConvertible {
+package enum Backend: String, CaseIterable, CustomTestStringConvertible {
+    /// In a file.
     case sqlite = "SQLite"
+    /// In a server of the process's own.
     case postgreSQL = "PostgreSQL"
 
-    var testDescription: String { rawValue }
+    /// Its name.
+    package var testDescription: String { rawValue }
 
     /// An empty database of this kind.
-    func make() throws -> TestDatabase {
+    package func make() throws -> TestDatabase {
         switch self {
         case .sqlite:
             let scratch = try Scratch()
@@ -24,18 +27,21 @@ enum Backend: String, CaseIterable, CustomTestStringConvertible {
 }
 
 /// The server that all tests of this process share, each with a database of its own in it.
-enum Shared {
-    static let server = Result { try PostgreSQLServer() }
+package enum Shared {
+    /// Made when it is first wanted.
+    package static let server = Result { try PostgreSQLServer() }
 }
 
 /// An empty database, and what it takes to open it, several times if wanted.
-final class TestDatabase: Sendable {
-    enum Place: Sendable {
+package final class TestDatabase: Sendable {
+    /// Where it is.
+    package enum Place: Sendable {
         case sqlite(String)
         case postgreSQL(String)
     }
 
-    let place: Place
+    /// Where it is.
+    package let place: Place
     private let scratch: Scratch?
 
     init(place: Place, scratch: Scratch? = nil) {
@@ -43,7 +49,8 @@ final class TestDatabase: Sendable {
         self.scratch = scratch
     }
 
-    func open() throws(DatabaseFault) -> any Database {
+    /// Opens it.
+    package func open() throws(DatabaseFault) -> any Database {
         switch place {
         case .sqlite(let path): try SQLiteDatabase(path: path)
         case .postgreSQL(let connection): try PostgreSQLDatabase(connection: connection)
@@ -51,7 +58,7 @@ final class TestDatabase: Sendable {
     }
 
     /// Opens it, lets `body` use it, and closes it.
-    func use<T>(
+    package func use<T>(
         _ migrations: [Migration] = [], _ body: (any Database) async throws -> T
     ) async throws -> T {
         let database = try open()
@@ -66,13 +73,3 @@ final class TestDatabase: Sendable {
         }
     }
 }
-
-/// A form with a table of each kind of column.
-let things = [
-    Migration(
-        1,
-        [
-            "CREATE TABLE things (id {serial}, number BIGINT, name TEXT UNIQUE, content {bytes})",
-            "CREATE TABLE codes (code BIGINT PRIMARY KEY, used BIGINT NOT NULL)",
-        ])
-]

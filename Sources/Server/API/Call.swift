@@ -1,0 +1,43 @@
+import HTTP
+
+/// A request whose route, body and caller were checked.
+struct Call: Sendable {
+    /// What arrived.
+    let request: HTTPRequest
+    /// The parts of the path that the route leaves open, in their order.
+    let parameters: [String]
+    /// Whose API key it came with; nil where the route wants none.
+    let application: ApplicationRecord?
+    /// From where it came.
+    let origin: Origin
+
+    /// The body as JSON.
+    func body<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
+        try JSON.decode(type, from: request.body)
+    }
+
+    /// The id in the path.
+    func id() throws(Problem) -> [UInt8] {
+        guard let text = parameters.first, let id = ID(text: text) else { throw .notFound }
+        return id.bytes
+    }
+
+    /// The application of the API key; a route that asks for it has the caller `.application`.
+    func caller() throws(Problem) -> ApplicationRecord {
+        guard let application else { throw .apiKeyRefused }
+        return application
+    }
+}
+
+extension HTTPResponse {
+    /// JSON that no cache keeps.
+    static func json(_ value: some Encodable, status: Int = 200) -> HTTPResponse {
+        HTTPResponse(
+            status: status,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: JSON.encode(value))
+    }
+
+    /// Done, and nothing to say.
+    static let done = HTTPResponse(status: 204, headers: [("Cache-Control", "no-store")])
+}

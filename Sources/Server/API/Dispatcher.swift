@@ -1,0 +1,94 @@
+import Crypto
+import Database
+import HTTP
+import Statement
+
+/// Takes each request to the row of the table that it is for.
+package struct Dispatcher: Sendable {
+    private let service: Service
+    private let routes: [Route]
+    private let limits: RateLimit
+    private let trustsProxy: Bool
+
+    init(
+        service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool
+    ) {
+        self.service = service
+        self.routes = routes
+        self.limits = limits
+        self.trustsProxy = trustsProxy
+    }
+
+    /// Answers one request; a refusal is a problem document.
+    package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        do throws(Problem) {
+            return try await serve(request)
+        } catch {
+            return error.response
+        }
+    }
+
+    private func serve(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+        let (route, parameters) = try route(of: request)
+        let origin = origin(of: request)
+        if route.isLimited { try limits.admit(origin.address) }
+        if route.method == "POST" { try requireJSON(request) }
+        var application: ApplicationRecord?
+        if case .application = route.caller {
+            application = try await self.application(of: request)
+        }
+        let call = Call(
+            request: request, parameters: parameters, application: application, origin: origin)
+        return try await route.answer(service, call)
+    }
+
+    private func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
+        guard request.path.utf8.first == UInt8(ascii: "/"), !request.path.contains("//") else {
+            throw .notFound
+        }
+        let parts = request.path.split(separator: "/")
+        let method = request.method == "HEAD" ? "GET" : request.method
+        var others: [String] = []
+        for route in routes {
+            guard let parameters = route.parameters(of: parts) else { continue }
+            if route.method == method { return (route, parameters) }
+            others.append(route.method)
+        }
+        guard !others.isEmpty else { throw .notFound }
+        throw Problem(
+            status: 405, code: "method-not-allowed", title: "this path has other methods",
+            headers: ["Allow": others.joined(separator: ", ")])
+    }
+
+    private func requireJSON(_ request: HTTPRequest) throws(Problem) {
+        guard request.body.count <= Routes.bodyLimit else { throw .tooLarge }
+        let type = request.header("content-type")?.lowercased() ?? ""
+        let essence = type.prefix { $0 != ";" && $0 != " " }
+        guard essence == "application/json" else { throw .notJSON }
+    }
+
+    private func application(of request: HTTPRequest) async throws(Problem) -> ApplicationRecord {
+        guard let header = request.header("authorization"),
+            header.utf8.count <= 256, header.lowercased().hasPrefix("bearer ")
+        else { throw .apiKeyRefused }
+        let key = [UInt8](header.dropFirst("bearer ".count).utf8)
+        guard let hash = try? BearerSecret.apiKey.digest(of: key) else { throw .apiKeyRefused }
+        guard
+            let application = try await service.read({ store throws(DatabaseFault) in
+                try store.application(apiKey: hash)
+            })
+        else { throw .apiKeyRefused }
+        return application
+    }
+
+    /// The last address that the proxy added, if there is one that is trusted.
+    private func origin(of request: HTTPRequest) -> Origin {
+        let agent = request.header("user-agent") ?? ""
+        if trustsProxy, let chain = request.header("x-forwarded-for"),
+            let last = chain.split(separator: ",").last
+        {
+            return Origin(address: String(last.filter { $0 != " " }), agent: agent)
+        }
+        return Origin(address: request.peer, agent: agent)
+    }
+}

@@ -1,0 +1,121 @@
+import Statement
+
+/// 16 bytes, as 32 hexadecimal digits in lower case.
+struct ID: Codable, Equatable, Sendable {
+    /// The bytes.
+    let bytes: [UInt8]
+
+    /// From 16 bytes.
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// From 32 digits; nil for anything else.
+    init?(text: String) {
+        guard text.utf8.count == 32, let bytes = Hexadecimal.decode([UInt8](text.utf8)) else {
+            return nil
+        }
+        self.bytes = bytes
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = ID(text: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "not 32 hexadecimal digits")
+        }
+        self = id
+    }
+
+    /// The 32 digits.
+    var text: String { hexadecimal(bytes) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+/// Bytes as base64url without padding (RFC 4648, section 5).
+struct Binary: Codable, Equatable, Sendable {
+    /// The bytes.
+    let bytes: [UInt8]
+
+    /// From bytes.
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = [UInt8](try container.decode(String.self).utf8)
+        guard let bytes = Base64.decode(text, .url) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "not base64url without padding")
+        }
+        self.bytes = bytes
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(base64(bytes))
+    }
+}
+
+/// A name of an application, account or template: 1 to 128 bytes without control characters.
+struct Name: Codable, Equatable, Sendable {
+    /// The text.
+    let text: String
+
+    /// Nil for what is no name.
+    init?(_ text: String) {
+        guard (1...128).contains(text.utf8.count),
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return nil }
+        self.text = text
+    }
+
+    /// From a part of a path, percent-encoded.
+    init?(decoding part: String) {
+        var bytes: [UInt8] = []
+        var rest = [UInt8](part.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2,
+                let decoded = Hexadecimal.decode(
+                    [UInt8](String(decoding: rest.prefix(2), as: UTF8.self).lowercased().utf8))
+            else { return nil }
+            bytes += decoded
+            rest = rest.dropFirst(2)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        self.init(text)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let name = Name(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "not 1 to 128 bytes without control characters")
+        }
+        self = name
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+/// Bytes as hexadecimal digits in lower case.
+func hexadecimal(_ bytes: [UInt8]) -> String {
+    String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
+}
+
+/// Bytes as base64url without padding.
+func base64(_ bytes: [UInt8]) -> String {
+    String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
+}

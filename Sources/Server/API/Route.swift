@@ -1,0 +1,45 @@
+import HTTP
+
+/// Who may make a call.
+enum Caller: Sendable {
+    /// Anybody: what proves something is in the body.
+    case anybody
+    /// Who has an API key, for its application.
+    case application
+}
+
+/// One row of the table of calls. What has no row is not served.
+struct Route: Sendable {
+    let method: String
+    /// The parts of the path; `{…}` stands for one part of any text.
+    let path: [Substring]
+    let caller: Caller
+    /// Whether every call counts against the address that it comes from.
+    let isLimited: Bool
+    let answer: @Sendable (Service, Call) async throws(Problem) -> HTTPResponse
+
+    init(
+        _ method: String, _ path: String, _ caller: Caller, limited: Bool = false,
+        _ answer: @escaping @Sendable (Service, Call) async throws(Problem) -> HTTPResponse
+    ) {
+        self.method = method
+        self.path = path.split(separator: "/")
+        self.caller = caller
+        isLimited = limited
+        self.answer = answer
+    }
+
+    /// The open parts of a path that this row serves; nil if it does not.
+    func parameters(of parts: [Substring]) -> [String]? {
+        guard parts.count == path.count else { return nil }
+        var open: [String] = []
+        for (want, part) in zip(path, parts) {
+            if want.hasPrefix("{") {
+                open.append(String(part))
+            } else if want != part {
+                return nil
+            }
+        }
+        return open
+    }
+}

@@ -1,0 +1,60 @@
+import HTTP
+
+/// Every call that there is; docs/SERVER.md tells each.
+enum Routes {
+    /// The largest body in bytes.
+    static let bodyLimit = 16_384
+
+    static let all: [Route] = registration + login
+
+    private static let registration: [Route] = [
+        Route("POST", "/v1/activations", .application) { service, call throws(Problem) in
+            .json(try await service.makeActivation(call), status: 201)
+        },
+        Route("POST", "/v1/registrations", .anybody, limited: true) {
+            service, call throws(Problem) in
+            .json(try await service.beginRegistration(call), status: 201)
+        },
+        Route("POST", "/v1/registrations/{id}/proof", .anybody) {
+            service, call throws(Problem) in
+            .json(try await service.proveRegistration(call))
+        },
+        Route("POST", "/v1/registrations/{id}/commit", .application) {
+            service, call throws(Problem) in
+            .json(try await service.commitRegistration(call))
+        },
+        Route("POST", "/v1/registrations/{id}/block", .application) {
+            service, call throws(Problem) in
+            .json(try await service.change(call, to: .blocked))
+        },
+        Route("POST", "/v1/registrations/{id}/unblock", .application) {
+            service, call throws(Problem) in
+            .json(try await service.change(call, to: .active))
+        },
+        Route("POST", "/v1/registrations/{id}/remove", .application) {
+            service, call throws(Problem) in
+            .json(try await service.change(call, to: .removed))
+        },
+        Route("POST", "/v1/registrations/{id}/disable", .anybody) {
+            service, call throws(Problem) in
+            .json(try await service.disableRegistration(call))
+        },
+        Route("GET", "/v1/registrations/{id}", .application) { service, call throws(Problem) in
+            .json(try await service.showRegistration(call))
+        },
+        Route("GET", "/v1/accounts/{name}/registrations", .application) {
+            service, call throws(Problem) in
+            .json(try await service.listRegistrations(call))
+        },
+    ]
+
+    private static let login: [Route] = [
+        Route("POST", "/v1/login/challenge", .anybody, limited: true) {
+            service, call throws(Problem) in
+            .json(try await service.issueChallenge(call))
+        },
+        Route("POST", "/v1/login", .anybody) { service, call throws(Problem) in
+            .json(try await service.logIn(call))
+        },
+    ]
+}

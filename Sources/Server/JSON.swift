@@ -1,0 +1,50 @@
+import FoundationEssentials
+
+/// Bodies, as bytes of JSON (RFC 8259).
+enum JSON {
+    /// A value's JSON, its names in order; `{}` never stands for what could not be encoded.
+    static func encode(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return [] }
+        return [UInt8](data)
+    }
+
+    /// A value from JSON; a problem tells which field was not as wanted.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: [UInt8]
+    ) throws(Problem) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch let error as DecodingError {
+            throw .malformed(text(error))
+        } catch let error as FieldFault {
+            throw .malformed(error.text)
+        } catch {
+            throw .malformed("the body is not the JSON that is wanted")
+        }
+    }
+
+    private static func text(_ error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, _): "'\(key.stringValue)' is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "'\(context.field)' is of another type than wanted"
+        case .dataCorrupted(let context):
+            context.codingPath.isEmpty
+                ? "the body is not JSON" : "'\(context.field)' is not as wanted"
+        @unknown default: "the body is not the JSON that is wanted"
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate var field: String {
+        codingPath.last?.stringValue ?? "the body"
+    }
+}
+
+/// Why a field's text was refused.
+struct FieldFault: Error {
+    let text: String
+}

@@ -1,0 +1,48 @@
+/// What `signet-server` is started with.
+package enum ServerCommand: Equatable {
+    /// The configuration that installed programs read.
+    package static let installed = "/etc/signet/server.conf"
+
+    /// Serve, by this configuration.
+    case serve(configuration: String)
+    case version
+    case help
+    /// An argument that is not known.
+    case unknown(String)
+
+    /// Reads the arguments after the program's name.
+    package init(_ arguments: [String]) {
+        var configuration = Self.installed
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--config":
+                guard let path = rest.popFirst() else {
+                    self = .unknown(argument)
+                    return
+                }
+                configuration = path
+            case "--version":
+                self = .version
+                return
+            case "--help", "-h":
+                self = .help
+                return
+            default:
+                self = .unknown(argument)
+                return
+            }
+        }
+        self = .serve(configuration: configuration)
+    }
+
+    /// What `--help` shows.
+    package static let usage = """
+        usage: signet-server [--config FILE] [--version] [--help]
+
+        Registers devices' keys, issues challenges, verifies what a touch has signed, and gives
+        tokens. It stays in the foreground until SIGTERM.
+
+          --config FILE  the settings, instead of /etc/signet/server.conf
+        """
+}

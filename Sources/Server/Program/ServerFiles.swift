@@ -1,0 +1,93 @@
+import ConfigurationFiles
+import Database
+import HTTP
+import Policy
+import Posix
+
+/// What a configuration names, opened.
+enum ServerFiles {
+    private static let pemLimit = 65_536
+
+    /// The settings of a file and its drop-ins; a mistake in them ends the start.
+    static func settings(_ path: String) throws(StartFault) -> Configuration {
+        do throws(ConfigurationFault) {
+            return try ConfigurationFiles.load(path, ServerSettings.all)
+        } catch { throw .configuration(error) }
+    }
+
+    /// The database, in the form that this program knows.
+    static func database(_ settings: Configuration) async throws(StartFault) -> any Database {
+        do throws(DatabaseFault) {
+            let database = try open(settings)
+            try await database.migrate(Schema.steps)
+            return database
+        } catch { throw .database(error) }
+    }
+
+    private static func open(_ settings: Configuration) throws(DatabaseFault) -> any Database {
+        if settings.word(ServerSettings.databaseKind) == "sqlite" {
+            return try SQLiteDatabase(path: settings.word(ServerSettings.databasePath))
+        }
+        return try PostgreSQLDatabase(
+            connection: settings.word(ServerSettings.databaseConnection),
+            connections: settings.count(ServerSettings.databaseConnections))
+    }
+
+    /// The certificate and its key; nil for plain HTTP, which is served to this machine alone.
+    static func identity(
+        _ settings: Configuration
+    ) throws(StartFault) -> ServerConfiguration.Identity? {
+        let certificate = settings.word(ServerSettings.certificate)
+        let key = settings.word(ServerSettings.key)
+        let address = settings.word(ServerSettings.address)
+        guard certificate != "none" || key != "none" else {
+            guard address == "::1" || address.hasPrefix("127.") else {
+                throw .plain(address: address)
+            }
+            return nil
+        }
+        do throws(FileFault) {
+            let owner = effectiveUID()
+            var secret = try TrustedFile.read(key, owner: owner, isPrivate: true, cap: pemLimit)
+            defer { wipe(&secret) }
+            let chain = try TrustedFile.read(certificate, owner: owner, cap: pemLimit)
+            return ServerConfiguration.Identity(
+                chain: chain, key: try secretBytes(moving: &secret))
+        } catch { throw .file(error) }
+    }
+
+    private static func secretBytes(moving bytes: inout [UInt8]) throws(FileFault) -> SecretBytes {
+        do throws(SystemFault) {
+            return try SecretBytes(moving: &bytes)
+        } catch { throw .system(error) }
+    }
+}
+
+/// Why the server does not start.
+enum StartFault: Error {
+    case configuration(ConfigurationFault)
+    case file(FileFault)
+    case database(DatabaseFault)
+    case keys(KeyFault)
+    case http(ServerFault)
+    /// Plain HTTP was to be served to other machines.
+    case plain(address: String)
+
+    /// One line for who runs the server.
+    var text: String {
+        switch self {
+        case .configuration(let fault): fault.text
+        case .file(let fault): "\(fault)"
+        case .database(let fault): "the database cannot be used: \(fault)"
+        case .keys(.sealedOtherwise):
+            "the keys in the database were sealed with another master secret: put the right one back"
+        case .keys(let fault): "no keys to sign with: \(fault)"
+        case .http(let fault): "\(fault)"
+        case .plain(let address):
+            """
+            '\(address)' is not of this machine alone: set listen.certificate and listen.key, \
+            or listen on 127.0.0.1 behind a reverse proxy
+            """
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Policy
+
+/// Every setting of /etc/signet/server.conf; signet-server.conf(5) tells each.
+package enum ServerSettings {
+    /// `server.url`
+    package static let url = Setting(
+        section: "server", key: "url", standard: .word("https://localhost"),
+        accepts: .text(200),
+        purpose: "how the server is called from outside; audiences and tokens begin with it")
+    /// `listen.address`
+    package static let address = Setting(
+        section: "listen", key: "address", standard: .word("127.0.0.1"), accepts: .text(64),
+        purpose: "the address to listen on; without a certificate, one of this machine alone")
+    /// `listen.port`
+    package static let port = Setting(
+        section: "listen", key: "port", standard: .count(8443), accepts: .count(0...65_535),
+        purpose: "the port to listen on; 0 for any")
+    /// `listen.certificate`
+    package static let certificate = Setting(
+        section: "listen", key: "certificate", standard: .word("none"), accepts: .text(256),
+        purpose: "a PEM file with the certificate's chain; none for plain HTTP behind a proxy")
+    /// `listen.key`
+    package static let key = Setting(
+        section: "listen", key: "key", standard: .word("none"), accepts: .text(256),
+        purpose: "a PEM file with the certificate's key, for its owner alone")
+    /// `listen.proxy`
+    package static let proxy = Setting(
+        section: "listen", key: "proxy", standard: .word("none"),
+        accepts: .choice(["none", "trusted"]),
+        purpose: "whether X-Forwarded-For comes from a reverse proxy that can be believed")
+    /// `listen.connections`
+    package static let connections = Setting(
+        section: "listen", key: "connections", standard: .count(12_000),
+        accepts: .count(16...100_000), purpose: "connections at the same time")
+    /// `listen.rate`
+    package static let rate = Setting(
+        section: "listen", key: "rate", standard: .count(120), accepts: .count(1...1_000_000),
+        purpose: "challenges and activation codes that one address may try a minute")
+    /// `database.kind`
+    package static let databaseKind = Setting(
+        section: "database", key: "kind", standard: .word("sqlite"),
+        accepts: .choice(["sqlite", "postgresql"]),
+        purpose: "SQLite in a file, or a PostgreSQL that several servers may share")
+    /// `database.path`
+    package static let databasePath = Setting(
+        section: "database", key: "path", standard: .word("/var/lib/signet-server/server.db"),
+        accepts: .text(256), purpose: "SQLite's file")
+    /// `database.connection`
+    package static let databaseConnection = Setting(
+        section: "database", key: "connection",
+        standard: .word("host=/run/postgresql dbname=signet"), accepts: .text(512),
+        purpose: "PostgreSQL's connection string; a password belongs into a passfile")
+    /// `database.connections`
+    package static let databaseConnections = Setting(
+        section: "database", key: "connections", standard: .count(8), accepts: .count(1...256),
+        purpose: "connections to PostgreSQL at the same time")
+    /// `keys.master`
+    package static let master = Setting(
+        section: "keys", key: "master", standard: .word("/var/lib/signet-server/master-secret"),
+        accepts: .text(256),
+        purpose: "the file of 32 bytes that seals keys in the database; made if there is none")
+    /// `metrics.listen`
+    package static let metrics = Setting(
+        section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
+        purpose: "address:port of /metrics and /health alone, or none")
+
+    /// All of them, in the order in which they are shown.
+    package static let all: [Setting] = [
+        url, address, port, certificate, key, proxy, connections, rate, databaseKind,
+        databasePath, databaseConnection, databaseConnections, master, metrics,
+    ]
+}

@@ -1,0 +1,59 @@
+import Database
+
+/// A person's account within an application.
+struct AccountRecord: Equatable, Sendable {
+    let id: Int64
+    let application: Int64
+    let name: String
+    let isBlocked: Bool
+    /// Words that the application gave, with blanks between.
+    let flags: [String]
+    let roles: [String]
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.integer(0)
+        application = try row.integer(1)
+        name = try row.text(2)
+        isBlocked = try row.integer(3) != 0
+        flags = try row.text(4).split(separator: " ").map(String.init)
+        roles = try row.text(5).split(separator: " ").map(String.init)
+    }
+}
+
+extension Transaction {
+    /// The account of a name within an application.
+    func account(_ name: String, of application: Int64) throws(DatabaseFault) -> AccountRecord? {
+        let rows = try run(
+            """
+            SELECT id, application, name, blocked, flags, roles FROM account
+            WHERE application = $1 AND name = $2
+            """, [.integer(application), .text(name)])
+        guard let row = rows.first else { return nil }
+        return try AccountRecord(row)
+    }
+
+    /// The account of an id.
+    func account(_ id: Int64) throws(DatabaseFault) -> AccountRecord? {
+        let rows = try run(
+            """
+            SELECT id, application, name, blocked, flags, roles FROM account WHERE id = $1
+            """, [.integer(id)])
+        guard let row = rows.first else { return nil }
+        return try AccountRecord(row)
+    }
+
+    /// The account of a name, made if there was none.
+    func makeAccount(
+        _ name: String, of application: Int64, at now: Int64
+    ) throws(DatabaseFault) -> AccountRecord {
+        _ = try run(
+            """
+            INSERT INTO account (application, name, blocked, flags, roles, created)
+            VALUES ($1, $2, 0, '', '', $3) ON CONFLICT (application, name) DO NOTHING
+            """, [.integer(application), .text(name), .integer(now)])
+        guard let account = try account(name, of: application) else {
+            throw .broken("an account that was just made is not there")
+        }
+        return account
+    }
+}

@@ -1,0 +1,32 @@
+import Database
+
+extension Transaction {
+    /// Keeps the hash of an activation code; the account's earlier ones are good no more.
+    func keepActivation(
+        _ hash: [UInt8], account: Int64, maker: String, at now: Int64, until expires: Int64
+    ) throws(DatabaseFault) {
+        _ = try run(
+            "UPDATE activation SET used = $1 WHERE account = $2 AND used IS NULL",
+            [.integer(now), .integer(account)])
+        _ = try run(
+            """
+            INSERT INTO activation (hash, account, maker, created, expires)
+            VALUES ($1, $2, $3, $4, $5)
+            """,
+            [
+                .bytes(hash), .integer(account), .text(maker), .integer(now),
+                .integer(expires),
+            ])
+    }
+
+    /// Uses a code up and gives its account; nil where it is unknown, used or too old.
+    func useActivation(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
+        let rows = try run(
+            """
+            UPDATE activation SET used = $1
+            WHERE hash = $2 AND used IS NULL AND expires > $3 RETURNING account
+            """, [.integer(now), .bytes(hash), .integer(now)])
+        guard let row = rows.first else { return nil }
+        return try row.integer(0)
+    }
+}

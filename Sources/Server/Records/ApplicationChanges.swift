@@ -1,0 +1,54 @@
+import Database
+
+extension Transaction {
+    /// Keeps a new application; nil where the name or the audience is taken.
+    func makeApplication(
+        _ name: Name, audience: String, _ policy: ApplicationPolicy, at now: Int64
+    ) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try run(
+            """
+            INSERT INTO application (name, audience, devices, commit_required, biometrics,
+                minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds, created)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            ON CONFLICT DO NOTHING RETURNING id
+            """,
+            [.text(name.text), .text(audience)] + policy.values + [.integer(now)])
+        return rows.isEmpty ? nil : try application(name: name.text)
+    }
+
+    /// Changes an application's policy; what is registered already stays.
+    func setPolicy(
+        of application: Int64, _ policy: ApplicationPolicy
+    ) throws(DatabaseFault) {
+        try run(
+            """
+            UPDATE application SET devices = $1, commit_required = $2, biometrics = $3,
+                minimum_key = $4, minimum_boot = $5, max_failures = $6, access_seconds = $7,
+                refresh_seconds = $8 WHERE id = $9
+            """, policy.values + [.integer(application)])
+    }
+
+    /// Keeps an API key's hash; false where the application has one of this name.
+    func keepAPIKey(
+        _ hash: [UInt8], name: Name, of application: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            INSERT INTO api_key (hash, application, name, created) VALUES ($1, $2, $3, $4)
+            ON CONFLICT DO NOTHING RETURNING name
+            """, [.bytes(hash), .integer(application), .text(name.text), .integer(now)]
+        ).isEmpty
+    }
+}
+
+extension ApplicationPolicy {
+    /// The columns from `devices` on.
+    fileprivate var values: [Value] {
+        [
+            .text(severalDevices ? "several" : "one"), .integer(commitRequired ? 1 : 0),
+            .integer(biometrics ? 1 : 0), .text(needsTPM ? "tpm" : "any"),
+            .text(needsSecureBoot ? "on" : "any"), .integer(maximumFailures),
+            .integer(accessSeconds), .integer(refreshSeconds),
+        ]
+    }
+}

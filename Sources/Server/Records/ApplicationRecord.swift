@@ -1,0 +1,99 @@
+import Database
+
+/// An application: a back end that people log in to, and its policy.
+struct ApplicationRecord: Equatable, Sendable {
+    let id: Int64
+    let name: String
+    /// What every statement for it carries.
+    let audience: String
+    let policy: ApplicationPolicy
+
+    /// The columns, in the order that `init` reads.
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.integer(0)
+        name = try row.text(1)
+        audience = try row.text(2)
+        policy = ApplicationPolicy(
+            severalDevices: try row.text(3) == "several",
+            commitRequired: try row.integer(4) != 0,
+            biometrics: try row.integer(5) != 0,
+            needsTPM: try row.text(6) == "tpm",
+            needsSecureBoot: try row.text(7) == "on",
+            maximumFailures: try row.integer(8),
+            accessSeconds: try row.integer(9),
+            refreshSeconds: try row.integer(10))
+    }
+}
+
+/// What an application asks of its devices, and grants them.
+struct ApplicationPolicy: Equatable, Sendable {
+    /// Whether an account may have several devices; if not, a new one replaces the old.
+    var severalDevices = true
+    /// Whether a person must compare a new key's fingerprint before it is of use.
+    var commitRequired = false
+    /// Whether a finger is accepted as a factor.
+    var biometrics = true
+    /// Whether keys must lie in a TPM, as the device claims.
+    var needsTPM = false
+    /// Whether the device must claim to have booted securely.
+    var needsSecureBoot = false
+    /// Wrong signatures in a row until a registration is blocked.
+    var maximumFailures: Int64 = 5
+    /// How long an access token holds.
+    var accessSeconds: Int64 = 300
+    /// How long a refresh token holds, and with it the session.
+    var refreshSeconds: Int64 = 86_400
+}
+
+extension Transaction {
+    /// The application of an audience.
+    func application(audience: String) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try run(
+            """
+            SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
+                minimum_boot, max_failures, access_seconds, refresh_seconds
+            FROM application WHERE audience = $1
+            """, [.text(audience)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+
+    /// The application of a name.
+    func application(name: String) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try run(
+            """
+            SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
+                minimum_boot, max_failures, access_seconds, refresh_seconds
+            FROM application WHERE name = $1
+            """, [.text(name)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+
+    /// The application of an account's id.
+    func application(ofAccount account: Int64) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try run(
+            """
+            SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
+                a.refresh_seconds
+            FROM application a JOIN account c ON c.application = a.id WHERE c.id = $1
+            """, [.integer(account)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+
+    /// The application whose API key has this hash and is not revoked.
+    func application(apiKey hash: [UInt8]) throws(DatabaseFault) -> ApplicationRecord? {
+        let rows = try run(
+            """
+            SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
+                a.refresh_seconds
+            FROM application a JOIN api_key k ON k.application = a.id
+            WHERE k.hash = $1 AND k.revoked IS NULL
+            """, [.bytes(hash)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+}

@@ -1,0 +1,55 @@
+import Database
+
+/// What a signed challenge is to do: a challenge for one thing is good for no other.
+enum ChallengeAction: String, Codable, Sendable {
+    case register
+    case login
+    case macToken = "mac-token"
+    case remove
+}
+
+/// What a challenge is bound to.
+struct ChallengeBinding: Equatable, Sendable {
+    let application: Int64
+    /// The account's name: also one that does not exist, so that the answer tells nothing.
+    let account: String
+    /// 16 bytes.
+    let device: [UInt8]
+    let action: ChallengeAction
+}
+
+extension Transaction {
+    /// Keeps a new challenge of 32 bytes.
+    func keep(
+        challenge: [UInt8], _ binding: ChallengeBinding, until expires: Int64
+    ) throws(DatabaseFault) {
+        _ = try run(
+            """
+            INSERT INTO challenge (value, application, account, device, action, expires)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            """,
+            [
+                .bytes(challenge), .integer(binding.application), .text(binding.account),
+                .bytes(binding.device), .text(binding.action.rawValue), .integer(expires),
+            ])
+    }
+
+    /// Uses a challenge up; false unless it was issued for exactly this, is new, and not too old.
+    func use(
+        challenge: [UInt8], _ binding: ChallengeBinding, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            UPDATE challenge SET used = $1
+            WHERE value = $2 AND application = $3 AND account = $4 AND device = $5 AND action = $6
+                AND used IS NULL AND expires > $7
+            RETURNING value
+            """,
+            [
+                .integer(now), .bytes(challenge), .integer(binding.application),
+                .text(binding.account), .bytes(binding.device), .text(binding.action.rawValue),
+                .integer(now),
+            ]
+        ).isEmpty
+    }
+}

@@ -1,0 +1,94 @@
+import Database
+import Statement
+
+extension Transaction {
+    /// Keeps a new registration, whose key is yet to be proven.
+    func keepRegistration(
+        _ id: [UInt8], account: Int64, device: [UInt8], at now: Int64
+    ) throws(DatabaseFault) {
+        _ = try run(
+            """
+            INSERT INTO registration (id, account, device, status, reason, counter, enrolment,
+                failures, key_kind, secure_boot, flags, created, changed)
+            VALUES ($1, $2, $3, 'CREATED', '', 0, 0, 0, '', '', '', $4, $5)
+            """,
+            [.bytes(id), .integer(account), .bytes(device), .integer(now), .integer(now)])
+    }
+
+    /// Keeps the key that a registration has proven; false where the credential is known already.
+    func keepKey(
+        of id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        let claims = statement.claims
+        guard let counter = Int64(exactly: claims.counter),
+            let enrolment = Int64(exactly: claims.enrolment),
+            try registration(credential: statement.head.credential) == nil
+        else { return false }
+        return try !run(
+            """
+            UPDATE registration SET credential = $1, public_key = $2, counter = $3,
+                enrolment = $4, key_kind = $5, secure_boot = $6, changed = $7
+            WHERE id = $8 AND status = 'CREATED' RETURNING id
+            """,
+            [
+                .bytes(statement.head.credential), .bytes(key), .integer(counter),
+                .integer(enrolment), .text("\(claims.integrity.key.word)"),
+                .text("\(claims.integrity.secureBoot.word)"), .integer(now), .bytes(id),
+            ]
+        ).isEmpty
+    }
+
+    /// Changes the state, whatever it was; tokens of a registration that is no longer ACTIVE end.
+    func setStatus(
+        _ registration: [UInt8], _ status: RegistrationStatus, reason: String, at now: Int64
+    ) throws(DatabaseFault) {
+        _ = try run(
+            "UPDATE registration SET status = $1, reason = $2, changed = $3 WHERE id = $4",
+            [.text(status.rawValue), .text(reason), .integer(now), .bytes(registration)])
+        if status == .blocked || status == .removed {
+            try revokeSessions(ofRegistration: registration, reason: reason, at: now)
+        }
+    }
+
+    /// Keeps a counter that is above the one kept, and forgets failures; false where it is not
+    /// above, or where the registration is not ACTIVE any more.
+    func advance(
+        _ registration: [UInt8], counter: UInt64, enrolment: UInt64, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        guard let counter = Int64(exactly: counter), let enrolment = Int64(exactly: enrolment)
+        else { return false }
+        return try !run(
+            """
+            UPDATE registration SET counter = $1, enrolment = $2, failures = 0, last_used = $3
+            WHERE id = $4 AND status = 'ACTIVE' AND counter < $5 RETURNING id
+            """,
+            [
+                .integer(counter), .integer(enrolment), .integer(now), .bytes(registration),
+                .integer(counter),
+            ]
+        ).isEmpty
+    }
+
+    /// Counts a wrong signature, and blocks at the limit; gives how many are left.
+    func countFailure(
+        _ registration: [UInt8], limit: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Int64 {
+        let rows = try run(
+            """
+            UPDATE registration SET failures = failures + 1
+            WHERE id = $1 AND status = 'ACTIVE' RETURNING failures
+            """, [.bytes(registration)])
+        guard let row = rows.first else { return 0 }
+        let left = max(0, limit - (try row.integer(0)))
+        if left == 0 {
+            try setStatus(registration, .blocked, reason: "failures", at: now)
+        }
+        return left
+    }
+
+    /// Forgets the wrong signatures of a registration.
+    func forgetFailures(_ registration: [UInt8]) throws(DatabaseFault) {
+        _ = try run(
+            "UPDATE registration SET failures = 0 WHERE id = $1", [.bytes(registration)])
+    }
+}

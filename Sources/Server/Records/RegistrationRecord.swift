@@ -1,0 +1,96 @@
+import Database
+
+/// How far a registration is.
+enum RegistrationStatus: String, Codable, Sendable {
+    case created = "CREATED"
+    case pendingCommit = "PENDING_COMMIT"
+    case active = "ACTIVE"
+    case blocked = "BLOCKED"
+    case removed = "REMOVED"
+}
+
+/// A device's public key for an account.
+struct RegistrationRecord: Equatable, Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    let account: Int64
+    /// 16 bytes.
+    let device: [UInt8]
+    /// 16 bytes; nil until the key was proven.
+    let credential: [UInt8]?
+    /// The uncompressed point, 65 bytes; nil until the key was proven.
+    let publicKey: [UInt8]?
+    let status: RegistrationStatus
+    /// Why it is BLOCKED or REMOVED: `failures`, `application`, `replaced`, `device`, ….
+    let reason: String
+    /// The highest counter that was accepted.
+    let counter: UInt64
+    /// Wrong signatures since the last right one.
+    let failures: Int64
+    let flags: [String]
+    let created: Int64
+    let lastUsed: Int64?
+    /// `tpm` or `file`, as the device claimed when it proved the key.
+    let keyKind: String
+    /// `on`, `off` or `unknown`, as it claimed then.
+    let secureBoot: String
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.bytes(0)
+        account = try row.integer(1)
+        device = try row.bytes(2)
+        credential = try row.optionalBytes(3)
+        publicKey = try row.optionalBytes(4)
+        guard let status = RegistrationStatus(rawValue: try row.text(5)),
+            let counter = UInt64(exactly: try row.integer(7))
+        else { throw .broken("a registration of unknown form") }
+        self.status = status
+        self.counter = counter
+        reason = try row.text(6)
+        failures = try row.integer(8)
+        flags = try row.text(9).split(separator: " ").map(String.init)
+        created = try row.integer(10)
+        lastUsed = try row.optionalInteger(11)
+        keyKind = try row.text(12)
+        secureBoot = try row.text(13)
+    }
+}
+
+extension Transaction {
+    /// The registration of an id.
+    func registration(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
+        let rows = try run(
+            """
+            SELECT id, account, device, credential, public_key, status, reason, counter, failures,
+                flags, created, last_used, key_kind, secure_boot
+            FROM registration WHERE id = $1
+            """, [.bytes(id)])
+        guard let row = rows.first else { return nil }
+        return try RegistrationRecord(row)
+    }
+
+    /// The registration of a credential.
+    func registration(credential: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
+        let rows = try run(
+            """
+            SELECT id, account, device, credential, public_key, status, reason, counter, failures,
+                flags, created, last_used, key_kind, secure_boot
+            FROM registration WHERE credential = $1
+            """, [.bytes(credential)])
+        guard let row = rows.first else { return nil }
+        return try RegistrationRecord(row)
+    }
+
+    /// All registrations of an account, the oldest first.
+    func registrations(ofAccount account: Int64) throws(DatabaseFault) -> [RegistrationRecord] {
+        let rows = try run(
+            """
+            SELECT id, account, device, credential, public_key, status, reason, counter, failures,
+                flags, created, last_used, key_kind, secure_boot
+            FROM registration WHERE account = $1 ORDER BY created, id
+            """, [.integer(account)])
+        var found: [RegistrationRecord] = []
+        for row in rows { found.append(try RegistrationRecord(row)) }
+        return found
+    }
+}

@@ -1,0 +1,110 @@
+import Database
+
+/// The tables, in the dialect that SQLite and PostgreSQL share; times are seconds since 1970.
+///
+/// `{serial}` and `{bytes}` stand for what the two call differently. A step that was released is
+/// never changed: what comes later is a step of its own.
+enum Schema {
+    /// The steps from an empty database to the form that this program knows.
+    static let steps = [Migration(1, first)]
+
+    private static let first = [
+        """
+        CREATE TABLE application (
+            id {serial}, name TEXT NOT NULL UNIQUE, audience TEXT NOT NULL UNIQUE,
+            devices TEXT NOT NULL, commit_required BIGINT NOT NULL, biometrics BIGINT NOT NULL,
+            minimum_key TEXT NOT NULL, minimum_boot TEXT NOT NULL, max_failures BIGINT NOT NULL,
+            access_seconds BIGINT NOT NULL, refresh_seconds BIGINT NOT NULL,
+            created BIGINT NOT NULL)
+        """,
+        """
+        CREATE TABLE api_key (
+            hash {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),
+            name TEXT NOT NULL, created BIGINT NOT NULL, revoked BIGINT,
+            UNIQUE (application, name))
+        """,
+        """
+        CREATE TABLE account (
+            id {serial}, application BIGINT NOT NULL REFERENCES application (id),
+            name TEXT NOT NULL, blocked BIGINT NOT NULL, flags TEXT NOT NULL, roles TEXT NOT NULL,
+            created BIGINT NOT NULL, UNIQUE (application, name))
+        """,
+        """
+        CREATE TABLE activation (
+            hash {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
+            maker TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
+        """,
+        """
+        CREATE TABLE registration (
+            id {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
+            device {bytes} NOT NULL, credential {bytes} UNIQUE, public_key {bytes},
+            status TEXT NOT NULL, reason TEXT NOT NULL, counter BIGINT NOT NULL,
+            enrolment BIGINT NOT NULL, failures BIGINT NOT NULL, key_kind TEXT NOT NULL,
+            secure_boot TEXT NOT NULL, flags TEXT NOT NULL, created BIGINT NOT NULL,
+            changed BIGINT NOT NULL, last_used BIGINT)
+        """,
+        "CREATE INDEX registration_account ON registration (account, device)",
+        """
+        CREATE TABLE challenge (
+            value {bytes} PRIMARY KEY, application BIGINT NOT NULL, account TEXT NOT NULL,
+            device {bytes} NOT NULL, action TEXT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
+        """,
+        "CREATE INDEX challenge_expires ON challenge (expires)",
+        """
+        CREATE TABLE nonce (
+            owner {bytes} NOT NULL, value {bytes} NOT NULL, expires BIGINT NOT NULL,
+            PRIMARY KEY (owner, value))
+        """,
+        "CREATE INDEX nonce_expires ON nonce (expires)",
+        """
+        CREATE TABLE signing_key (
+            id TEXT PRIMARY KEY, use TEXT NOT NULL, public_key {bytes} NOT NULL,
+            sealed {bytes} NOT NULL, created BIGINT NOT NULL, retired BIGINT)
+        """,
+        """
+        CREATE TABLE token_session (
+            id {bytes} PRIMARY KEY, registration {bytes} NOT NULL REFERENCES registration (id),
+            factor TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL,
+            revoked BIGINT, reason TEXT NOT NULL)
+        """,
+        "CREATE INDEX token_session_registration ON token_session (registration)",
+        """
+        CREATE TABLE refresh_token (
+            hash {bytes} PRIMARY KEY, session {bytes} NOT NULL REFERENCES token_session (id),
+            created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
+        """,
+        "CREATE INDEX refresh_token_expires ON refresh_token (expires)",
+        """
+        CREATE TABLE template (
+            id {serial}, application BIGINT NOT NULL REFERENCES application (id),
+            name TEXT NOT NULL, text TEXT NOT NULL, seconds BIGINT NOT NULL,
+            max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL, created BIGINT NOT NULL,
+            UNIQUE (application, name))
+        """,
+        """
+        CREATE TABLE operation (
+            id {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),
+            account BIGINT NOT NULL REFERENCES account (id), template TEXT NOT NULL,
+            data TEXT NOT NULL, challenge {bytes} NOT NULL, status TEXT NOT NULL,
+            failures BIGINT NOT NULL, max_failures BIGINT NOT NULL, device {bytes},
+            session_hash {bytes}, additional TEXT NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL, decided BIGINT, registration {bytes}, consumed BIGINT)
+        """,
+        "CREATE INDEX operation_account ON operation (account, status)",
+        "CREATE INDEX operation_expires ON operation (status, expires)",
+        """
+        CREATE TABLE mac_token (
+            id {bytes} PRIMARY KEY, registration {bytes} NOT NULL REFERENCES registration (id),
+            name TEXT NOT NULL, sealed {bytes} NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL, revoked BIGINT)
+        """,
+        "CREATE INDEX mac_token_registration ON mac_token (registration, name)",
+        """
+        CREATE TABLE audit (
+            id {serial}, time BIGINT NOT NULL, application TEXT NOT NULL, account TEXT NOT NULL,
+            registration TEXT NOT NULL, event TEXT NOT NULL, outcome TEXT NOT NULL,
+            address TEXT NOT NULL, agent TEXT NOT NULL, detail TEXT NOT NULL)
+        """,
+        "CREATE INDEX audit_time ON audit (time)",
+    ]
+}

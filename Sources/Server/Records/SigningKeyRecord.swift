@@ -1,0 +1,65 @@
+import Crypto
+import Database
+
+/// One of the server's own keys, as it lies in the database.
+struct SigningKeyRecord: Sendable {
+    /// The thumbprint: the `kid` of its tokens.
+    let id: String
+    /// 65 bytes.
+    let publicKey: [UInt8]
+    /// The private half, sealed for the row of this public key.
+    let sealed: [UInt8]
+    let created: Int64
+    /// Since when nothing is signed with it.
+    let retired: Int64?
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.text(0)
+        publicKey = try row.bytes(1)
+        sealed = try row.bytes(2)
+        created = try row.integer(3)
+        retired = try row.optionalInteger(4)
+    }
+}
+
+/// A key that was just made.
+struct NewKey: Sendable {
+    let id: String
+    let publicKey: [UInt8]
+    let sealed: [UInt8]
+
+    init(_ seal: RowSeal) throws(CryptoFault) {
+        let key = try P256PrivateKey.generate()
+        publicKey = key.publicPoint
+        id = String(
+            decoding: try JSONWebKey(P256PublicKey(point: publicKey)).id, as: UTF8.self)
+        sealed = try seal.seal(try key.pkcs8(), row: publicKey)
+    }
+}
+
+extension Transaction {
+    /// The keys for a use, the oldest first.
+    func signingKeys(_ use: KeyUse) throws(DatabaseFault) -> [SigningKeyRecord] {
+        let rows = try run(
+            """
+            SELECT id, public_key, sealed, created, retired FROM signing_key
+            WHERE use = $1 ORDER BY created, id
+            """, [.text(use.rawValue)])
+        var keys: [SigningKeyRecord] = []
+        for row in rows { keys.append(try SigningKeyRecord(row)) }
+        return keys
+    }
+
+    /// Keeps a new key.
+    func keep(_ key: NewKey, for use: KeyUse, at now: Int64) throws(DatabaseFault) {
+        try run(
+            """
+            INSERT INTO signing_key (id, use, public_key, sealed, created)
+            VALUES ($1, $2, $3, $4, $5)
+            """,
+            [
+                .text(key.id), .text(use.rawValue), .bytes(key.publicKey), .bytes(key.sealed),
+                .integer(now),
+            ])
+    }
+}

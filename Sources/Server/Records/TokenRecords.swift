@@ -1,0 +1,97 @@
+import Database
+
+/// What began with one login: its refresh tokens form one chain.
+struct TokenSession: Equatable, Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    let registration: [UInt8]
+    let factor: String
+    let expires: Int64
+    let isRevoked: Bool
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.bytes(0)
+        registration = try row.bytes(1)
+        factor = try row.text(2)
+        expires = try row.integer(3)
+        isRevoked = try row.optionalInteger(4) != nil
+    }
+}
+
+extension Transaction {
+    /// Begins a session of tokens.
+    func keepSession(
+        _ id: [UInt8], registration: [UInt8], factor: String, at now: Int64, until expires: Int64
+    ) throws(DatabaseFault) {
+        _ = try run(
+            """
+            INSERT INTO token_session (id, registration, factor, created, expires, reason)
+            VALUES ($1, $2, $3, $4, $5, '')
+            """,
+            [
+                .bytes(id), .bytes(registration), .text(factor), .integer(now),
+                .integer(expires),
+            ])
+    }
+
+    /// The session of an id.
+    func tokenSession(_ id: [UInt8]) throws(DatabaseFault) -> TokenSession? {
+        let rows = try run(
+            "SELECT id, registration, factor, expires, revoked FROM token_session WHERE id = $1",
+            [.bytes(id)])
+        guard let row = rows.first else { return nil }
+        return try TokenSession(row)
+    }
+
+    /// Keeps a refresh token's hash.
+    func keepRefreshToken(
+        _ hash: [UInt8], session: [UInt8], at now: Int64, until expires: Int64
+    ) throws(DatabaseFault) {
+        _ = try run(
+            """
+            INSERT INTO refresh_token (hash, session, created, expires) VALUES ($1, $2, $3, $4)
+            """, [.bytes(hash), .bytes(session), .integer(now), .integer(expires)])
+    }
+
+    /// Uses a refresh token up and gives its session; nil where it was used before, is too old or
+    /// unknown.
+    func useRefreshToken(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> [UInt8]? {
+        let rows = try run(
+            """
+            UPDATE refresh_token SET used = $1
+            WHERE hash = $2 AND used IS NULL AND expires > $3 RETURNING session
+            """, [.integer(now), .bytes(hash), .integer(now)])
+        guard let row = rows.first else { return nil }
+        return try row.bytes(0)
+    }
+
+    /// The session of a refresh token, used or not.
+    func session(ofRefreshToken hash: [UInt8]) throws(DatabaseFault) -> [UInt8]? {
+        let rows = try run("SELECT session FROM refresh_token WHERE hash = $1", [.bytes(hash)])
+        guard let row = rows.first else { return nil }
+        return try row.bytes(0)
+    }
+
+    /// Ends a session; false if it had ended.
+    func revoke(
+        session: [UInt8], reason: String, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            UPDATE token_session SET revoked = $1, reason = $2
+            WHERE id = $3 AND revoked IS NULL RETURNING id
+            """, [.integer(now), .text(reason), .bytes(session)]
+        ).isEmpty
+    }
+
+    /// Ends all sessions of a registration.
+    func revokeSessions(
+        ofRegistration registration: [UInt8], reason: String, at now: Int64
+    ) throws(DatabaseFault) {
+        _ = try run(
+            """
+            UPDATE token_session SET revoked = $1, reason = $2
+            WHERE registration = $3 AND revoked IS NULL
+            """, [.integer(now), .text(reason), .bytes(registration)])
+    }
+}

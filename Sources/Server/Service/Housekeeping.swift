@@ -1,0 +1,76 @@
+import Database
+
+// What is too old to be of use is forgotten, so that the tables do not grow without end.
+extension Service {
+    private static let pause = Duration.seconds(60)
+    /// How many rows of a table go in one transaction: others are not kept waiting.
+    private static let batch: Int64 = 1_000
+
+    /// Forgets what is old and reads the keys anew, until the task is cancelled.
+    func keepHouse() async {
+        while !Task.isCancelled {
+            await forgetOld()
+            do throws(KeyFault) {
+                try await keys.refresh()
+            } catch { report("the keys could not be read anew: \(error)") }
+            // Time itself is the event.
+            try? await Task.sleep(for: Self.pause)
+        }
+    }
+
+    /// Forgets all that is too old, in small transactions.
+    func forgetOld() async {
+        let now = now
+        do throws(DatabaseFault) {
+            for sweep in Sweep.all {
+                var gone = Self.batch
+                while gone == Self.batch {
+                    gone = try await database.write { store throws(DatabaseFault) in
+                        try store.forget(sweep, before: now, most: Self.batch)
+                    }
+                }
+            }
+        } catch { report("what is too old could not be forgotten: \(error)") }
+    }
+}
+
+/// What is forgotten, and when.
+private struct Sweep: Sendable {
+    /// Deletes some rows and returns each.
+    let sql: StaticString
+    /// How long after its end a row is of use, in seconds.
+    let grace: Int64
+
+    static let all: [Sweep] = [
+        Sweep(
+            sql: """
+                DELETE FROM challenge WHERE value IN
+                    (SELECT value FROM challenge WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 0),
+        Sweep(
+            sql: """
+                DELETE FROM nonce WHERE (owner, value) IN
+                    (SELECT owner, value FROM nonce WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 0),
+        Sweep(
+            sql: """
+                DELETE FROM activation WHERE hash IN
+                    (SELECT hash FROM activation WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 86_400),
+        // Used ones stay for as long as their session: that one comes again must be noticed.
+        Sweep(
+            sql: """
+                DELETE FROM refresh_token WHERE hash IN
+                    (SELECT hash FROM refresh_token WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 86_400),
+    ]
+}
+
+extension Transaction {
+    /// Forgets some rows; gives how many.
+    fileprivate func forget(
+        _ sweep: Sweep, before now: Int64, most: Int64
+    ) throws(DatabaseFault) -> Int64 {
+        Int64(try run(sweep.sql, [.integer(now - sweep.grace), .integer(most)]).count)
+    }
+}

@@ -1,0 +1,88 @@
+import Crypto
+import Database
+import Statement
+
+// A login: a challenge, its answer, and the tokens or the verdict that follow.
+extension Service {
+    /// How long a challenge is good, in seconds.
+    private static let challengeSeconds: Int64 = 60
+
+    /// `POST /v1/login/challenge`: for whoever asks. Whether there is such an account is not told,
+    /// also not by the time that the answer takes: a challenge is kept either way.
+    func issueChallenge(_ call: Call) async throws(Problem) -> ChallengeAnswer {
+        let wish = try call.body(ChallengeWish.self)
+        let action = wish.action ?? .login
+        guard action != .register else { throw .malformed("'action' is not one of a challenge") }
+        let challenge = try random(32)
+        let expires = now + Self.challengeSeconds
+        return try await write { store throws(DatabaseFault) in
+            guard let application = try store.application(name: wish.application.text) else {
+                return .failure(.notFound)
+            }
+            let binding = ChallengeBinding(
+                application: application.id, account: wish.account.text,
+                device: wish.device.bytes, action: action)
+            try store.keep(challenge: challenge, binding, until: expires)
+            return .success(
+                ChallengeAnswer(
+                    challenge: Binary(challenge), audience: application.audience,
+                    expires: expires))
+        }
+    }
+
+    /// `POST /v1/login`: checks the signed challenge, and begins a session of tokens.
+    func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
+        let wish = try call.body(LoginWish.self)
+        if let module = wish.module, module.challenge.bytes.count != 32 {
+            throw .malformed("'challenge' of the module is not 32 bytes")
+        }
+        let fresh = try freshTokens()
+        let now = now
+        let (signer, statement) = try await settle(
+            wish.proof, .login, .login, from: call.origin
+        ) { store, signer, statement throws(DatabaseFault) in
+            try store.beginSession(fresh, of: signer, factor: "fingerprint", at: now)
+            return .success((signer, statement))
+        }
+        return LoginAnswer(
+            valid: true, application: signer.application.name, account: signer.account.name,
+            registration: ID(signer.registration.id), status: signer.registration.status,
+            factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
+            flags: signer.account.flags + signer.registration.flags,
+            roles: signer.account.roles,
+            tokens: try pair(
+                fresh, of: signer, methods: statement.claims.integrity.methods, at: now),
+            verdict: try wish.module.map { module throws(Problem) in
+                try verdict(for: module, signer, statement, at: now)
+            })
+    }
+
+    /// What a PAM module that has its own challenge is told; it checks it with the pinned key.
+    private func verdict(
+        for module: ModuleWish, _ signer: Signer, _ statement: LoginStatement, at now: Int64
+    ) throws(Problem) -> SignedVerdict {
+        let verdict = Verdict(
+            audience: statement.head.audience, account: statement.head.account,
+            local: [UInt8](module.account.text.utf8), device: statement.head.device,
+            challenge: statement.challenge, module: module.challenge.bytes, decision: .allow,
+            issued: instant(now), expires: instant(now + Self.challengeSeconds))
+        let text = verdict.encoded()
+        return SignedVerdict(
+            statement: Binary(text), signature: Binary(try keys.signVerdict(text)))
+    }
+}
+
+/// A moment as statements have it.
+func instant(_ seconds: Int64) -> Instant {
+    Instant(seconds: UInt64(clamping: seconds))
+}
+
+extension Integrity {
+    /// How the person was authenticated, in the words of RFC 8176.
+    var methods: [String] {
+        switch key {
+        case .tpm: ["fpt", "hwk"]
+        case .file: ["fpt", "swk"]
+        }
+    }
+}

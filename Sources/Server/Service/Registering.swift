@@ -1,0 +1,281 @@
+import Crypto
+import Database
+import Statement
+
+// How a device's key comes to be known: an activation code begins it, proof of possession
+// completes it, and where the policy wants it a person compares the key's fingerprint.
+extension Service {
+    /// How long a new registration has to be proven, in seconds.
+    private static let proofSeconds: Int64 = 300
+    /// How long an activation code is good, in seconds, if nobody says otherwise.
+    private static let activationSeconds: Int64 = 600
+
+    /// `POST /v1/activations`: a code for an account, which is made if it is new.
+    func makeActivation(_ call: Call) async throws(Problem) -> ActivationAnswer {
+        let wish = try call.body(ActivationWish.self)
+        let application = try call.caller()
+        let seconds = wish.expiresIn ?? Self.activationSeconds
+        guard (30...86_400).contains(seconds) else {
+            throw .malformed("'expiresIn' is not 30 to 86400 seconds")
+        }
+        return try await makeActivation(
+            of: wish.account, application, seconds: seconds, from: call.origin)
+    }
+
+    /// The same, also for the administrator.
+    func makeActivation(
+        of account: Name, _ application: ApplicationRecord, seconds: Int64, from origin: Origin
+    ) async throws(Problem) -> ActivationAnswer {
+        let code = try made { () throws(CryptoFault) in try ActivationCode.generate() }
+        let hash = try made { () throws(CryptoFault) in try code.digest() }
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            let record = try store.makeAccount(account.text, of: application.id, at: now)
+            try store.keepActivation(
+                hash, account: record.id, maker: origin.address, at: now, until: now + seconds)
+            let entry = AuditEntry(
+                event: .activation, outcome: "ok", application: application.name,
+                account: record.name)
+            try store.audit(entry, from: origin, at: now)
+            return .success(
+                ActivationAnswer(
+                    code: String(decoding: code.text, as: UTF8.self), account: record.name,
+                    application: application.name,
+                    expires: now + seconds))
+        }
+    }
+
+    /// `POST /v1/registrations`: uses an activation code up, and gives the challenge that the new
+    /// key is to sign.
+    func beginRegistration(_ call: Call) async throws(Problem) -> RegistrationBegun {
+        let wish = try call.body(RegistrationWish.self)
+        guard let code = try? ActivationCode(typed: [UInt8](wish.code.utf8)) else {
+            throw .activationRefused
+        }
+        let hash = try made { () throws(CryptoFault) in try code.digest() }
+        let id = try random(16)
+        let challenge = try random(32)
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            guard let account = try store.useActivation(hash, at: now),
+                let record = try store.account(account), !record.isBlocked,
+                let application = try store.application(ofAccount: account)
+            else {
+                let entry = AuditEntry(
+                    event: .registration, outcome: Problem.activationRefused.code)
+                try store.audit(entry, from: call.origin, at: now)
+                return .failure(.activationRefused)
+            }
+            try store.keepRegistration(id, account: account, device: wish.device.bytes, at: now)
+            let binding = ChallengeBinding(
+                application: application.id, account: record.name, device: wish.device.bytes,
+                action: .register)
+            try store.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
+            return .success(
+                RegistrationBegun(
+                    registration: ID(id), account: record.name, application: application.name,
+                    audience: application.audience, challenge: Binary(challenge),
+                    expires: now + Self.proofSeconds))
+        }
+    }
+
+    /// `POST /v1/registrations/{id}/proof`: the new key signs the challenge of the registration.
+    func proveRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
+        let id = try call.id()
+        let proof = try call.body(RegistrationProof.self)
+        let statement = try registrationStatement(proof)
+        let isSigned = isSigned(
+            proof.statement.bytes, signature: proof.signature.bytes, .registration,
+            by: proof.publicKey.bytes)
+        guard isSigned else { throw .refused }
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            let result = try store.prove(id, statement, key: proof.publicKey.bytes, at: now)
+            let record = try store.registration(id)
+            var entry = AuditEntry(
+                event: .registration, outcome: result.problem?.code ?? "ok",
+                registration: record?.id ?? [])
+            entry.application = printable(statement.head.audience)
+            entry.account = printable(statement.head.account)
+            try store.audit(entry, from: call.origin, at: now)
+            return result
+        }
+    }
+
+    /// `POST /v1/registrations/{id}/commit`: a person has compared the fingerprint of the key.
+    func commitRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
+        let wish = try call.body(CommitWish.self)
+        return try await changeOwn(call, .commit) { store, signer, now throws(DatabaseFault) in
+            guard signer.registration.status == .pendingCommit else {
+                return .failure(.conflict("nothing awaits a comparison here"))
+            }
+            guard let key = signer.registration.publicKey,
+                wish.fingerprint == keyFingerprint(key)
+            else { return .failure(.conflict("the fingerprint is another")) }
+            try store.activate(signer, at: now)
+            return .success(())
+        }
+    }
+
+    /// `…/block`, `…/unblock` and `…/remove`: the application's decision.
+    func change(
+        _ call: Call, to status: RegistrationStatus
+    ) async throws(Problem) -> RegistrationState {
+        let event: AuditEntry.Event =
+            switch status {
+            case .active: .unblock
+            case .blocked: .block
+            case .created, .pendingCommit, .removed: .removal
+            }
+        return try await changeOwn(call, event) { store, signer, now throws(DatabaseFault) in
+            let from = signer.registration.status
+            let isAllowed =
+                switch status {
+                case .blocked: from == .active
+                case .active: from == .blocked
+                case .removed: from != .removed
+                case .created, .pendingCommit: false
+                }
+            guard isAllowed else {
+                return .failure(.conflict("not possible: the registration is \(from.rawValue)"))
+            }
+            try store.setStatus(
+                signer.registration.id, status, reason: RemovalReason.application, at: now)
+            if status == .active { try store.forgetFailures(signer.registration.id) }
+            return .success(())
+        }
+    }
+
+    /// `POST /v1/registrations/{id}/disable`: the device gives its own registration up.
+    func disableRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
+        let id = try call.id()
+        let proof = try call.body(SignedText.self)
+        let now = now
+        return try await settle(proof, .remove, .removal, from: call.origin) {
+            store, signer, _ throws(DatabaseFault) in
+            guard signer.registration.id == id else { return .failure(.notFound) }
+            try store.setStatus(id, .removed, reason: RemovalReason.device, at: now)
+            return .success(try store.state(id))
+        }
+    }
+
+    /// `GET /v1/registrations/{id}`
+    func showRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
+        let id = try call.id()
+        let application = try call.caller()
+        let found = try await read { store throws(DatabaseFault) -> RegistrationState? in
+            guard let registration = try store.registration(id),
+                let account = try store.account(registration.account),
+                account.application == application.id
+            else { return nil }
+            return RegistrationState(registration, account: account)
+        }
+        guard let found else { throw .notFound }
+        return found
+    }
+
+    /// `GET /v1/accounts/{name}/registrations`; an account that is not there has none.
+    func listRegistrations(_ call: Call) async throws(Problem) -> RegistrationList {
+        let application = try call.caller()
+        guard let name = Name(decoding: call.parameters.first ?? "") else { throw .notFound }
+        return try await read { store throws(DatabaseFault) in
+            guard let account = try store.account(name.text, of: application.id) else {
+                return RegistrationList(registrations: [])
+            }
+            let records = try store.registrations(ofAccount: account.id)
+            return RegistrationList(
+                registrations: records.map { RegistrationState($0, account: account) })
+        }
+    }
+
+    private func registrationStatement(
+        _ proof: RegistrationProof
+    ) throws(Problem) -> LoginStatement {
+        do throws(LineFault) {
+            let statement = try LoginStatement(parsing: proof.statement.bytes)
+            guard statement.action == LoginAction.register else { throw .malformed }
+            return statement
+        } catch {
+            throw .malformed("'statement' is not the canonical text of a registration")
+        }
+    }
+
+    /// Changes a registration of the caller's own application.
+    private func changeOwn(
+        _ call: Call, _ event: AuditEntry.Event,
+        _ change:
+            @escaping @Sendable (any Transaction, Signer, Int64) throws(DatabaseFault) -> Result<
+                Void, Problem
+            >
+    ) async throws(Problem) -> RegistrationState {
+        let id = try call.id()
+        let application = try call.caller()
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            guard let registration = try store.registration(id),
+                let account = try store.account(registration.account),
+                account.application == application.id
+            else { return .failure(.notFound) }
+            let signer = Signer(
+                application: application, account: account, registration: registration)
+            let result = try change(store, signer, now)
+            try store.audit(entry(event, signer, result.problem), from: call.origin, at: now)
+            if let problem = result.problem { return .failure(problem) }
+            return .success(try store.state(id))
+        }
+    }
+}
+
+extension Transaction {
+    /// The proof of a new registration, step by step; the signature has been checked.
+    fileprivate func prove(
+        _ id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
+    ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
+        let head = statement.head
+        guard let registration = try registration(id), registration.status == .created,
+            registration.device == head.device,
+            let account = try account(registration.account), !account.isBlocked,
+            [UInt8](account.name.utf8) == head.account,
+            let application = try application(ofAccount: account.id),
+            [UInt8](application.audience.utf8) == head.audience
+        else { return .failure(.refused) }
+        let binding = ChallengeBinding(
+            application: application.id, account: account.name, device: head.device,
+            action: .register)
+        guard try use(challenge: statement.challenge, binding, at: now) else {
+            return .failure(.refused)
+        }
+        let signer = Signer(
+            application: application, account: account, registration: registration)
+        if let problem = signer.policyObjection(to: statement.claims) { return .failure(problem) }
+        guard try keepKey(of: id, statement, key: key, at: now) else {
+            return .failure(.conflict("this credential is registered already"))
+        }
+        if application.policy.commitRequired {
+            try setStatus(id, .pendingCommit, reason: "", at: now)
+        } else {
+            try activate(signer, at: now)
+        }
+        return .success(try state(id))
+    }
+
+    /// Makes a registration ACTIVE, in place of the account's others where only one may be, and
+    /// of those of the same device everywhere.
+    fileprivate func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) {
+        for other in try registrations(ofAccount: signer.account.id)
+        where other.id != signer.registration.id && other.status != .removed {
+            let isSame = other.device == signer.registration.device
+            guard isSame || !signer.application.policy.severalDevices else { continue }
+            try setStatus(other.id, .removed, reason: RemovalReason.replaced, at: now)
+        }
+        try setStatus(signer.registration.id, .active, reason: "", at: now)
+    }
+
+    /// A registration as callers see it; it is there.
+    func state(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationState {
+        guard let registration = try registration(id),
+            let account = try account(registration.account)
+        else { throw .broken("a registration that was just there is gone") }
+        return RegistrationState(registration, account: account)
+    }
+}

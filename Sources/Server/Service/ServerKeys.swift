@@ -1,0 +1,147 @@
+import Crypto
+import Database
+import Posix
+import Statement
+import Synchronization
+
+/// Why the server has no keys to sign with.
+enum KeyFault: Error, Equatable {
+    case crypto(CryptoFault)
+    case database(DatabaseFault)
+    /// A sealed key does not open: the master secret is not the one that it was sealed with.
+    case sealedOtherwise
+}
+
+/// The server's own keys. Private halves lie sealed in the database: several servers on one
+/// database share them, and who has a copy of the database alone has none.
+final class ServerKeys: Sendable {
+    /// Seals the secrets of MAC tokens.
+    let tokenSeal: RowSeal
+    private let keySeal: RowSeal
+    private let database: any Database
+    private let keys: Mutex<KeySet>
+
+    /// Opens the keys that the database has, or makes the first ones: of several servers that do
+    /// so at once, one's are kept.
+    init(_ database: any Database, master: SecretBytes, at now: Int64) async throws(KeyFault) {
+        self.database = database
+        do throws(CryptoFault) {
+            keySeal = try RowSeal(master: master, context: "signing-key")
+            tokenSeal = try RowSeal(master: master, context: "mac-token")
+        } catch {
+            throw .crypto(error)
+        }
+        for use in KeyUse.allCases { try await addKey(use, to: database, keySeal, at: now) }
+        keys = Mutex(try await openKeys(of: database, keySeal))
+    }
+
+    /// Reads anew what the database has: an administrator may have made new keys.
+    func refresh() async throws(KeyFault) {
+        let fresh = try await openKeys(of: database, keySeal)
+        keys.withLock { $0 = fresh }
+    }
+
+    /// The keys that access tokens are verified with.
+    var verifying: [JSONWebKey] { keys.withLock { $0.verifying } }
+
+    /// The public half of the key that signs verdicts, 65 bytes.
+    var verdictPoint: [UInt8] { keys.withLock { $0.verdict.key.publicPoint } }
+
+    /// An access token with these claims, the bytes of a JSON object.
+    func signToken(_ payload: [UInt8]) throws(Problem) -> String {
+        let key = keys.withLock { $0.token }
+        do throws(CryptoFault) {
+            let token = try JSONWebToken.sign(payload: payload, with: key.key, keyID: key.id)
+            return String(decoding: token, as: UTF8.self)
+        } catch {
+            report("no token could be signed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    /// The signature of a verdict's text: an SSHSIG blob.
+    func signVerdict(_ text: [UInt8]) throws(Problem) -> [UInt8] {
+        let key = keys.withLock { $0.verdict }
+        do throws(CryptoFault) {
+            return try key.key.signature(of: text, in: .verdict).blob
+        } catch {
+            report("no verdict could be signed: \(error)")
+            throw .unavailable
+        }
+    }
+}
+
+/// What a key is for; a key for one use serves no other.
+enum KeyUse: String, CaseIterable, Sendable {
+    /// Access tokens.
+    case token
+    /// Verdicts for PAM modules.
+    case verdict
+}
+
+/// A key that is open.
+private struct OpenKey: Sendable {
+    let key: P256PrivateKey
+    /// Its thumbprint.
+    let id: [UInt8]
+}
+
+private struct KeySet: Sendable {
+    let token: OpenKey
+    let verdict: OpenKey
+    /// Those of retired keys too, for as long as their tokens may hold.
+    let verifying: [JSONWebKey]
+}
+
+/// Makes a key for a use that has none yet.
+private func addKey(
+    _ use: KeyUse, to database: any Database, _ seal: RowSeal, at now: Int64
+) async throws(KeyFault) {
+    let row: NewKey
+    do throws(CryptoFault) {
+        row = try NewKey(seal)
+    } catch {
+        throw .crypto(error)
+    }
+    do throws(DatabaseFault) {
+        try await database.write { store throws(DatabaseFault) in
+            guard try store.signingKeys(use).allSatisfy({ $0.retired != nil }) else { return }
+            try store.keep(row, for: use, at: now)
+        }
+    } catch {
+        throw .database(error)
+    }
+}
+
+private func openKeys(
+    of database: any Database, _ seal: RowSeal
+) async throws(KeyFault) -> KeySet {
+    let rows: (token: [SigningKeyRecord], verdict: [SigningKeyRecord])
+    do throws(DatabaseFault) {
+        rows = try await database.read { store throws(DatabaseFault) in
+            (try store.signingKeys(.token), try store.signingKeys(.verdict))
+        }
+    } catch {
+        throw .database(error)
+    }
+    do throws(CryptoFault) {
+        var verifying: [JSONWebKey] = []
+        for row in rows.token {
+            verifying.append(try JSONWebKey(P256PublicKey(point: row.publicKey)))
+        }
+        return KeySet(
+            token: try newest(rows.token, seal), verdict: try newest(rows.verdict, seal),
+            verifying: verifying)
+    } catch {
+        throw error == .notAuthentic ? .sealedOtherwise : .crypto(error)
+    }
+}
+
+/// The newest key that is not retired, which every server on the database takes.
+private func newest(
+    _ rows: [SigningKeyRecord], _ seal: RowSeal
+) throws(CryptoFault) -> OpenKey {
+    guard let row = rows.last(where: { $0.retired == nil }) else { throw .notAuthentic }
+    let secret = try seal.open(row.sealed, row: row.publicKey)
+    return OpenKey(key: try P256PrivateKey(pkcs8: secret), id: [UInt8](row.id.utf8))
+}

@@ -1,0 +1,117 @@
+import Crypto
+import Database
+import Statement
+
+/// A challenge's answer as it is sent: the statement's text, and the blob of its signature.
+struct SignedText: Decodable {
+    let statement: Binary
+    let signature: Binary
+}
+
+extension Service {
+    /// Checks a signed challenge and, where everything holds, does what it is for, all in one
+    /// transaction: of many parallel uses of a challenge, one wins.
+    func settle<T: Sendable>(
+        _ proof: SignedText, _ action: ChallengeAction, _ event: AuditEntry.Event,
+        from origin: Origin,
+        _ grant:
+            @escaping @Sendable (any Transaction, Signer, LoginStatement) throws(DatabaseFault) ->
+            Result<T, Problem>
+    ) async throws(Problem) -> T {
+        let statement = try loginStatement(proof)
+        guard statement.action == [UInt8](action.rawValue.utf8) else { throw .refused }
+        let signer = try await read { store throws(DatabaseFault) in
+            try store.signer(statement.head)
+        }
+        guard let signer else {
+            try await refuse(statement.head, event, from: origin)
+            throw .refused
+        }
+        let isSigned = signer.hasSigned(
+            proof.statement.bytes, signature: proof.signature.bytes, .login)
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            let verdict = try store.settle(
+                statement, action, of: signer, isSigned: isSigned, at: now)
+            let result: Result<T, Problem> =
+                switch verdict {
+                case .failure(let problem): .failure(problem)
+                case .success(let signer): try grant(store, signer, statement)
+                }
+            try store.audit(entry(event, signer, result.problem), from: origin, at: now)
+            return result
+        }
+    }
+
+    private func loginStatement(_ proof: SignedText) throws(Problem) -> LoginStatement {
+        do throws(LineFault) {
+            return try LoginStatement(parsing: proof.statement.bytes)
+        } catch {
+            throw .malformed("'statement' is not the canonical text of a login")
+        }
+    }
+
+    /// Writes down that somebody unknown was refused; what they say of themselves is quoted.
+    private func refuse(
+        _ head: StatementHead, _ event: AuditEntry.Event, from origin: Origin
+    ) async throws(Problem) {
+        let now = now
+        let entry = AuditEntry(
+            event: event, outcome: Problem.refused.code,
+            detail: "unknown credential \(hexadecimal(head.credential))")
+        _ = try await write { store throws(DatabaseFault) in
+            try store.audit(entry, from: origin, at: now)
+            return .success(())
+        }
+    }
+}
+
+/// A line of the audit trail of what a device asked for.
+func entry(_ event: AuditEntry.Event, _ signer: Signer, _ problem: Problem?) -> AuditEntry {
+    AuditEntry(
+        event: event, outcome: problem?.code ?? "ok", application: signer.application.name,
+        account: signer.account.name, registration: signer.registration.id)
+}
+
+extension Transaction {
+    /// The checks of a signed challenge, in the order of docs/SERVER.md; gives the signer as it is
+    /// now.
+    fileprivate func settle(
+        _ statement: LoginStatement, _ action: ChallengeAction, of former: Signer, isSigned: Bool,
+        at now: Int64
+    ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        let binding = ChallengeBinding(
+            application: former.application.id, account: former.account.name,
+            device: statement.head.device, action: action)
+        guard try use(challenge: statement.challenge, binding, at: now) else {
+            return .failure(.refused)
+        }
+        // Read anew: it may have been blocked or replaced while the signature was checked.
+        guard let signer = try signer(statement.head) else { return .failure(.refused) }
+        guard isSigned else { return .failure(try countRefusal(of: signer, at: now)) }
+        if let objection = signer.objection(to: statement.claims) { return .failure(objection) }
+        let claims = statement.claims
+        guard
+            try advance(
+                signer.registration.id, counter: claims.counter, enrolment: claims.enrolment,
+                at: now)
+        else { return .failure(.refused) }
+        return .success(signer)
+    }
+
+    /// A wrong signature for a registration that is known.
+    func countRefusal(of signer: Signer, at now: Int64) throws(DatabaseFault) -> Problem {
+        var problem = Problem.refused
+        problem.remainingAttempts = try countFailure(
+            signer.registration.id, limit: signer.application.policy.maximumFailures, at: now)
+        return problem
+    }
+}
+
+extension Result where Failure == Problem {
+    /// The problem, if it is one.
+    var problem: Problem? {
+        if case .failure(let problem) = self { return problem }
+        return nil
+    }
+}

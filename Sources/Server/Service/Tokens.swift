@@ -1,0 +1,78 @@
+import Crypto
+import Database
+import Statement
+
+/// The secrets of a session that is yet to begin.
+struct FreshTokens: Sendable {
+    /// 16 bytes.
+    let session: [UInt8]
+    /// The token's own id, 16 bytes.
+    let id: [UInt8]
+    /// As it is handed out.
+    let refreshToken: String
+    /// As it is kept.
+    let refreshHash: [UInt8]
+}
+
+// Access tokens are JWTs (RFC 7519) of ES256; a refresh token is good once, and one that comes a
+// second time ends its whole session (RFC 9700, section 4.14).
+extension Service {
+    /// Random ids, and a refresh token, before the transaction that keeps them.
+    func freshTokens(session: [UInt8]? = nil) throws(Problem) -> FreshTokens {
+        let refresh = try made { () throws(CryptoFault) in
+            try BearerSecret.refreshToken.generate()
+        }
+        var id = session
+        if id == nil { id = try random(16) }
+        return FreshTokens(
+            session: id ?? [], id: try random(16),
+            refreshToken: String(decoding: refresh.text, as: UTF8.self),
+            refreshHash: refresh.digest)
+    }
+
+    /// The pair as it is handed out, when the session is durable.
+    func pair(
+        _ fresh: FreshTokens, of signer: Signer, methods: [String], at now: Int64
+    ) throws(Problem) -> TokenPair {
+        let policy = signer.application.policy
+        let claims = AccessClaims(
+            iss: issuer, sub: signer.account.name, aud: signer.application.audience,
+            iat: now, exp: now + policy.accessSeconds, jti: hexadecimal(fresh.id),
+            sid: hexadecimal(fresh.session), reg: hexadecimal(signer.registration.id),
+            amr: methods, roles: signer.account.roles, flags: signer.account.flags)
+        return TokenPair(
+            accessToken: try keys.signToken(JSON.encode(claims)), tokenType: "Bearer",
+            expiresIn: policy.accessSeconds, refreshToken: fresh.refreshToken)
+    }
+}
+
+/// What an access token says.
+struct AccessClaims: Codable, Sendable {
+    let iss: String
+    let sub: String
+    let aud: String
+    let iat: Int64
+    let exp: Int64
+    let jti: String
+    /// The session of tokens.
+    let sid: String
+    /// The registration.
+    let reg: String
+    let amr: [String]
+    let roles: [String]
+    let flags: [String]
+}
+
+extension Transaction {
+    /// Keeps what a login begins.
+    func beginSession(
+        _ fresh: FreshTokens, of signer: Signer, factor: String, at now: Int64
+    ) throws(DatabaseFault) {
+        let expires = now + signer.application.policy.refreshSeconds
+        try keepSession(
+            fresh.session, registration: signer.registration.id, factor: factor, at: now,
+            until: expires)
+        try keepRefreshToken(
+            fresh.refreshHash, session: fresh.session, at: now, until: expires)
+    }
+}

@@ -1,0 +1,11 @@
+import Database
+
+/// A form with a table of each kind of column.
+let things = [
+    Migration(
+        1,
+        [
+            "CREATE TABLE things (id {serial}, number BIGINT, name TEXT UNIQUE, content {bytes})",
+            "CREATE TABLE codes (code BIGINT PRIMARY KEY, used BIGINT NOT NULL)",
+        ])
+]

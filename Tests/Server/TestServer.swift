@@ -1,0 +1,163 @@
+import Crypto
+import Database
+import DatabaseSupport
+import Foundation
+import HTTP
+import Posix
+import Statement
+import Synchronization
+import TestSupport
+
+@testable import Server
+
+/// A server without its sockets: calls go to the dispatcher, on a database of its own.
+final class TestServer: Sendable {
+    let service: Service
+    let database: any Database
+    let time: TestTime
+    /// An API key of the application `shop`.
+    let apiKey: String
+    private let dispatcher: Dispatcher
+    private let place: TestDatabase
+
+    /// With the application `shop` and an API key of it.
+    static func make(
+        _ backend: Backend, policy: ApplicationPolicy = ApplicationPolicy(), rate: Int = 100_000
+    ) async throws -> TestServer {
+        let place = try backend.make()
+        let database = try place.open()
+        try await database.migrate(Schema.steps)
+        let key = try await makeApplication("shop", policy, in: database)
+        let keys = try await ServerKeys(database, master: .random(32), at: TestTime.start)
+        return TestServer(place, database, keys, apiKey: key, rate: rate)
+    }
+
+    private init(
+        _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys, apiKey: String,
+        rate: Int
+    ) {
+        let time = TestTime()
+        self.place = place
+        self.database = database
+        self.apiKey = apiKey
+        self.time = time
+        service = Service(
+            database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org")
+        dispatcher = Dispatcher(
+            service: service, limits: RateLimit(perMinute: rate, clock: time.clock),
+            trustsProxy: false)
+    }
+
+    /// Makes another application, and gives an API key of it.
+    func makeApplication(
+        _ name: String, _ policy: ApplicationPolicy = ApplicationPolicy()
+    ) async throws -> String {
+        try await Self.makeApplication(name, policy, in: database)
+    }
+
+    private static func makeApplication(
+        _ name: String, _ policy: ApplicationPolicy, in database: any Database
+    ) async throws -> String {
+        let key = try BearerSecret.apiKey.generate()
+        guard let name = Name(name) else { throw TestFault("no name") }
+        try await database.write { store throws(DatabaseFault) in
+            let made = try store.makeApplication(
+                name, audience: "https://id.example.org/\(name.text)", policy,
+                at: TestTime.start)
+            guard let made else { throw .broken("the application is there") }
+            _ = try store.keepAPIKey(key.digest, name: name, of: made.id, at: TestTime.start)
+        }
+        return String(decoding: key.text, as: UTF8.self)
+    }
+
+    /// Sends a call as it would arrive; `key` is the API key it comes with.
+    func send(
+        _ method: String, _ path: String, _ body: [String: Any]? = nil, key: String? = nil,
+        headers: [(name: String, value: String)] = [], from peer: String = "192.0.2.1"
+    ) async throws -> Reply {
+        var headers = headers
+        var bytes: [UInt8] = []
+        if let body {
+            bytes = [UInt8](try JSONSerialization.data(withJSONObject: body))
+            headers.append(("content-type", "application/json"))
+        }
+        if let key { headers.append(("authorization", "Bearer \(key)")) }
+        return Reply(
+            await dispatcher.answer(
+                HTTPRequest(
+                    method: method, path: path, headers: headers, body: bytes, peer: peer)))
+    }
+
+    /// Sends a call with the API key of `shop`.
+    func ask(
+        _ method: String, _ path: String, _ body: [String: Any]? = nil
+    ) async throws -> Reply {
+        try await send(method, path, body, key: apiKey)
+    }
+
+    /// The rows of a query, for what no call shows.
+    func rows(_ sql: StaticString, _ values: [Value] = []) async throws -> [Row] {
+        try await database.read { store throws(DatabaseFault) in try store.run(sql, values) }
+    }
+}
+
+/// A wall clock that tests set.
+final class TestTime: Sendable {
+    static let start: Int64 = 1_800_000_000
+    private let seconds = Atomic<Int64>(start)
+
+    var now: Int64 { seconds.load(ordering: .sequentiallyConsistent) }
+
+    /// Lets time pass.
+    func pass(_ count: Int64) {
+        seconds.add(count, ordering: .sequentiallyConsistent)
+    }
+
+    var clock: Clock {
+        Clock(
+            boot: { "test" }, sinceBoot: { .seconds(self.now - Self.start) },
+            wallSeconds: { self.now })
+    }
+}
+
+/// What the server answered.
+struct Reply {
+    let status: Int
+    let headers: [(name: String, value: String)]
+    let bytes: [UInt8]
+    /// The body's members; empty where it is no JSON object.
+    let members: [String: Any]
+
+    init(_ response: HTTPResponse) {
+        self.init(response.status, response.headers, response.body)
+    }
+
+    init(_ status: Int, _ headers: [(name: String, value: String)], _ bytes: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.bytes = bytes
+        let object = try? JSONSerialization.jsonObject(with: Data(bytes))
+        members = object as? [String: Any] ?? [:]
+    }
+
+    /// The code of a problem document.
+    var code: String? { members["code"] as? String }
+
+    subscript(name: String) -> Any? { members[name] }
+
+    /// A text member.
+    func text(_ name: String) throws -> String {
+        guard let text = members[name] as? String else {
+            throw TestFault("no text '\(name)' in \(String(decoding: bytes, as: UTF8.self))")
+        }
+        return text
+    }
+
+    /// Bytes from base64url.
+    func binary(_ name: String) throws -> [UInt8] {
+        guard let bytes = Base64.decode([UInt8](try text(name).utf8), .url) else {
+            throw TestFault("'\(name)' is not base64url")
+        }
+        return bytes
+    }
+}
