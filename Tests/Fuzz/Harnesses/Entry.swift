@@ -6,7 +6,7 @@ private let harnesses: [any Harness.Type] = [
     Receipts.self, Signers.self, Options.self, SudoCommands.self, CommandLines.self,
     Configurations.self, Templates.self, Records.self, ReceiptTexts.self, SealedObjects.self,
     PublicAreas.self, Transports.self, Catalogues.self, Translations.self, Locales.self,
-    Stacks.self, JournalExports.self, ModuleMarks.self,
+    Stacks.self, JournalExports.self, ModuleMarks.self, BusValues.self,
 ]
 
 /// Set once by the first call, before any input comes.
