@@ -45,6 +45,9 @@ let package = Package(
             dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
             swiftSettings: common),
         .target(
+            name: "CatalogueFiles", dependencies: ["Posix", "Texts", "Wire"],
+            swiftSettings: common),
+        .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
         .target(
             name: "Doctor",
@@ -55,8 +58,8 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix", "Statement", "Texts",
-                "Wire",
+                "CatalogueFiles", "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix",
+                "Statement", "Texts", "Wire",
             ],
             swiftSettings: common),
         .executableTarget(
