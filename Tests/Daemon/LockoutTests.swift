@@ -47,7 +47,7 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
 
-        @Test("a lockout is told before a print is opened; what became of the prints, when it is lifted")
+        @Test("is told before a print is opened; what became of the prints, when it is lifted")
         func beforePrints() throws {
             let bench = try DaemonBench([.text])
             try bench.enrol(.daemon, as: "one")
@@ -60,7 +60,7 @@ extension DaemonTests {
             #expect(try bench.ask(.login(.daemon)).reason == .invalidated)
         }
 
-        @Test("a lockout is told at a closed lid and without a reader, and nothing is written for it")
+        @Test("is told with the lid closed and without a reader; nothing is written without one")
         func beforeReaders() throws {
             let bench = try DaemonBench([.text])
             try bench.enrol(.daemon, as: "one")

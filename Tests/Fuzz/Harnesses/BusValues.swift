@@ -20,7 +20,8 @@ enum BusValues: Harness {
         ]
         return bodies.compactMap { values in
             ValueCoding.body(values).map { body in
-                bytes(BusValue.structure(values).signature) + [0] + unsafe data(of: body.pointer)
+                let data = unsafe data(of: body.pointer)
+                return bytes(BusValue.structure(values).signature) + [0] + data
             }
         }
     }
@@ -48,19 +49,19 @@ enum BusValues: Harness {
         // As the library makes one of what comes: whatever is not in its type's form is not passed on.
         guard let normal = unsafe g_variant_get_normal_form(sunk.pointer) else { return }
         defer { unsafe g_variant_unref(normal) }
-        check(unsafe normal, type)
+        unsafe check(normal, type)
     }
 
     private static func check(_ body: OpaquePointer, _ type: String) {
-        require(
-            unsafe ValueCoding.values(of: body, type: type + "s") == nil, "another type is taken")
+        let other = unsafe ValueCoding.values(of: body, type: type + "s")
+        require(other == nil, "another type is taken")
         guard let values = unsafe ValueCoding.values(of: body, type: type) else { return }
         let whole = BusValue.structure(values)
-        require(values.isEmpty || whole.signature == type, "values are not of the type they came in")
+        require(values.isEmpty || whole.signature == type, "values are of another type")
         guard let again = ValueCoding.body(values) else {
             fatalError("what was read cannot be written")
         }
-        require(
-            unsafe data(of: again.pointer) == data(of: body), "what was read is written otherwise")
+        let isSame = unsafe data(of: again.pointer) == data(of: body)
+        require(isSame, "what was read is written otherwise")
     }
 }
