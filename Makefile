@@ -22,7 +22,8 @@ AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
 # What tests noted of the README's table, before all of them are run anew.
 FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
-RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release
+RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release \
+	--disable-local-rpath
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
 PROGRAMS = signetd signet signet-notify verify-password testbench

@@ -37,6 +37,9 @@ struct Bench {
             for _ in 0..<30 { samples.take { try measures.load(module) } }
             print("\(name) loads in \(samples.text(.milliseconds))")
         }
+        var denial = Samples()
+        for _ in 0..<30 { denial.take { try measures.decline(by: "bench-deny") } }
+        print("pam_authenticate with pam_deny alone takes \(denial.text(.milliseconds))")
         print("libfprint alone answers a touch in \(floor.match.text(.milliseconds))")
         print("a signature and its verification take \(floor.crypto.text(.milliseconds))")
         let polkit = mocksPolkit ? "a mock that answers at once" : "Debian's polkitd"

@@ -69,13 +69,22 @@ struct Measures {
         }
     }
 
-    /// The same, in one way to stay out while the daemon runs.
+    /// Milliseconds of a pam_authenticate by a module that does nothing but refuse.
+    func decline(by service: String) throws -> Double {
+        let events = try Probe(
+            on: stage, service: service, account: Stage.alice, environment: [:]
+        ).finish()
+        let returned = try events.returned(success: false)
+        return Double(returned.nanoseconds - (try events.first("start").nanoseconds)) / 1e6
+    }
+
+    /// Milliseconds of one that declines in one way to stay out while the daemon runs.
     func decline(_ refusal: Refusal) -> (any Peer) throws -> Double {
         { peer in
             let declined = try peer.arrange(refusal)
             let probe = try Probe(
                 on: self.stage, service: declined.service, account: declined.account,
-                environment: declined.environment)
+                environment: declined.environment, under: declined.wrapper)
             let events = try probe.finish()
             let returned = try events.returned(success: false)
             return Double(returned.nanoseconds - (try events.first("start").nanoseconds)) / 1e6

@@ -18,6 +18,10 @@ enum Refusal: String, CaseIterable {
     case remote = "remote session"
     case background = "no terminal and no seat"
     case listed = "kept out by a list"
+    case root = "root, kept out by default"
+    case lidClosed = "lid closed"
+    case otherSeat = "reader at another seat"
+    case noReader = "no reader"
 }
 
 /// An authentication that is to be declined.
@@ -25,6 +29,8 @@ struct Declined {
     let service: String
     let account: Account
     var environment: [String: String] = [:]
+    /// What goes before the application.
+    var wrapper: [String] = []
 }
 
 /// One of the two that are compared: a PAM module and its daemon, on a virtual reader of its own.

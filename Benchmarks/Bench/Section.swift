@@ -50,6 +50,7 @@ struct Workshop {
         try stage.install("\(directory)/probe", at: Probe.path)
         try stage.writeService(
             "bench-permit", "auth required pam_permit.so\naccount required pam_permit.so\n")
+        try stage.writeService("bench-deny", "auth required pam_deny.so\n")
         return stage
     }
 }

@@ -11,12 +11,23 @@ final class SignetPeer: Peer {
     private static let listed = "bench-listed"
     private static let unseen = "bench-unseen"
     private static let lockout = "/var/lib/signet/private/accounts/4242/lockout"
+    private static let lid = "/run/lids/LID0/state"
+    /// Has root's key lie where an account's does that login by finger is enabled for.
+    private static let rootsKey =
+        "cd /var/lib/signet/keys; sed s/signet:alice:/signet:root:/ 4242.pub >0.pub"
+    /// Makes a session of alice's at a seat without a reader, as logind tells of it.
+    private static let session = """
+        mkdir -p /run/systemd/seats /run/systemd/sessions
+        echo 0::/user.slice/user-4242.slice/session-c7.scope >/run/bench/cgroup
+        printf 'UID=4242\\nUSER=alice\\nREMOTE=0\\nSEAT=seat1\\n' >/run/systemd/sessions/c7
+        """
     private static let socket = "/run/signet/signetd.sock"
     private let stage: Stage
     private let reader: String
     private let built = "\(Layout.package)/build"
     private var daemon: Program?
     private var isStorageLost = false
+    private var hasReader = true
 
     /// Sets it up on the stage and enrols alice, with the key in a file if `vault`, the section of
     /// the configuration, says nothing else.
@@ -29,7 +40,7 @@ final class SignetPeer: Peer {
             "sh", "-c",
             // logind's sessions are told by control groups.
             """
-            mkdir -p /run/bench /run/signet && chmod 755 /var/lib/signet
+            mkdir -p /run/bench /run/signet /run/lids/LID0 && chmod 755 /var/lib/signet
             mount -t cgroup2 cgroup2 /sys/fs/cgroup
             """,
         ])
@@ -51,6 +62,8 @@ final class SignetPeer: Peer {
     }
 
     func arrange(_ situation: Situation) throws -> [String: String] {
+        if !hasReader { try kill() }
+        hasReader = true
         switch situation {
         case .running:
             if try daemons().isEmpty { try start() }
@@ -64,10 +77,13 @@ final class SignetPeer: Peer {
     }
 
     func arrange(_ refusal: Refusal) throws -> Declined {
-        _ = try arrange(.running)
+        if refusal == .noReader { try removeReader() } else { _ = try arrange(.running) }
         let failures = refusal == .lockedOut ? 20 : 0
         try stage.write(
             Self.lockout, "signet-lockout: 1\nfailures: \(failures)\n", mode: 0o600)
+        try stage.write(Self.lid, "state:      \(refusal == .lidClosed ? "closed" : "open")\n")
+        let sessions = refusal == .otherSeat ? Self.session : "rm -rf /run/systemd/seats"
+        try stage.run(["sh", "-ec", sessions])
         switch refusal {
         case .notEnrolled: return Declined(service: service, account: Stage.bob)
         case .remote:
@@ -75,7 +91,18 @@ final class SignetPeer: Peer {
                 service: service, account: Stage.alice, environment: ["PROBE_RHOST": "example.org"])
         case .background: return Declined(service: Self.unseen, account: Stage.alice)
         case .listed: return Declined(service: Self.listed, account: Stage.alice)
-        case .lockedOut: return Declined(service: service, account: Stage.alice)
+        case .root:
+            try stage.run(["sh", "-ec", Self.rootsKey])
+            return Declined(service: service, account: Stage.root)
+        case .otherSeat:
+            return Declined(
+                service: service, account: Stage.alice,
+                wrapper: [
+                    "sh", "-ec",
+                    "mount --bind /run/bench/cgroup /proc/$$/cgroup; exec \"$@\"", "sh",
+                ])
+        case .lockedOut, .lidClosed, .noReader:
+            return Declined(service: service, account: Stage.alice)
         }
     }
 
@@ -112,6 +139,15 @@ final class SignetPeer: Peer {
     private func start() throws {
         daemon = try stage.start(command)
         try awaitFile(stage.path(Self.socket))
+    }
+
+    /// Has a daemon run that finds no reader.
+    private func removeReader() throws {
+        guard hasReader else { return }
+        try kill()
+        daemon = try stage.start(["\(built)/testbench", "daemon", "--lids", "/run/lids"])
+        try awaitFile(stage.path(Self.socket))
+        hasReader = false
     }
 
     /// Has the daemon started by the first who connects, as systemd does it.

@@ -11,12 +11,17 @@ extension Service {
         _ request: AuthenticateRequest, _ account: Account, _ client: any Client
     ) async -> Answer {
         let end = clock.sinceBoot() + timeout(request)
-        if let denial = remoteDenial(request.remoteHost, client) { return .denial(denial) }
+        let session = Session(ofPeer: client.descriptor)
+        if let denial = remoteDenial(request.remoteHost, session) { return .denial(denial) }
         if let denial = listDenial(request.service, account) { return .denial(denial) }
-        if let denial = backgroundDenial(request, client) { return .denial(denial) }
-        if case .deny(let denial) = standing(of: account) { return .denial(denial) }
+        if let denial = backgroundDenial(request, session) { return .denial(denial) }
+        let lockout: Denial?
+        switch await self.lockout(of: account) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let found): lockout = found
+        }
         var wish = wish(request, account, client.peer)
-        switch await presence(of: client) {
+        switch await presence(in: session, lockout: lockout) {
         case .deny(let denial): return .denial(denial)
         case .allow(let seat): wish.seat = seat
         }
@@ -39,9 +44,9 @@ extension Service {
     }
 
     /// Why a touch would not speak for the person who asks: they are not at this machine.
-    func remoteDenial(_ remoteHost: Bytes, _ client: any Client) -> Denial? {
+    func remoteDenial(_ remoteHost: Bytes, _ session: Session) -> Denial? {
         guard remoteHost.isEmpty else { return Denial(.remoteSession) }
-        switch Session(ofPeer: client.descriptor).place {
+        switch session.place {
         case .none, .local: return nil
         case .remote, .unknown: return Denial(.remoteSession)
         }

@@ -42,14 +42,13 @@ extension Service {
     ///
     /// A process in a terminal's background is refused wherever it sits. One without a terminal may
     /// be a program with windows: then its session is at a seat. Without logind nothing says so.
-    func backgroundDenial(_ request: AuthenticateRequest, _ client: any Client) -> Denial? {
+    func backgroundDenial(_ request: AuthenticateRequest, _ session: Session) -> Denial? {
         guard request.background == .refuse else { return nil }
         switch request.presence {
         case .foreground: return nil
         case .background: return Denial(.inBackground)
         case .noTerminal:
-            let seat = Session(ofPeer: client.descriptor).seat
-            return seat == nil ? Denial(.inBackground) : nil
+            return session.seat == nil ? Denial(.inBackground) : nil
         }
     }
 }

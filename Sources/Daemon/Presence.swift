@@ -8,14 +8,19 @@ import Wire
 extension Service {
     /// Why no touch is asked for now, and at which seat one would be; nil: at any.
     ///
-    /// Asked before the reader, and before anything is written.
-    func presence(of client: any Client) async -> Ruling<String?> {
+    /// Asked before anything is written; what is quickly known comes first. A lockout is told to nobody
+    /// at another seat.
+    func presence(in session: Session, lockout: Denial? = nil) async -> Ruling<String?> {
         if logind.isSuspending { return .deny(Denial(.suspending)) }
+        let minds = settings.word(Settings.loginSeat) == Settings.refuse
+        let seat = minds ? session.seat : nil
+        if let seat, await readers.areElsewhere(than: seat) { return .deny(Denial(.otherSeat)) }
+        if let lockout { return .deny(lockout) }
+        if await !readers.areThere() {
+            // On the way to sleep they may have been closed meanwhile.
+            return .deny(Denial(logind.isSuspending ? .suspending : .noReader))
+        }
         if await isLidClosed() { return .deny(Denial(.lidClosed)) }
-        guard settings.word(Settings.loginSeat) == Settings.refuse,
-            let seat = Session(ofPeer: client.descriptor).seat
-        else { return .allow(nil) }
-        if await readers.areElsewhere(than: seat) { return .deny(Denial(.otherSeat)) }
         return .allow(seat)
     }
 

@@ -36,6 +36,12 @@ final class ReaderPool {
         return !all.isEmpty && !all.contains { $0.seat == seat }
     }
 
+    /// Whether there is a reader; where there is none, they are found anew if one may have come back.
+    func areThere() async -> Bool {
+        if !usable.isEmpty { return true }
+        return await readers.renew(after: .noReader) && !usable.isEmpty
+    }
+
     /// Judges what a reader, by its id, keeps before it is asked for a finger; see
     /// `StorageExamination`.
     typealias Examination = @ServiceActor (String, ReaderContents) async -> Bool

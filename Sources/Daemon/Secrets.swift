@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Statement
 import Store
+import Systemd
 import Texts
 import Vault
 import Wire
@@ -111,7 +112,8 @@ extension Service {
     ) async -> Answer {
         let timeout = touchTime(milliseconds)
         let end = clock.sinceBoot() + timeout
-        if let denial = remoteDenial([], client) { return .denial(denial) }
+        let session = Session(ofPeer: client.descriptor)
+        if let denial = remoteDenial([], session) { return .denial(denial) }
         let wanted: StoredSecret
         let context: SealingContext
         switch secret(named: name, account) {
@@ -125,7 +127,7 @@ extension Service {
         var wish = TouchWish(
             account: account, asker: Asker("signet secret get (\(account.name))"),
             tries: min(Self.tries, settings.count(Settings.touchTries)), timeout: timeout)
-        switch await presence(of: client) {
+        switch await presence(in: session) {
         case .deny(let denial): return .denial(denial)
         case .allow(let seat): wish.seat = seat
         }

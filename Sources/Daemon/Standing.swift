@@ -25,13 +25,16 @@ extension Service {
     ///
     /// A credential that does not fit the fingers any more is destroyed here, with its reason.
     func standing(of account: Account) -> Ruling<Standing> {
-        let found: Ruling<AccountState> = reading(account) { () throws(StoreFault) in
+        switch record(of: account) {
+        case .deny(let denial): .deny(denial)
+        case .allow(let kept): standing(of: account, kept)
+        }
+    }
+
+    private func record(of account: Account) -> Ruling<AccountState> {
+        reading(account) { () throws(StoreFault) in
             guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
             return .allow(kept)
-        }
-        switch found {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let kept): return standing(of: account, kept)
         }
     }
 
@@ -79,6 +82,25 @@ extension Service {
         try kept.credential.destroy(cause, now: instant)
         journal.credential(of: account, "destroyed", because: "\(cause)")
         return .destroyed(cause, since: instant)
+    }
+
+    /// Whether a touch could sign for an account, and the lockout if one keeps the finger out.
+    ///
+    /// A lockout is known by the records alone: then neither prints nor a reader are looked at, and
+    /// whether they still fit the credential is found when it is lifted.
+    func lockout(of account: Account) async -> Ruling<Denial?> {
+        let kept: AccountState
+        switch record(of: account) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let found): kept = found
+        }
+        if case .issued? = try? kept.credential.recorded(),
+            let lockout = denial(of: kept.lockout.load())
+        {
+            return .allow(lockout)
+        }
+        await openTemplates(of: account)
+        return standing(of: account, kept).map { _ in nil }
     }
 
     /// Why the lockout keeps the finger out; nil if it may be tried.

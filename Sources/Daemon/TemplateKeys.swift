@@ -168,12 +168,14 @@ extension Service {
 }
 
 extension Request {
-    /// Whether an account's prints are read for the answer.
+    /// Whether an account's prints are read for the answer, whatever the answer is.
     var readsPrints: Bool {
         switch self {
-        case .authenticate, .verify, .enroll, .delete, .enable, .status, .list, .migrate,
+        case .verify, .enroll, .delete, .enable, .status, .list, .migrate,
             .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint:
             true
+        // Opens them itself, where it comes to that.
+        case .authenticate: false
         case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
             .vault, .trustVault, .password, .cancel, .secretPart, .watch:
             false

@@ -2,6 +2,7 @@ import Loop
 import Policy
 import Posix
 import Store
+import Systemd
 import Wire
 
 extension Service {
@@ -15,7 +16,7 @@ extension Service {
             account: account, asker: Asker("signet verify (\(account.name))"), tries: 1,
             timeout: timeout)
         if case .deny(let denial) = fingers(of: account) { return .denial(denial) }
-        switch await presence(of: client) {
+        switch await presence(in: Session(ofPeer: client.descriptor)) {
         case .deny(let denial): return .denial(denial)
         case .allow(let seat): wish.seat = seat
         }

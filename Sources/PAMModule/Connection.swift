@@ -85,23 +85,35 @@ struct Connection: ~Copyable {
 
     /// The next answer, if one is there.
     mutating func receive() throws(Ending) -> LoginAnswer? {
-        var packet = Bytes(repeating: 0, count: Frame.maximumLength + 1)
+        guard let length = try nextLength() else { return nil }
+        frames += 1
+        guard frames <= Connection.maximumFrames else { throw .refused("too many answers") }
+        guard length <= Frame.maximumLength else { throw .refused("an answer is too long") }
+        var packet = Bytes(repeating: 0, count: length)
         let number = socket.number
         let count = unsafe packet.withUnsafeMutableBytes { bytes in
             unsafe recv(number, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
         }
-        if count < 0, current_errno() == EAGAIN || current_errno() == EINTR { return nil }
-        guard count > 0 else {
-            throw .unavailable("signetd ended the connection", shown: Prompt.silent)
-        }
-        frames += 1
-        guard frames <= Connection.maximumFrames else { throw .refused("too many answers") }
-        packet.removeLast(packet.count - count)
+        guard count == length else { throw .refused("an answer is not what it was") }
         password = PasswordFrame.take(from: &packet) { SecretLine(copying: $0) }
         guard let answer = try? LoginAnswer(decoding: packet) else {
             throw .refused("an answer is malformed")
         }
         return answer
+    }
+
+    /// The length in bytes of the next answer, if one is there: room is made for it and no more, since
+    /// what is touched of the application's memory stays with it.
+    ///
+    /// Source: `MSG_TRUNC`, recv(2).
+    private func nextLength() throws(Ending) -> Int? {
+        let flags = Int32(MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT)
+        let length = recv(socket.number, nil, 0, flags)
+        if length < 0, current_errno() == EAGAIN || current_errno() == EINTR { return nil }
+        guard length > 0 else {
+            throw .unavailable("signetd ended the connection", shown: Prompt.silent)
+        }
+        return length
     }
 
     /// The password that came with the last answer, if one did.

@@ -55,7 +55,10 @@ enum TrustedPath {
         guard status.isOf(S_IFREG), isRootsOwn(status), status.st_nlink == 1 else {
             throw .untrusted
         }
-        guard let contents = file.contents(cap: cap) else { throw .untrusted }
+        // Room for what is there, not for all that might be: the application's memory is its own.
+        guard status.st_size <= cap, let contents = file.contents(cap: Int(status.st_size)) else {
+            throw .untrusted
+        }
         return contents
     }
 

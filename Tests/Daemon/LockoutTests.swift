@@ -47,6 +47,42 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
 
+        @Test("is told before a print is opened; what became of the prints, when it is lifted")
+        func beforePrints() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            try bench.setFailures(20, of: .daemon)
+            for print in bench.prints(of: .daemon) { try DaemonBench.damage(print) }
+            #expect(try bench.ask(.login(.daemon)).reason == .lockedUntilPassword)
+            _ = try bench.ask(.unlock(account: Person.daemon.bytes))
+            #expect(try bench.ask(.login(.daemon)).reason == .invalidated)
+            try bench.setFailures(20, of: .daemon)
+            #expect(try bench.ask(.login(.daemon)).reason == .invalidated)
+        }
+
+        @Test("is told with the lid closed and without a reader; nothing is written without one")
+        func beforeReaders() throws {
+            let bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            try bench.setLid("state:      closed\n")
+            try bench.setFailures(20, of: .daemon)
+            #expect(try bench.ask(.login(.daemon)).reason == .lockedUntilPassword)
+            try bench.setLid("")
+            try bench.setFailures(0, of: .daemon)
+            let client = try bench.client()
+            try client.send(.login(.daemon))
+            try client.wait(for: .touch)
+            try bench.unplug(bench.text)
+            #expect(try client.last().reason == .readerRemoved)
+            try bench.setFailures(20, of: .daemon)
+            #expect(try bench.ask(.login(.daemon)).reason == .lockedUntilPassword)
+            try bench.setFailures(0, of: .daemon)
+            let receipts = try Layout.read(bench.file("receipts", of: .daemon))
+            #expect(try bench.ask(.login(.daemon)) == .denial(Denial(.noReader)))
+            #expect(try bench.failures(of: .daemon) == 0)
+            #expect(try Layout.read(bench.file("receipts", of: .daemon)) == receipts)
+        }
+
         @Test("the twentieth failure locks until the password")
         func untilPassword() throws {
             let bench = try DaemonBench()

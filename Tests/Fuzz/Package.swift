@@ -32,6 +32,7 @@ let package = Package(
         .target(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
         .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
+        .target(name: "Bus", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
         .target(
             name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "Wire"],
             swiftSettings: common),
@@ -64,7 +65,7 @@ let package = Package(
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Control", "Crypto", "Doctor", "Loop", "ModuleOptions", "Policy", "Reader",
+                "Bus", "Control", "Crypto", "Doctor", "Loop", "ModuleOptions", "Policy", "Reader",
                 "Statement", "Store", "TPM", "Texts", "Vault", "Wire",
             ],
             path: "Harnesses",
