@@ -27,7 +27,6 @@ extension Finding {
             .fingersClosed, account,
             "the fingerprints of \(account) cannot be opened: \(detail: reason)",
             why: "no touch lets in while that is so. docs/VAULT.md tells what to do for each cause",
-            // Untranslated: a command
             mend: "signet vault")
     }
 
@@ -40,7 +39,6 @@ extension Finding {
                 a file was damaged or altered. 'signet list' shows which; delete and enroll it \
                 again
                 """,
-            // Untranslated: a command
             mend: "signet list --account \(Shell.word(account))")
     }
 
@@ -50,7 +48,6 @@ extension Finding {
             .accountUnanswered, account,
             "the daemon does not tell how things stand for \(account): \(reason)",
             why: "no touch of this account lets in",
-            // Untranslated: a command
             mend: "journalctl -t signetd -n 20")
     }
 
@@ -60,7 +57,6 @@ extension Finding {
             .loginOff, account,
             "\(account) has fingers enrolled, and no key for them",
             why: "no touch lets in until login by finger is turned on",
-            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -71,7 +67,6 @@ extension Finding {
             since.map { "fingerprint login was turned off for \(account) on \($0)" }
                 ?? "fingerprint login was turned off for \(account)",
             why: "somebody wanted it so; the fingers stay",
-            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -80,7 +75,6 @@ extension Finding {
         Finding(
             .keptOut, account, CommandStatus.keptOut(account, setting),
             why: "somebody wanted it so; fingers may be enrolled all the same",
-            // Untranslated: a command
             mend: "signet config")
     }
 
@@ -90,7 +84,6 @@ extension Finding {
             .noFinger, account,
             "\(account) has no finger enrolled",
             why: "the module stays out of this account's logins",
-            // Untranslated: a command
             mend: "signet enroll --account \(Shell.word(account))")
     }
 
@@ -100,7 +93,6 @@ extension Finding {
             .lockedForNow, account,
             "the finger of \(account) is kept out for \(number: seconds) s more",
             why: "too many fingers did not match. It ends by itself; the password works",
-            // Untranslated: a command
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -110,7 +102,6 @@ extension Finding {
             .lockedOut, account,
             "the finger of \(account) is kept out until the password is given",
             why: "twenty fingers did not match since the last that did: did somebody guess?",
-            // Untranslated: a command
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -123,7 +114,6 @@ extension Finding {
                 they match on that reader only. Plug it in, or delete them and enroll on the \
                 one that is there
                 """,
-            // Untranslated: a command
             mend: "signet list --account \(Shell.word(account))")
     }
 
@@ -133,7 +123,6 @@ extension Finding {
             .keyringStale, account,
             "a touch does not open the keyring of \(account) any more",
             why: reason,
-            // Untranslated: a command
             mend: "signet enable --keyring --account \(Shell.word(account))")
     }
 
@@ -143,7 +132,6 @@ extension Finding {
             .secretsStale, account,
             "secrets of \(account) cannot be opened any more: \(names)",
             why: "they were kept for other fingers, or are damaged. Keep them anew, or delete them",
-            // Untranslated: a command
             mend: "signet secret list --account \(Shell.word(account))")
     }
 
@@ -153,7 +141,6 @@ extension Finding {
             .manyAccounts, [],
             "only the first \(number: count) accounts were asked about",
             why: "the doctor stays quick. Ask about another by name",
-            // Untranslated: a command
             mend: "signet status --account NAME")
     }
 
@@ -165,7 +152,6 @@ extension Finding {
             nobody can touch anything. Is it plugged in, supported by libfprint, and not in \
             reader.ignore of the configuration?
             """,
-        // Untranslated: a command
         mend: "lsusb; signet config")
 
     /// fprintd has the reader.
@@ -173,7 +159,6 @@ extension Finding {
         .fprintdRunning, Bytes("fprintd".utf8),
         "fprintd is running",
         why: "only one program can have the reader: while it is open there, touches fail here",
-        // Untranslated: a command
         mend: "systemctl mask --now fprintd.service")
 
     /// fprintd may come.
@@ -181,7 +166,6 @@ extension Finding {
         .fprintdInstalled, Bytes("fprintd".utf8),
         "fprintd is installed, and starts when a desktop asks for it",
         why: "only one program can have the reader. Mask it, if nothing needs it",
-        // Untranslated: a command
         mend: "systemctl mask --now fprintd.service")
 
     /// The vault that new keys are made in cannot be used.
@@ -190,7 +174,6 @@ extension Finding {
             .vaultTrouble, vault,
             "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
             why: "no key can be made, and those in it do not open. docs/VAULT.md tells what to do",
-            // Untranslated: a command
             mend: "signet vault")
     }
 
@@ -200,7 +183,6 @@ extension Finding {
             .tpmAccess, path,
             "\(path) does not belong to the group tss, or the group may not use it",
             why: "the daemon has no capabilities, and comes to the TPM as a member of that group",
-            // Untranslated: a command
             mend: """
                 systemd-sysusers signet.conf; chgrp tss \(Shell.word(path)); \
                 chmod 660 \(Shell.word(path))
@@ -212,7 +194,6 @@ extension Finding {
         .tpmUnused, Bytes("file".utf8),
         "this machine has a TPM, and new keys are kept in files",
         why: "a copy of the whole disk opens what is in files, and nothing of what is in the TPM",
-        // Untranslated: a command
         mend: "signet vault")
 }
 #endif

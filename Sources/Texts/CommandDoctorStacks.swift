@@ -104,7 +104,6 @@ extension Finding {
                 pam_faillock counts on until the next right password. That is safe, and may \
                 surprise
                 """,
-            // Untranslated: a command
             mend: "faillock")
     }
 
@@ -156,7 +155,6 @@ extension Finding {
             .socketElsewhere, services,
             "\(services): pam_signet is told to ask the daemon at \(path)",
             why: "this command, and everybody else, asks at /run/signet/signetd.sock",
-            // Untranslated: a command
             mend: "grep -r socket= /etc/pam.d")
     }
 
