@@ -207,7 +207,7 @@ extension Finding {
     }
 
     /// The file of `file:line`.
-    private static func file(of place: Bytes) -> Bytes {
+    static func file(of place: Bytes) -> Bytes {
         place.lastIndex(of: UInt8(ascii: ":")).map { Bytes(place[..<$0]) } ?? place
     }
 }
