@@ -70,8 +70,13 @@ extension Chain {
     /// - Parameter passed: the ways on which the right password lets in.
     func shadowedPasswords(_ passed: [StackResult]) -> [(module: Int, by: Int)] {
         guard !passed.isEmpty else { return [] }
+        // An account is sssd's or another's: that both accept its password is no way in.
         let accepted = Set(
-            passed.flatMap { walk in walk.calls.filter { $0.code == .success }.map(\.index) })
+            passed.map { walk in
+                walk.calls.filter { $0.code == .success }.map(\.index)
+                    .filter { handlers[$0].role == .password }
+            }.filter { calls in Set(calls.map { handlers[$0].module == "pam_sss" }).count == 1 }
+            .joined())
         let passwords = places(of: .password)
         return passwords.filter { !accepted.contains($0) }.compactMap { index in
             let other = passwords.first { before in
