@@ -129,7 +129,8 @@ extension DaemonView {
         let known = readers.map { Set($0.map(\.readerID)) }
         return accounts.flatMap { account in
             let byReader = Dictionary(grouping: account.prints.filter(\.intact), by: \.readerID)
-            return byReader.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { reader, prints in
+            return byReader.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
+                reader, prints in
                 FingerCount(
                     account: account.name, reader: reader, fingers: UInt8(clamping: prints.count),
                     isThere: known?.contains(reader))

@@ -26,7 +26,10 @@ extension Finding {
         Finding(
             .fingersClosed, account,
             "the fingerprints of \(account) cannot be opened: \(detail: reason)",
-            why: "no touch lets in while that is so. share/doc/signet/VAULT.md tells what to do for each cause",
+            why: """
+                no touch lets in while that is so. share/doc/signet/VAULT.md tells what to do for \
+                each cause
+                """,
             mend: "signet vault")
     }
 
@@ -173,7 +176,10 @@ extension Finding {
         Finding(
             .vaultTrouble, vault,
             "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
-            why: "no key can be made, and those in it do not open. share/doc/signet/VAULT.md tells what to do",
+            why: """
+                no key can be made, and those in it do not open. share/doc/signet/VAULT.md tells \
+                what to do
+                """,
             mend: "signet vault")
     }
 

@@ -29,7 +29,10 @@ struct ArgumentTests {
             ("delete --account a", "delete wants either FINGER or --all"),
             ("delete left-thumb --all --account a", "delete wants either FINGER or --all"),
             ("readers --account a", "readers has no option --account"),
-            ("config signet.conf", "config does not take signet.conf without --check. Run 'signet c"),
+            (
+                "config signet.conf",
+                "config does not take signet.conf without --check. Run 'signet c"
+            ),
             ("log --export 1 --account a", "--export wants --to too"),
             ("log --to x --account a", "--to wants --export too"),
             ("log --export one --to x --account a", "--export wants the number of a receipt"),

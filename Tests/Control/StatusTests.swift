@@ -1,3 +1,5 @@
+import Control
+import Doctor
 import Foundation
 import TestSupport
 import Testing

@@ -54,7 +54,8 @@ extension DaemonTests {
             #expect(try bench.status(of: .daemon).prints == 0)
         }
 
-        @Test("are shown with the day on which fprintd wrote them, and by no name but the account's")
+        @Test(
+            "are shown with the day on which fprintd wrote them, and by no name but the account's")
         func dates() throws {
             let bench = try DaemonBench([.text])
             try bench.fprintd.add("daemon", .text, .rightIndex)

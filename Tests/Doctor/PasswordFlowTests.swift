@@ -91,7 +91,8 @@ struct PasswordFlowTests {
             let found = findings(["sudo": "\(touch)\n\(lines)auth required pam_deny.so"])
             #expect(found.map(\.code.word) == ["password-shadowed"], "\(lines)")
         }
-        let ignoring = "auth [success=done user_unknown=ignore default=die] pam_sss.so forward_pass\n"
+        let ignoring =
+            "auth [success=done user_unknown=ignore default=die] pam_sss.so forward_pass\n"
         #expect(
             codes("\(touch)\n\(ignoring)auth sufficient pam_unix.so\nauth required pam_deny.so")
                 == [])
@@ -106,7 +107,8 @@ struct PasswordFlowTests {
             let first = codes("auth sufficient \(module)\n\(touch)\nauth required pam_deny.so")
             #expect(!first.contains("touch-behind-password"))
         }
-        #expect(codes("auth optional pam_signet.so\nauth required pam_unix.so") == ["touch-not-enough"])
+        #expect(
+            codes("auth optional pam_signet.so\nauth required pam_unix.so") == ["touch-not-enough"])
     }
 
     @Test(
@@ -115,7 +117,8 @@ struct PasswordFlowTests {
     func blocked(service: String) throws {
         let finding = try #require(findings([service: debian]).first)
         #expect(finding.code == .typingBlocked)
-        #expect(String(decoding: finding.mend.bytes, as: UTF8.self).hasSuffix("/etc/pam.d/\(service)"))
+        #expect(
+            String(decoding: finding.mend.bytes, as: UTF8.self).hasSuffix("/etc/pam.d/\(service)"))
         let passwordFirst = """
             auth [success=2 default=ignore] pam_unix.so nodelay
             auth [success=1 default=ignore] pam_signet.so timeout=10
@@ -165,7 +168,8 @@ struct DirectoryTests {
     @Test("nothing is told where it is asked, the account is local, or sssd is not in use")
     func sound() throws {
         #expect(!isFound(try machine(Self.both)))
-        #expect(!isFound(try machine("\(touch)\nauth required pam_unix.so\nauth optional pam_x.so\n")))
+        #expect(
+            !isFound(try machine("\(touch)\nauth required pam_unix.so\nauth optional pam_x.so\n")))
         let local = try machine()
         try local.write("etc/passwd", "root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/a:/bin/sh\n")
         #expect(!isFound(local))

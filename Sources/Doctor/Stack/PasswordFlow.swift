@@ -76,12 +76,13 @@ extension Chain {
                 walk.calls.filter { $0.code == .success }.map(\.index)
                     .filter { handlers[$0].role == .password }
             }.filter { calls in Set(calls.map { handlers[$0].module == "pam_sss" }).count == 1 }
-            .joined())
+                .joined())
         let passwords = places(of: .password)
         return passwords.filter { !accepted.contains($0) }.compactMap { index in
             let other = passwords.first { before in
                 before < index && handlers[before].refusesStrangers
-                    && (handlers[before].module == "pam_sss") != (handlers[index].module == "pam_sss")
+                    && (handlers[before].module == "pam_sss")
+                        != (handlers[index].module == "pam_sss")
             }
             return other.map { (index, $0) }
         }
