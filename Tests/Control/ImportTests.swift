@@ -92,12 +92,12 @@ struct ImportTests {
                 """
                 fprintd keeps these fingers under the name alice, which another account may have \
                 had before. Go on only if they are yours: whose they are gets in
-                  left-index, written on 2001-09-09 (quick/0/2)
-                  that is older than the home directory of alice, made on 2020-09-13: is it a \
+                  left-index, written on 9 Sep 2001 (quick/0/2)
+                  that is older than the home directory of alice, made on 13 Sep 2020: is it a \
                 former account's of this name?
-                  left-index, written on 2023-11-14 (quick/0/2)
+                  left-index, written on 14 Nov 2023 (quick/0/2)
                 finger      fprintd's file  written     what became of it
-                left-index  quick/0/2       2001-09-09  taken over
+                left-index  quick/0/2       9 Sep 2001  taken over
 
                 """), "\(run.output)")
         let json = try signet(Self.words + ["--json"], [script]).document("imported")
