@@ -21,6 +21,20 @@ struct ucred {
     gid_t gid;
 };
 extern int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
+struct statx_timestamp {
+    long long tv_sec;
+    unsigned tv_nsec;
+    int reserved;
+};
+struct statx {
+    unsigned stx_mask;
+    unsigned stx_before_times[15];
+    struct statx_timestamp stx_atime, stx_btime, stx_ctime, stx_mtime;
+    unsigned long long stx_after_times[16];
+};
+_Static_assert(sizeof(struct statx) == 256, "the kernel's");
+#define STATX_BTIME 0x00000800U
+extern int statx(int directory, const char *path, int flags, unsigned mask, struct statx *status);
 #define O_PATH 010000000  // <asm-generic/fcntl.h>, not <fcntl.h>: that one redefines S_IF*
 #endif
 

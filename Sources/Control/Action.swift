@@ -14,6 +14,9 @@ enum Action: String, CaseIterable {
     /// The word that begins commands of two words.
     static let secret = "secret"
 
+    /// What it does when this word comes first behind it.
+    var besides: [String] { self == .vault ? ["migrate", "trust"] : [] }
+
     /// All that it takes.
     var options: [Option] {
         switch self {

@@ -26,7 +26,7 @@ struct Arguments {
     private init(ofSecret words: ArraySlice<String>) throws(CommandFault) {
         let word = words.first ?? ""
         if ["--help", "-h"].contains(word) {
-            try self.init(.help, [])
+            try self.init(.help, [Action.secret])
             return
         }
         guard let action = Action(rawValue: "\(Action.secret) \(word)") else {

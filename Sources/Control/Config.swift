@@ -1,4 +1,5 @@
 import ConfigurationFiles
+import Doctor
 import Policy
 import Posix
 import Texts
@@ -9,7 +10,7 @@ extension Invocation {
     func config() throws(CommandFault) {
         if arguments.has(.check) { return try checkFiles() }
         if let word = arguments.operands.first {
-            throw .usage(CommandText.unwantedWord(word.bytes, action: "config".bytes))
+            throw .usage(CommandText.checkFile(word.bytes))
         }
         let settings = try settings()
         say(
@@ -40,7 +41,7 @@ extension Invocation {
         // What the service uses is told too, but the files can be judged without it.
         let running = try? settings()
         let differences = running.map { Invocation.differences($0, configuration) }
-        let unknown = Invocation.unknownNames(configuration)
+        let unknown = surroundings.machine.unknownNames(LoginLists(configuration))
         var lines = [CommandOutcome.noMistakes(files.bytes)] + unknown.map(\.text)
         if let differences {
             lines += differences.map(\.text)
@@ -50,24 +51,6 @@ extension Invocation {
             lines.append(CommandOutcome.serviceUnknown)
         }
         say(.check(nil, differences: differences, unknown), lines)
-    }
-
-    /// Names in the lists of `[login]` that nobody has: a mistake, or somebody who is yet to come.
-    private static func unknownNames(_ configuration: Configuration) -> [UnknownName] {
-        let lists = LoginLists(configuration)
-        // Where it cannot be found out, nothing is said.
-        let accounts = lists.accountNames.filter { name in
-            do throws(SystemFault) {
-                return try Account.named(name) == nil
-            } catch { return false }
-        }
-        let groups = lists.groupNames.filter { name in
-            do throws(SystemFault) {
-                return try Group.number(of: name) == nil
-            } catch { return false }
-        }
-        return accounts.sorted().map { UnknownName(setting: Settings.loginAccounts, name: $0) }
-            + groups.sorted().map { UnknownName(setting: Settings.loginGroups, name: $0) }
     }
 
     private func read() throws(ConfigurationFault) -> Configuration {
@@ -98,19 +81,12 @@ extension Invocation {
     }
 }
 
-/// A name in a list that no account, or no group, has.
-private struct UnknownName {
-    let setting: Setting
-    let name: String
-
-    var text: Text {
-        setting.name == Settings.loginGroups.name
-            ? CommandOutcome.unknownGroup(setting.name.bytes, name.bytes)
-            : CommandOutcome.unknownAccount(setting.name.bytes, name.bytes)
-    }
-
-    var document: JSON {
-        .object([("setting", .string(setting.name)), ("name", .string(name))])
+extension UnknownName {
+    fileprivate var document: JSON {
+        .object([
+            ("setting", .string(setting.name)), ("name", .string(name)),
+            ("nearest", .optional(nearest, JSON.string)),
+        ])
     }
 }
 

@@ -7,9 +7,14 @@ extension Invocation {
     /// `signet doctor`
     func doctor() throws(CommandFault) {
         let machine = surroundings.machine
-        let findings = machine.examine { view(of: machine) }
+        var seen = DaemonView(.absent)
+        let findings = machine.examine {
+            seen = view(of: machine)
+            return seen
+        }
         let counts = FindingCounts(findings)
-        say(Checkup(findings, counts).document, Checkup(findings, counts).lines)
+        let checkup = Checkup(findings: findings, counts: counts, fingers: seen.fingerCounts)
+        say(checkup.document, checkup.lines)
         guard let worst = counts.worst, worst.exitCode != .done else { return }
         throw .said(worst.exitCode)
     }
@@ -93,13 +98,9 @@ extension Invocation {
 private struct Checkup {
     let findings: [Finding]
     let counts: FindingCounts
+    let fingers: [FingerCount]
 
-    init(_ findings: [Finding], _ counts: FindingCounts) {
-        self.findings = findings
-        self.counts = counts
-    }
-
-    /// An area's name, its findings below it, and one line that sums up.
+    /// An area's name, its findings below it, what is enrolled, and one line that sums up.
     var lines: [Text] {
         var lines: [Text] = []
         for area in FindingArea.allCases {
@@ -113,6 +114,10 @@ private struct Checkup {
                 rows.append(["", row(CommandDoctor.mend, finding.mend)])
             }
             lines += Table.lines(rows).map { "  \($0)" } + [""]
+        }
+        if !fingers.isEmpty {
+            lines.append(CommandDoctor.enrolled)
+            lines += fingers.map { "  \($0.text)" } + [""]
         }
         return lines + [CommandDoctor.summary(counts)]
     }
@@ -135,7 +140,21 @@ private struct Checkup {
                     ])
                 ),
                 ("findings", .array(findings.map(\.document))),
+                ("fingers", .array(fingers.map(\.document))),
             ])
+    }
+}
+
+extension FingerCount {
+    fileprivate var text: Text {
+        CommandDoctor.fingers(account, fingers, on: reader, isThere: isThere)
+    }
+
+    fileprivate var document: JSON {
+        .object([
+            ("account", .bytes(account)), ("reader", .bytes(reader)),
+            ("fingers", .number(UInt64(fingers))), ("present", .optional(isThere, JSON.bool)),
+        ])
     }
 }
 

@@ -5,12 +5,34 @@ extension Invocation {
     func help() throws(CommandFault) {
         guard !arguments.operands.isEmpty else { return help(for: .help) }
         let words = arguments.operands.joined(separator: " ")
-        guard let action = Action(rawValue: words) else {
-            throw .usage(
-                words == Action.secret
-                    ? CommandSecrets.choose : CommandText.unknownAction(words.bytes))
-        }
-        help(for: action)
+        if let action = Action(rawValue: words) { return help(for: action) }
+        if words == Action.secret { return helpForSecrets() }
+        // What a command does besides is told on its own page: 'vault migrate'.
+        guard let first = arguments.operands.first.flatMap(Action.init),
+            first.besides.contains(arguments.operands[1])
+        else { throw .usage(CommandText.unknownAction(words.bytes)) }
+        help(for: first)
+    }
+
+    /// The commands that begin with `secret`.
+    func helpForSecrets() {
+        let actions = Action.allCases.filter { $0.rawValue.hasPrefix("\(Action.secret) ") }
+        let document = JSON.document(
+            "help",
+            [
+                ("command", .string(Action.secret)),
+                ("commands", .array(actions.map { .string($0.rawValue) })),
+                ("options", .array([])), ("exitCodes", Invocation.exitCodes),
+            ])
+        let rows = actions.map { ($0.rawValue.text, $0.purpose) }
+        say(
+            document,
+            [CommandHelp.usage("\(Action.secret) COMMAND".bytes), "", CommandHelp.commands]
+                + Invocation.indented(rows) + ["", CommandHelp.more])
+    }
+
+    private static var exitCodes: JSON {
+        .object(ExitCode.allCases.map { ("\($0.rawValue)", .bytes($0.text.bytes)) })
     }
 
     /// What a command takes; for `help` itself, all there is.
@@ -22,11 +44,7 @@ extension Invocation {
                 ("command", .string(action.rawValue)),
                 ("commands", .array(Action.allCases.map { .string($0.rawValue) })),
                 ("options", .array(options.map { .string($0.name) })),
-                (
-                    "exitCodes",
-                    .object(
-                        ExitCode.allCases.map { ("\($0.rawValue)", .bytes($0.text.bytes)) })
-                ),
+                ("exitCodes", Invocation.exitCodes),
             ])
         say(document, action == .help ? Invocation.overview : Invocation.page(action))
     }

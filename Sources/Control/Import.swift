@@ -28,12 +28,18 @@ extension Invocation {
         var progress = Progress(surroundings, isJSON: isJSON)
         defer { progress.end() }
         var result = DoneAnswer()
+        // Shown once, however often the password is mistyped.
+        var shown: [ImportedPrintAnswer] = []
         // Nobody is to touch anything, but there may be others who are served first.
         try exchange(.importPrint(account: account), awaitsTouch: true).run {
             (answer) throws(CommandFault) in
             switch answer {
             case .notice(let notice):
                 progress.show(notice)
+                return .goOn
+            case .importedPrint(let print) where print.outcome == nil:
+                if !shown.contains(print) { show(print, of: account, isFirst: shown.isEmpty) }
+                shown.append(print)
                 return .goOn
             case .importedPrint(let print):
                 prints.append(print)
@@ -47,6 +53,20 @@ extension Invocation {
             }
         }
         return result
+    }
+
+    /// Shows a file that may be taken over, for whoever is about to give the password.
+    private func show(_ print: ImportedPrintAnswer, of account: Bytes, isFirst: Bool) {
+        guard !isJSON else { return }
+        if isFirst { surroundings.say(CommandImport.decide(account)) }
+        surroundings.say(
+            "  \(CommandImport.found(print.name, written: print.since.map(Text.date), place: print.place))"
+        )
+        guard let since = print.since, let born = surroundings.homeBirth(account),
+            since < UInt64(clamping: born)
+        else { return }
+        surroundings.say(
+            "  \(CommandImport.olderThanHome(account, born: .date(UInt64(clamping: born))))")
     }
 
     private static func table(_ prints: [ImportedPrintAnswer]) -> [Text] {
@@ -94,14 +114,21 @@ extension Invocation {
 }
 
 extension ImportedPrintAnswer {
+    fileprivate var name: Text { finger?.word.text ?? CommandTable.none }
+
     fileprivate var row: [Text] {
-        [finger?.word.text ?? CommandTable.none, "\(place)", outcome.text(subject)]
+        [
+            name, "\(place)",
+            since.map(Text.date) ?? CommandTable.unknown, outcome?.text(subject) ?? "",
+        ]
     }
 
     fileprivate var document: JSON {
         .object([
             ("finger", .optional(finger) { .string($0.word) }), ("file", .bytes(place)),
-            ("outcome", .string(outcome.word)), ("text", .bytes(outcome.text(subject).bytes)),
+            ("written", .optional(since, JSON.number)),
+            ("outcome", .optional(outcome) { .string($0.word) }),
+            ("text", .optional(outcome) { .bytes($0.text(subject).bytes) }),
         ])
     }
 }

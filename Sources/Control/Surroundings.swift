@@ -30,6 +30,11 @@ package struct Surroundings: Sendable {
     package var errors: @Sendable (Bytes) -> Void = { writeAll($0, to: 2) }
     /// The columns of the terminal that output goes to; nil if it goes elsewhere.
     package var columns: @Sendable () -> Int? = { terminalColumns(1) }
+    /// When an account's home directory was made, in seconds since 1970; nil where that is not known.
+    package var homeBirth: @Sendable (Bytes) -> Int64? = { name in
+        let account = try? Account.named(String(decoding: name, as: UTF8.self))
+        return account.flatMap { FileLook.birth(of: $0.home) }
+    }
     /// The program that shows notices on a desktop, which belongs to this one.
     package var notifier = programDirectory() + "/../libexec/signet/signet-notify"
     /// Becomes readable when a signal asks the program to end; -1 if none can.

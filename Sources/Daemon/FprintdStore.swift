@@ -144,9 +144,12 @@ struct FprintdFile {
         case refused(ImportOutcome, subject: Bytes? = nil)
     }
 
-    /// What is told of it.
-    func answer(_ outcome: ImportOutcome, subject: Bytes? = nil) -> ImportedPrintAnswer {
-        ImportedPrintAnswer(finger: finger, subject: subject, outcome: outcome, place: place)
+    /// What is told of it; without an outcome, that it is there.
+    func answer(_ outcome: ImportOutcome?, subject: Bytes? = nil) -> ImportedPrintAnswer {
+        let written = (try? directory.modified(name)) ?? nil
+        return ImportedPrintAnswer(
+            finger: finger, since: written.map { UInt64(clamping: $0) }, subject: subject,
+            outcome: outcome, place: place)
     }
 }
 

@@ -39,6 +39,19 @@ extension Service {
         return end(takeover)
     }
 
+    /// Shows what there is to take over, and since when, before the password is asked for.
+    ///
+    /// The store goes by names: what it has may be a former account's, and who gives the password
+    /// has to be able to see that. It is no more than the account may list once it is taken over.
+    func showImport(of account: Account, _ client: any Client) async {
+        guard client.peer.uid != 0, let entries = try? fprintd.entries(of: account.name) else {
+            return
+        }
+        for case .file(let file) in entries {
+            await client.send(.importedPrint(file.answer(nil)))
+        }
+    }
+
     /// What one import has come to.
     private struct Takeover {
         let account: Account
@@ -53,7 +66,7 @@ extension Service {
         var done: DoneAnswer?
         var endedSecrets: UInt32?
 
-        mutating func count(_ outcome: ImportOutcome) {
+        mutating func count(_ outcome: ImportOutcome?) {
             if outcome == .imported {
                 imported += 1
             } else if outcome != .known {

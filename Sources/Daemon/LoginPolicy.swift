@@ -20,13 +20,29 @@ extension Service {
         let lists = LoginLists(settings)
         let memberships: Set<String>?
         do throws(SystemFault) {
-            memberships = try Group.memberships(of: account, among: lists.groupNames)
+            memberships = try self.memberships(of: account, lists)
         } catch {
             journal.fault(error.description, account: account.name)
             memberships = nil
         }
         return lists.exclusion(
             account: account.name, uid: account.uid, memberships: memberships)
+    }
+
+    /// Those of the listed groups that an account is in; nil where nobody can tell.
+    ///
+    /// A group that keeps out and that the name service does not know is misspelt, gone, or in a
+    /// directory that is out of reach: its members are to be kept out all the same, so all are.
+    private func memberships(
+        of account: Account, _ lists: LoginLists
+    ) throws(SystemFault) -> Set<String>? {
+        for name in lists.deniedGroupNames.sorted() where try Group.number(of: name) == nil {
+            journal.fault(
+                "login.groups keeps out \(name), and there is no such group: all are kept out",
+                account: account.name)
+            return nil
+        }
+        return try Group.memberships(of: account, among: lists.groupNames)
     }
 
     /// An answer to a change, which says too what keeps the account out nevertheless.

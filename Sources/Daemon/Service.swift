@@ -76,6 +76,7 @@ final class Service: Answering {
         switch account(name, for: request.verb, client.peer) {
         case .deny(let denial): return .denial(denial)
         case .allow(let account):
+            if case .importPrint = request { await showImport(of: account, client) }
             switch await proof(rule, request, account, client) {
             case .deny(let denial): return .denial(denial)
             case .allow(let password):

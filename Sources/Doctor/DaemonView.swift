@@ -111,6 +111,34 @@ extension DaemonView {
     }
 }
 
+/// The fingers of an account that one reader made.
+package struct FingerCount: Equatable, Sendable {
+    /// Whose.
+    package let account: Bytes
+    /// Which reader.
+    package let reader: Bytes
+    /// How many that are intact.
+    package let fingers: UInt8
+    /// Whether the reader is there; nil where that is not known.
+    package let isThere: Bool?
+}
+
+extension DaemonView {
+    /// How many fingers there are, for each account and reader.
+    package var fingerCounts: [FingerCount] {
+        let known = readers.map { Set($0.map(\.readerID)) }
+        return accounts.flatMap { account in
+            let byReader = Dictionary(grouping: account.prints.filter(\.intact), by: \.readerID)
+            return byReader.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
+                reader, prints in
+                FingerCount(
+                    account: account.name, reader: reader, fingers: UInt8(clamping: prints.count),
+                    isThere: known?.contains(reader))
+            }
+        }
+    }
+}
+
 extension AccountView {
     fileprivate var findings: [Finding] {
         var findings: [Finding] = []

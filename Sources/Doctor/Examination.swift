@@ -14,12 +14,14 @@ extension Machine {
         version: Bytes = Version.text.bytes, asking ask: () -> DaemonView
     ) -> [Finding] {
         let fault = configurationFault()
-        var findings = stackFindings(version)
+        let configuration = fault == nil ? configuration() : nil
+        var findings = stackFindings(version, configuration)
+        findings += configuration.map(nameFindings) ?? []
         findings += stateFindings() + keyFindings() + settingFileFindings()
         findings += socketFindings()
         let view = ask()
         findings += view.serviceFindings(
-            version, files: fault, configuration: fault == nil ? configuration() : nil)
+            version, files: fault, configuration: configuration)
         findings += view.standingFindings(hasTPM: hasTPM)
         findings += fprintdFindings() + tpmFindings() + machineFindings() + journalFindings()
         if !isRoot { findings.append(.needsRoot) }

@@ -15,6 +15,14 @@ package struct Machine: Sendable {
     package var account: @Sendable (UInt32) throws(SystemFault) -> String? = {
         (uid) throws(SystemFault) in try Account.with(uid: uid)?.name
     }
+    /// Whether the name service knows an account of a name. Where it cannot tell, it throws.
+    package var isAccount: @Sendable (String) throws(SystemFault) -> Bool = {
+        (name) throws(SystemFault) in try Account.named(name) != nil
+    }
+    /// The same of a group.
+    package var isGroup: @Sendable (String) throws(SystemFault) -> Bool = {
+        (name) throws(SystemFault) in try Group.number(of: name) != nil
+    }
     /// What journalctl says to these arguments; it fails where there is no journal.
     package var journal: @Sendable ([String]) -> ChildAnswer = { arguments in
         ChildOutput.of(

@@ -1,4 +1,5 @@
 import ModuleOptions
+import Policy
 import Texts
 import Wire
 
@@ -8,6 +9,13 @@ struct StackExamination {
     /// The names of all services.
     private let services: [String]
     private let chains: [String: [StackType: Chain]]
+    /// For which services fingerprint login is there at all; nil where nothing says.
+    private let lists: LoginLists?
+
+    /// Programs that show a field for the password alone, and nothing else until PAM goes on.
+    private static let passwordFields: Set<String> = [
+        "gdm-password", "lightdm", "sddm", "kde", "i3lock", "swaylock",
+    ]
 
     /// Services that say the same thing about the same place are told together.
     private struct Remark: Hashable {
@@ -16,6 +24,8 @@ struct StackExamination {
             case touchNotEnough, gate(String), failuresStay, fingersCounted, longJump(String)
             case tangled, twice(String), other(String), type(String), option(String)
             case socket(String), broken, missing(String), loop(String)
+            case unasked(String), shadowed(String, by: String), behindPassword(String)
+            case blocksTyping(String)
         }
 
         let kind: Kind
@@ -24,7 +34,7 @@ struct StackExamination {
     }
 
     /// Names that are there to be included, not to be asked for.
-    private static let fragments: Set<String> = [
+    static let fragments: Set<String> = [
         "system-auth", "password-auth", "fingerprint-auth", "smartcard-auth", "postlogin",
         "system-login", "system-local-login", "system-remote-login", "system-services", "signet",
     ]
@@ -36,17 +46,15 @@ struct StackExamination {
     ]
 
     /// Whether nobody asks for a service by that name: a file may still include it.
-    private static func isLeftover(_ name: String) -> Bool {
+    static func isLeftover(_ name: String) -> Bool {
         name.hasPrefix(".") || leftovers.contains { name.hasSuffix($0) }
     }
 
     /// Joins the stacks of all services.
-    init(_ files: StackFiles) {
+    init(_ files: StackFiles, lists: LoginLists? = nil) {
         self.files = files
-        services = files.names.filter { name in
-            !name.hasPrefix("common-") && !StackExamination.fragments.contains(name)
-                && !StackExamination.isLeftover(name)
-        }
+        self.lists = lists
+        services = files.services
         var chains: [String: [StackType: Chain]] = [:]
         for service in services {
             for type in StackType.allCases {
@@ -175,7 +183,20 @@ extension StackExamination {
         func add(_ kind: Remark.Kind, if isTrue: Bool) {
             if isTrue { remarks.append(Remark(kind: kind, place: file)) }
         }
+        func add(_ kind: Remark.Kind, at index: Int) {
+            remarks.append(Remark(kind: kind, place: chain.handlers[index].place))
+        }
         add(.tangled, if: verdict.isTooTangled)
+        for index in verdict.unasked { add(.unasked(chain.handlers[index].module), at: index) }
+        for shadow in verdict.shadowed {
+            let (module, other) = (chain.handlers[shadow.module], chain.handlers[shadow.by])
+            add(.shadowed(module.module, by: other.module), at: shadow.by)
+        }
+        if verdict.touchBeforePassword != nil, StackExamination.passwordFields.contains(service),
+            lists?.exclusion(service: service) == nil
+        {
+            remarks.append(Remark(kind: .blocksTyping(service), place: service))
+        }
         // Such a service runs beside one that asks for the password.
         let isForFingers = service.hasSuffix("fingerprint")
         add(.noPassword, if: verdict.hasNoPassword && !isForFingers)
@@ -189,7 +210,11 @@ extension StackExamination {
             add(.afterFault(faults.text), if: !faults.isEmpty)
         }
         add(.open(verdict.open.text), if: !verdict.open.isEmpty)
-        add(.touchNotEnough, if: verdict.touchIsNotEnough)
+        if let index = verdict.demandBeforeTouch {
+            add(.behindPassword(chain.handlers[index].module), at: index)
+        } else {
+            add(.touchNotEnough, if: verdict.touchIsNotEnough)
+        }
         add(.fingersCounted, if: verdict.fingersAreCounted)
         add(.failuresStay, if: verdict.failuresStay)
         return remarks
@@ -232,8 +257,43 @@ extension StackExamination {
             return .includeMissing(services: services, name: name.bytes, place: place)
         case .loop(let name):
             return .includeLoop(services: services, name: name.bytes, place: place)
+        case .unasked(let module):
+            return .passwordUnasked(services: services, module: module.bytes, place: place)
+        case .shadowed(let module, let other):
+            return .passwordShadowed(
+                services: services, module: module.bytes, by: other.bytes, place: place)
+        case .behindPassword(let module):
+            return .touchBehindPassword(services: services, module: module.bytes, place: place)
+        case .blocksTyping(let service):
+            return .typingBlocked(service: service.bytes, file: place)
         }
     }
+}
+
+extension StackFiles {
+    /// The names of all services.
+    var services: [String] {
+        names.filter { name in
+            !name.hasPrefix("common-") && !StackExamination.fragments.contains(name)
+                && !StackExamination.isLeftover(name)
+        }
+    }
+}
+
+extension StackExamination {
+    /// The services that use pam_signet, and have no password but of this machine's own accounts,
+    /// and no other way in.
+    var localOnly: [String] {
+        using.filter { service in
+            let handlers = chain(of: service, .auth).handlers
+            let passwords = handlers.filter { $0.role == .password }
+            return !passwords.isEmpty && passwords.allSatisfy(\.isLocalPassword)
+                && !handlers.contains { $0.role == .unknown || $0.role == .otherWay }
+        }
+    }
+
+    /// Whether a service without a stack of its own asks for a finger.
+    var servesOthers: Bool { !chain(of: "other", .auth).places(of: .signet).isEmpty }
 }
 
 extension StackExamination {

@@ -22,12 +22,13 @@ extension Machine {
     }
 
     /// What is wrong with the stacks, the files they are in, and the module that they name.
-    func stackFindings(_ version: Bytes) -> [Finding] {
+    func stackFindings(_ version: Bytes, _ configuration: Configuration?) -> [Finding] {
         let files = stackFiles()
-        let examination = StackExamination(files)
+        let examination = StackExamination(files, lists: configuration.map(LoginLists.init))
         var findings = examination.findings() + examination.passwordStackFindings()
         let paths = examination.modulePaths
         if examination.using.isEmpty { findings.append(.moduleUnused) }
+        findings += directoryFindings(examination) + profileFindings(examination)
         for name in examination.usedFiles.union(["signet"]).sorted() {
             findings += check(files.path(of: name), .publicFile, following: name != "signet")
         }

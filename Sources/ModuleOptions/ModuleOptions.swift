@@ -115,7 +115,7 @@ package enum Prompting: CaseIterable, Sendable {
     /// Without a word.
     case off
 
-    private var name: StaticString {
+    fileprivate var name: StaticString {
         switch self {
         case .auto: "auto"
         case .together: "together"
@@ -123,27 +123,30 @@ package enum Prompting: CaseIterable, Sendable {
         case .off: "off"
         }
     }
-
-    fileprivate init?(of value: [UInt8]) {
-        for choice in Prompting.allCases where choice.name.bytes == value {
-            self = choice
-            return
-        }
-        return nil
-    }
 }
 
-extension BackgroundPolicy {
-    private var name: StaticString {
+extension Prompting: Choice {}
+
+extension BackgroundPolicy: Choice {
+    fileprivate var name: StaticString {
         switch self {
         case .refuse: "refuse"
         case .warn: "warn"
         case .allow: "allow"
         }
     }
+}
 
+/// What is chosen by one of some words.
+private protocol Choice: CaseIterable {
+    /// The word.
+    var name: StaticString { get }
+}
+
+extension Choice {
+    /// The choice of a word; nil if it is none.
     fileprivate init?(of value: [UInt8]) {
-        for choice in BackgroundPolicy.allCases where choice.name.bytes == value {
+        for choice in Self.allCases where choice.name.bytes == value {
             self = choice
             return
         }

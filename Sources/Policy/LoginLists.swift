@@ -41,6 +41,15 @@ package struct LoginLists: Sendable {
         groups = NameList(settings.words(Settings.loginGroups))
     }
 
+    /// The services that are named.
+    package var serviceNames: Set<String> { services.allowed.union(services.denied) }
+
+    /// The accounts that are kept out.
+    package var deniedAccountNames: Set<String> { accounts.denied }
+
+    /// The groups that keep out.
+    package var deniedGroupNames: Set<String> { groups.denied }
+
     /// The accounts that are named.
     package var accountNames: Set<String> { accounts.allowed.union(accounts.denied) }
 

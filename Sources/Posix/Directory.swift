@@ -95,6 +95,16 @@ package final class Directory: Sendable {
         return code == 0
     }
 
+    /// When the content of what has this name was last written, in seconds since 1970; nil where
+    /// nothing has it. fstatat(2)
+    package func modified(_ name: String) throws(FileFault) -> Int64? {
+        try checkName(name)
+        var status = stat()
+        let code = unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW)
+        guard code == 0 || errno == ENOENT else { throw failed("fstatat", name) }
+        return code == 0 ? Int64(status.st_mtim.tv_sec) : nil
+    }
+
     /// Gives a file the present time, which inotify(7) tells whoever watches; utimensat(2).
     package func touch(_ name: String) throws(FileFault) {
         try checkName(name)

@@ -46,6 +46,17 @@ package struct FileLook: Equatable, Sendable {
         modified = Int64(status.st_mtim.tv_sec)
     }
 
+    /// When what a path names was made, in seconds since 1970; nil where its file system does not
+    /// keep that, or it cannot be looked at. statx(2)
+    package static func birth(of path: String) -> Int64? {
+        var status = statx()
+        let mask = UInt32(STATX_BTIME)
+        guard unsafe statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, mask, &status) == 0,
+            status.stx_mask & mask != 0
+        else { return nil }
+        return status.stx_btime.tv_sec
+    }
+
     /// Reads the beginning of a regular file, symbolic links followed, at most `cap` bytes; nil for
     /// anything else. Never waits, whatever the path names.
     package static func beginning(of path: String, cap: Int) -> [UInt8]? {

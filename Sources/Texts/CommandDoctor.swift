@@ -98,6 +98,20 @@ package enum CommandDoctor {
     /// In front of the command that mends it.
     package static let mend: Text = "mend"
 
+    /// Above what is enrolled.
+    package static let enrolled: Text = "enrolled fingers"
+    /// How many fingers an account has on a reader; nil where it is not known whether that is there.
+    package static func fingers(
+        _ account: Bytes, _ count: UInt8, on reader: Bytes, isThere: Bool?
+    ) -> Text {
+        let fingers = CommandOutcome.fingers(count)
+        return switch isThere {
+        case nil: "\(account): \(fingers), made on \(reader)"
+        case true?: "\(account): \(fingers), made on \(reader), which is there"
+        case false?: "\(account): \(fingers), made on \(reader), which is not there"
+        }
+    }
+
     /// The last line.
     package static func summary(_ counts: FindingCounts) -> Text {
         switch counts.worst {

@@ -26,8 +26,10 @@ extension Finding {
         Finding(
             .fingersClosed, account,
             "the fingerprints of \(account) cannot be opened: \(detail: reason)",
-            why: "no touch lets in while that is so. docs/VAULT.md tells what to do for each cause",
-            // Untranslated: a command
+            why: """
+                no touch lets in while that is so. share/doc/signet/VAULT.md tells what to do for \
+                each cause
+                """,
             mend: "signet vault")
     }
 
@@ -40,7 +42,6 @@ extension Finding {
                 a file was damaged or altered. 'signet list' shows which; delete and enroll it \
                 again
                 """,
-            // Untranslated: a command
             mend: "signet list --account \(Shell.word(account))")
     }
 
@@ -50,7 +51,6 @@ extension Finding {
             .accountUnanswered, account,
             "the daemon does not tell how things stand for \(account): \(reason)",
             why: "no touch of this account lets in",
-            // Untranslated: a command
             mend: "journalctl -t signetd -n 20")
     }
 
@@ -60,7 +60,6 @@ extension Finding {
             .loginOff, account,
             "\(account) has fingers enrolled, and no key for them",
             why: "no touch lets in until login by finger is turned on",
-            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -71,7 +70,6 @@ extension Finding {
             since.map { "fingerprint login was turned off for \(account) on \($0)" }
                 ?? "fingerprint login was turned off for \(account)",
             why: "somebody wanted it so; the fingers stay",
-            // Untranslated: a command
             mend: "signet enable --account \(Shell.word(account))")
     }
 
@@ -80,7 +78,6 @@ extension Finding {
         Finding(
             .keptOut, account, CommandStatus.keptOut(account, setting),
             why: "somebody wanted it so; fingers may be enrolled all the same",
-            // Untranslated: a command
             mend: "signet config")
     }
 
@@ -90,7 +87,6 @@ extension Finding {
             .noFinger, account,
             "\(account) has no finger enrolled",
             why: "the module stays out of this account's logins",
-            // Untranslated: a command
             mend: "signet enroll --account \(Shell.word(account))")
     }
 
@@ -100,7 +96,6 @@ extension Finding {
             .lockedForNow, account,
             "the finger of \(account) is kept out for \(number: seconds) s more",
             why: "too many fingers did not match. It ends by itself; the password works",
-            // Untranslated: a command
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -110,7 +105,6 @@ extension Finding {
             .lockedOut, account,
             "the finger of \(account) is kept out until the password is given",
             why: "twenty fingers did not match since the last that did: did somebody guess?",
-            // Untranslated: a command
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -123,7 +117,6 @@ extension Finding {
                 they match on that reader only. Plug it in, or delete them and enroll on the \
                 one that is there
                 """,
-            // Untranslated: a command
             mend: "signet list --account \(Shell.word(account))")
     }
 
@@ -133,7 +126,6 @@ extension Finding {
             .keyringStale, account,
             "a touch does not open the keyring of \(account) any more",
             why: reason,
-            // Untranslated: a command
             mend: "signet enable --keyring --account \(Shell.word(account))")
     }
 
@@ -143,7 +135,6 @@ extension Finding {
             .secretsStale, account,
             "secrets of \(account) cannot be opened any more: \(names)",
             why: "they were kept for other fingers, or are damaged. Keep them anew, or delete them",
-            // Untranslated: a command
             mend: "signet secret list --account \(Shell.word(account))")
     }
 
@@ -153,7 +144,6 @@ extension Finding {
             .manyAccounts, [],
             "only the first \(number: count) accounts were asked about",
             why: "the doctor stays quick. Ask about another by name",
-            // Untranslated: a command
             mend: "signet status --account NAME")
     }
 
@@ -165,7 +155,6 @@ extension Finding {
             nobody can touch anything. Is it plugged in, supported by libfprint, and not in \
             reader.ignore of the configuration?
             """,
-        // Untranslated: a command
         mend: "lsusb; signet config")
 
     /// fprintd has the reader.
@@ -173,7 +162,6 @@ extension Finding {
         .fprintdRunning, Bytes("fprintd".utf8),
         "fprintd is running",
         why: "only one program can have the reader: while it is open there, touches fail here",
-        // Untranslated: a command
         mend: "systemctl mask --now fprintd.service")
 
     /// fprintd may come.
@@ -181,7 +169,6 @@ extension Finding {
         .fprintdInstalled, Bytes("fprintd".utf8),
         "fprintd is installed, and starts when a desktop asks for it",
         why: "only one program can have the reader. Mask it, if nothing needs it",
-        // Untranslated: a command
         mend: "systemctl mask --now fprintd.service")
 
     /// The vault that new keys are made in cannot be used.
@@ -189,8 +176,10 @@ extension Finding {
         Finding(
             .vaultTrouble, vault,
             "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
-            why: "no key can be made, and those in it do not open. docs/VAULT.md tells what to do",
-            // Untranslated: a command
+            why: """
+                no key can be made, and those in it do not open. share/doc/signet/VAULT.md tells \
+                what to do
+                """,
             mend: "signet vault")
     }
 
@@ -200,7 +189,6 @@ extension Finding {
             .tpmAccess, path,
             "\(path) does not belong to the group tss, or the group may not use it",
             why: "the daemon has no capabilities, and comes to the TPM as a member of that group",
-            // Untranslated: a command
             mend: """
                 systemd-sysusers signet.conf; chgrp tss \(Shell.word(path)); \
                 chmod 660 \(Shell.word(path))
@@ -212,7 +200,6 @@ extension Finding {
         .tpmUnused, Bytes("file".utf8),
         "this machine has a TPM, and new keys are kept in files",
         why: "a copy of the whole disk opens what is in files, and nothing of what is in the TPM",
-        // Untranslated: a command
         mend: "signet vault")
 }
 #endif

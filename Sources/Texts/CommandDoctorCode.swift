@@ -6,6 +6,8 @@ package enum FindingCode: CaseIterable, Sendable {
     case passwordLostAfterFault, gateSkipped, longJump, wrongType, moduleOption, stackBroken
     case moduleMissing, passwordLostAfterMismatch, touchNotEnough, fingersCounted, moduleTwice
     case otherFingerprint, moduleUnused, failuresStay, socketElsewhere, stackTangled
+    case passwordUnasked, passwordShadowed, touchBehindPassword, typingBlocked
+    case directoryPasswordMissing, fprintdProfile
 
     case fileOwner, fileWritable, fileExposed, stateFileSystem, fileUnreadable, fileKind
     case fileLinked, fileMissing, keyDamaged, keyOfAnother, keyOfNobody, keyHalfChanged
@@ -13,6 +15,7 @@ package enum FindingCode: CaseIterable, Sendable {
 
     case serviceForeign, socketMissing, socketDisabled, serviceSilent, versionDaemon
     case versionModule, configurationRefused, configurationOld
+    case serviceUnknown, accountUnknown, groupUnknown, deniedGroupUnknown
 
     case credentialInvalid, fingersClosed, printsDamaged, accountUnanswered, loginOff, lockedOut
     case printsElsewhere, keyringStale, secretsStale, loginDisabled, keptOut, noFinger
@@ -33,19 +36,20 @@ extension FindingCode {
         switch self {
         case .passwordUnreachable, .noPassword, .stackOpen, .includeMissing, .includeLoop,
             .passwordStackRecursive, .passwordStackOpen, .fileOwner, .fileWritable, .fileExposed,
-            .stateFileSystem, .serviceForeign:
+            .stateFileSystem, .serviceForeign, .passwordUnasked, .passwordShadowed:
             .danger
         case .passwordStackMissing, .passwordStackClosed, .passwordLostAfterFault, .gateSkipped,
             .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .fileUnreadable,
             .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .socketMissing,
             .socketDisabled, .serviceSilent, .versionDaemon, .versionModule,
             .configurationRefused, .credentialInvalid, .fingersClosed, .printsDamaged,
-            .accountUnanswered, .noReader, .vaultTrouble, .clockBehind:
+            .accountUnanswered, .noReader, .vaultTrouble, .clockBehind, .deniedGroupUnknown:
             .fault
         case .passwordLostAfterMismatch, .touchNotEnough, .fingersCounted, .moduleTwice,
             .otherFingerprint, .moduleUnused, .keyOfNobody, .keyHalfChanged, .keyAndMark,
             .counterMissing, .fileForeign, .configurationOld, .loginOff, .lockedOut,
-            .printsElsewhere,
+            .printsElsewhere, .touchBehindPassword, .typingBlocked, .directoryPasswordMissing,
+            .fprintdProfile, .serviceUnknown, .accountUnknown, .groupUnknown,
             .keyringStale, .secretsStale, .fprintdRunning, .tpmAccess, .journalAlert:
             .warning
         case .failuresStay, .socketElsewhere, .stackTangled, .stateVolatile, .stateNone,
@@ -64,7 +68,8 @@ extension FindingCode {
             .passwordStackClosed, .passwordLostAfterFault, .gateSkipped, .longJump, .wrongType,
             .moduleOption, .stackBroken, .moduleMissing, .passwordLostAfterMismatch,
             .touchNotEnough, .fingersCounted, .moduleTwice, .otherFingerprint, .moduleUnused,
-            .failuresStay, .socketElsewhere, .stackTangled:
+            .failuresStay, .socketElsewhere, .stackTangled, .passwordUnasked, .passwordShadowed,
+            .touchBehindPassword, .typingBlocked, .directoryPasswordMissing, .fprintdProfile:
             .stacks
         case .fileOwner, .fileWritable, .fileExposed, .stateFileSystem, .fileUnreadable,
             .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .keyOfNobody,
@@ -72,7 +77,8 @@ extension FindingCode {
             .needsRoot:
             .files
         case .serviceForeign, .socketMissing, .socketDisabled, .serviceSilent, .versionDaemon,
-            .versionModule, .configurationRefused, .configurationOld:
+            .versionModule, .configurationRefused, .configurationOld, .serviceUnknown,
+            .accountUnknown, .groupUnknown, .deniedGroupUnknown:
             .service
         case .credentialInvalid, .fingersClosed, .printsDamaged, .accountUnanswered, .loginOff,
             .lockedOut, .printsElsewhere, .keyringStale, .secretsStale, .loginDisabled, .keptOut,

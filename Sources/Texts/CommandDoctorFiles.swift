@@ -9,7 +9,6 @@ extension Finding {
             .fileOwner, path,
             "\(path) belongs to uid \(number: uid), not to root",
             why: "who owns it can exchange what logins depend on. What is not root's is refused",
-            // Untranslated: a command
             mend: "chown root:root \(Shell.word(path))")
     }
 
@@ -19,7 +18,6 @@ extension Finding {
             .fileWritable, path,
             "\(path) has the mode \(mode): others than root may write to it",
             why: "who writes there decides who gets in. What others may write is refused",
-            // Untranslated: a command
             mend: "chmod \(wanted) \(Shell.word(path))")
     }
 
@@ -51,7 +49,6 @@ extension Finding {
                 it is, or holds, what is sealed or counted for accounts, and the daemon refuses \
                 it like that
                 """,
-            // Untranslated: a command
             mend: "chmod \(wanted) \(Shell.word(path))")
     }
 
@@ -61,7 +58,6 @@ extension Finding {
             .fileUnreadable, path,
             "\(path) has the mode \(mode): others than root cannot use it",
             why: "a screen locker runs as its user, and finds no key, socket or stack then",
-            // Untranslated: a command
             mend: "chmod \(wanted) \(Shell.word(path))")
     }
 
@@ -71,7 +67,6 @@ extension Finding {
             .fileKind, path,
             "\(path) is a symbolic link, or something else than it should be",
             why: "it is refused. See what put it there, and move it out of the way",
-            // Untranslated: a command
             mend: "mv -n \(Shell.word(path)) /root/")
     }
 
@@ -81,7 +76,6 @@ extension Finding {
             .fileLinked, path,
             "\(path) has more than one hard link",
             why: "it can be read or changed by another name, and is refused",
-            // Untranslated: a command
             mend: """
                 cp -p \(Shell.word(path)) \(Shell.word(path + Bytes("~".utf8))) && \
                 mv \(Shell.word(path + Bytes("~".utf8))) \(Shell.word(path))
@@ -94,7 +88,6 @@ extension Finding {
             .fileMissing, path,
             "\(path) is missing",
             why: "the finger of \(account) is kept out until the record is made anew",
-            // Untranslated: a command
             mend: "signet unlock --account \(Shell.word(account))")
     }
 
@@ -107,7 +100,6 @@ extension Finding {
                 who took it away may have taken receipts too. The next touch goes on with a \
                 number far behind the last receipt of \(account)
                 """,
-            // Untranslated: a command
             mend: "signet log --verify --account \(Shell.word(account))")
     }
 
@@ -117,7 +109,6 @@ extension Finding {
             .fileForeign, path,
             "\(path) is nothing of Signet's",
             why: "somebody put it between the keys. See what it is, and move it away",
-            // Untranslated: a command
             mend: "mv -n \(Shell.word(path)) /root/")
     }
 
@@ -141,7 +132,6 @@ extension Finding {
                 the account was renamed, or its number was given to somebody else. The key \
                 lets neither of them in. If it is another person, remove what was kept
                 """,
-            // Untranslated: a command
             mend: "getent passwd \(number: uid); signet list --account \(Shell.word(account))")
     }
 
@@ -151,7 +141,6 @@ extension Finding {
             .keyOfNobody, path,
             "\(path) is the key of uid \(number: uid), which has no account",
             why: "who gets that number next inherits it, and is refused for it. Remove it",
-            // Untranslated: a command
             mend: """
                 getent passwd \(number: uid) || find /var/lib/signet/keys \
                 /var/lib/signet/private/accounts -maxdepth 1 '(' -name \(number: uid) -o -name \
@@ -165,7 +154,6 @@ extension Finding {
             .keyHalfChanged, path,
             "\(path) says that a key is being exchanged at this moment",
             why: "if nobody enrols or enables just now, a crash left it. The daemon clears it up",
-            // Untranslated: a command
             mend: "systemctl restart signetd")
     }
 
@@ -187,7 +175,6 @@ extension Finding {
                 others than this machine's root may change what is there. Keys and counters \
                 belong on a disk of this machine
                 """,
-            // Untranslated: a command
             mend: "findmnt --target \(Shell.word(path))")
     }
 
@@ -197,7 +184,6 @@ extension Finding {
             .stateVolatile, path,
             "\(path) lies in memory",
             why: "fingers, keys and receipts are gone after the next start of the machine",
-            // Untranslated: a command
             mend: "findmnt --target \(Shell.word(path))")
     }
 
@@ -206,7 +192,6 @@ extension Finding {
         .stateNone, Bytes("/var/lib/signet".utf8),
         "/var/lib/signet is empty or not there",
         why: "the daemon makes it when it is first asked; until then nobody has a finger",
-        // Untranslated: a command
         mend: "signet enroll")
 
     /// The caller may not see all.
@@ -217,7 +202,6 @@ extension Finding {
         root may read
         """,
         why: "you are not root",
-        // Untranslated: a command
         mend: "sudo signet doctor")
 }
 #endif

@@ -9,7 +9,6 @@ extension Finding {
             .clockBehind, path,
             "the clock is behind: \(path) was written on \(by), which is still to come",
             why: "receipts carry the time, and certificates are judged by it. Set the clock",
-            // Untranslated: a command
             mend: "timedatectl set-ntp true")
     }
 
@@ -18,7 +17,6 @@ extension Finding {
         .clockUnsynchronised, [],
         "the clock is not synchronised",
         why: "receipts carry its time. Lockouts do not depend on it",
-        // Untranslated: a command
         mend: "timedatectl set-ntp true")
 
     /// The lid is closed.
@@ -26,7 +24,6 @@ extension Finding {
         .lidClosed, [],
         "the lid is closed",
         why: "nobody can touch a reader below it, so none is asked for there",
-        // Untranslated: a command
         mend: "cat /proc/acpi/button/lid/*/state")
 
     /// Secure Boot is off.
@@ -37,7 +34,6 @@ extension Finding {
             who starts another system on this machine can change this one. Keys in files are \
             then as safe as the disk is encrypted
             """,
-        // Untranslated: a command
         mend: "mokutil --sb-state")
 
     /// Swap is not encrypted.
@@ -47,7 +43,6 @@ extension Finding {
             "swap on \(path) seems not to be encrypted",
             why:
                 "Signet's own secrets are locked in memory; what programs get from it may go there",
-            // Untranslated: a command
             mend: "swapon --show")
     }
 
@@ -57,7 +52,6 @@ extension Finding {
             .loginsClosed, path,
             "\(path) is there: only root may log in",
             why: "neither finger nor password helps others until it is gone",
-            // Untranslated: a command
             mend: "cat \(Shell.word(path))")
     }
 
@@ -70,7 +64,6 @@ extension Finding {
             \(newest)
             """,
             why: "an alert is a proof that did not verify, or a file that somebody else wrote",
-            // Untranslated: a command
             mend: "journalctl -p alert -S -7d -g signet")
     }
 
@@ -79,7 +72,6 @@ extension Finding {
         .journalUnread, [],
         "the journal could not be read in time",
         why: "alerts of the last week may be in it",
-        // Untranslated: a command
         mend: "journalctl -p alert -S -7d -g signet")
 
     /// The journal has warnings.
@@ -91,7 +83,6 @@ extension Finding {
             \(newest)
             """,
             why: "they tell why logins were refused",
-            // Untranslated: a command
             mend: "journalctl -t signetd -p warning -S -7d")
     }
 }

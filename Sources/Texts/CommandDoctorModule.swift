@@ -8,7 +8,6 @@ extension Finding {
         .moduleUnused, [],
         "no service in /etc/pam.d uses pam_signet",
         why: "nobody is asked for a finger. The profile puts it into common-auth",
-        // Untranslated: a command
         mend: "pam-auth-update --enable signet")
 
     /// The module's file is not there.
@@ -20,7 +19,6 @@ extension Finding {
                 with the shipped stacks the password is asked for; a 'required' line locks \
                 everybody out. Install the module, or take it out of the stacks
                 """,
-            // Untranslated: a command
             mend: "pam-auth-update --remove signet")
     }
 
@@ -96,7 +94,6 @@ extension Finding {
                 passwords and secrets would go to somebody else; Signet's own programs refuse \
                 to send any
                 """,
-            // Untranslated: a command
             mend: """
                 rm -f /run/signet/signetd.sock; chown root:root /run/signet; \
                 systemctl restart signetd.socket
@@ -108,7 +105,6 @@ extension Finding {
         .socketMissing, Bytes("/run/signet/signetd.sock".utf8),
         "there is no socket at /run/signet/signetd.sock",
         why: "nobody can ask the daemon, and it is not started: only passwords work",
-        // Untranslated: a command
         mend: "systemctl enable --now signetd.socket")
 
     /// The unit is not enabled.
@@ -116,7 +112,6 @@ extension Finding {
         .socketDisabled, Bytes("signetd.socket".utf8),
         "signetd.socket is not enabled",
         why: "after the next start of the machine only passwords work",
-        // Untranslated: a command
         mend: "systemctl unmask signetd.socket; systemctl enable --now signetd.socket")
 
     /// The daemon does not answer.
@@ -125,7 +120,6 @@ extension Finding {
             .serviceSilent, Bytes("signetd".utf8),
             reason,
             why: "only passwords work",
-            // Untranslated: a command
             mend: "systemctl restart signetd.socket signetd.service")
     }
 
@@ -135,7 +129,6 @@ extension Finding {
             .versionDaemon, Bytes("signetd".utf8),
             "the daemon that runs is \(version), this command is \(expected)",
             why: "an upgrade is complete only when the daemon was started anew",
-            // Untranslated: a command
             mend: "systemctl try-restart signetd")
     }
 
@@ -147,7 +140,6 @@ extension Finding {
             .versionModule, path,
             "the module \(path) is of version \(version), this command is \(expected)",
             why: "module and daemon may not understand each other. Install both anew",
-            // Untranslated: a command
             mend: "apt-get install --reinstall libpam-signet signet")
     }
 
@@ -157,7 +149,6 @@ extension Finding {
             .configurationRefused, Bytes("/etc/signet/signet.conf".utf8),
             "the configuration was refused: \(fault)",
             why: "the defaults are in force, not what was written there. Correct it, then restart",
-            // Untranslated: a command
             mend: "signet config --check; systemctl try-restart signetd")
     }
 
@@ -167,7 +158,6 @@ extension Finding {
             .configurationOld, Bytes("/etc/signet/signet.conf".utf8),
             "the running daemon does not use what the files say: \(names)",
             why: "it reads them when it starts",
-            // Untranslated: a command
             mend: "systemctl try-restart signetd")
     }
 }

@@ -104,7 +104,6 @@ extension Finding {
                 pam_faillock counts on until the next right password. That is safe, and may \
                 surprise
                 """,
-            // Untranslated: a command
             mend: "faillock")
     }
 
@@ -156,7 +155,6 @@ extension Finding {
             .socketElsewhere, services,
             "\(services): pam_signet is told to ask the daemon at \(path)",
             why: "this command, and everybody else, asks at /run/signet/signetd.sock",
-            // Untranslated: a command
             mend: "grep -r socket= /etc/pam.d")
     }
 
@@ -209,7 +207,7 @@ extension Finding {
     }
 
     /// The file of `file:line`.
-    private static func file(of place: Bytes) -> Bytes {
+    static func file(of place: Bytes) -> Bytes {
         place.lastIndex(of: UInt8(ascii: ":")).map { Bytes(place[..<$0]) } ?? place
     }
 }

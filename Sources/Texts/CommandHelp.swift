@@ -71,7 +71,8 @@ package enum CommandHelp {
     package static let version: Text = "the version of this program"
 
     /// `--account`
-    package static let account: Text = "whose; root has to say it, others mean themselves"
+    package static let account: Text =
+        "the account it is about; without this, your own. Root has to name one"
     /// `--json`
     package static let json: Text = "answer in JSON, each document with version and kind"
     /// `--help`

@@ -5,7 +5,29 @@ import Wire
 /// What `signet import-fprintd` says.
 package enum CommandImport {
     /// Above the files.
-    package static let heading: [Text] = ["finger", "fprintd's file", "what became of it"]
+    package static let heading: [Text] = [
+        "finger", "fprintd's file", "written", "what became of it",
+    ]
+
+    /// Above what fprintd keeps, before the password is asked for.
+    package static func decide(_ account: Bytes) -> Text {
+        """
+        fprintd keeps these fingers under the name \(account), which another account may have had \
+        before. Go on only if they are yours: whose they are gets in
+        """
+    }
+    /// A finger that fprintd keeps.
+    package static func found(_ finger: Text, written: Text?, place: Bytes) -> Text {
+        guard let written else { return "\(finger) (\(place))" }
+        return "\(finger), written on \(written) (\(place))"
+    }
+    /// A file of fprintd's is older than the account's home directory.
+    package static func olderThanHome(_ account: Bytes, born: Text) -> Text {
+        """
+        that is older than the home directory of \(account), made on \(born): is it a former \
+        account's of this name?
+        """
+    }
 
     /// There is nothing to take over.
     package static func nothing(_ account: Bytes) -> Text {

@@ -81,12 +81,29 @@ package enum CommandOutcome {
     /// Files without a mistake.
     package static func noMistakes(_ files: Bytes) -> Text { "no mistakes in \(files)" }
     /// A list names an account that there is not.
-    package static func unknownAccount(_ setting: Bytes, _ name: Bytes) -> Text {
-        "\(setting): there is no account \(name) on this machine"
+    package static func unknownAccount(
+        _ setting: Bytes, _ name: Bytes, nearest: Bytes?
+    ) -> Text {
+        guard let nearest else {
+            return "\(setting): there is no account \(name) on this machine"
+        }
+        return "\(setting): there is no account \(name) on this machine. Is \(nearest) meant?"
     }
     /// A list names a group that there is not.
-    package static func unknownGroup(_ setting: Bytes, _ name: Bytes) -> Text {
-        "\(setting): there is no group \(name) on this machine"
+    package static func unknownGroup(_ setting: Bytes, _ name: Bytes, nearest: Bytes?) -> Text {
+        guard let nearest else {
+            return "\(setting): there is no group \(name) on this machine"
+        }
+        return "\(setting): there is no group \(name) on this machine. Is \(nearest) meant?"
+    }
+    /// A list names a service that has no stack.
+    package static func unknownService(
+        _ setting: Bytes, _ name: Bytes, nearest: Bytes?
+    ) -> Text {
+        guard let nearest else {
+            return "\(setting): there is no service \(name) in /etc/pam.d"
+        }
+        return "\(setting): there is no service \(name) in /etc/pam.d. Is \(nearest) meant?"
     }
     /// What the daemon uses is what the files say.
     package static let sameSettings: Text = "the running service uses these settings"

@@ -37,6 +37,13 @@ package enum CommandText {
     package static func unwantedWord(_ word: Bytes, action: Bytes) -> Text {
         "\(action) does not take \(word). Run 'signet \(action) --help' to see what it takes"
     }
+    /// `signet config` with a file's name.
+    package static func checkFile(_ file: Bytes) -> Text {
+        """
+        config does not take \(file) without --check. Run 'signet config --check \(Shell.word(file))' \
+        to have that file judged
+        """
+    }
     /// Options that exclude each other, or a missing one.
     package static func choose(_ one: Bytes, _ other: Bytes, action: Bytes) -> Text {
         "\(action) wants either \(one) or \(other)"

@@ -49,18 +49,22 @@ package enum ImportOutcome: UInt8, CaseIterable, Sendable {
 package struct ImportedPrintAnswer: Equatable, Sendable {
     /// The finger that its name says; nil if that says none.
     package var finger: Finger?
+    /// When the file was written, in seconds since 1970; nil where that is not known.
+    package var since: UInt64?
     /// Why, where the outcome has a reason of its own; for people, never parsed.
     package var subject: Bytes?
-    /// What became of it.
-    package var outcome: ImportOutcome
+    /// What became of it; nil for one that is shown before the password is asked for.
+    package var outcome: ImportOutcome?
     /// Where it lies in the account's directory: `driver/device/finger`.
     package var place: Bytes
 
     /// All of it.
     package init(
-        finger: Finger?, subject: Bytes? = nil, outcome: ImportOutcome, place: Bytes
+        finger: Finger?, since: UInt64? = nil, subject: Bytes? = nil, outcome: ImportOutcome?,
+        place: Bytes
     ) {
         self.finger = finger
+        self.since = since
         self.subject = subject
         self.outcome = outcome
         self.place = place
@@ -69,18 +73,21 @@ package struct ImportedPrintAnswer: Equatable, Sendable {
     /// Appends its fields.
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.finger, numberIfPresent: finger?.rawValue)
+        try frame.put(.since, numberIfPresent: since)
         try frame.put(.subject, ifPresent: subject)
-        try frame.put(.done, number: outcome.rawValue)
+        try frame.put(.done, numberIfPresent: outcome?.rawValue)
         try frame.put(.origin, place)
     }
 
     /// Reads its fields.
     init(from frame: inout FrameReader) throws(WireFault) {
         let finger: Finger? = try frame.choiceIfPresent(.finger)
+        let since: UInt64? = try frame.numberIfPresent(.since)
         let subject = try frame.bytesIfPresent(.subject)
-        let outcome: ImportOutcome = try frame.choice(.done)
+        let outcome: ImportOutcome? = try frame.choiceIfPresent(.done)
         self.init(
-            finger: finger, subject: subject, outcome: outcome, place: try frame.bytes(.origin))
+            finger: finger, since: since, subject: subject, outcome: outcome,
+            place: try frame.bytes(.origin))
     }
 }
 #endif

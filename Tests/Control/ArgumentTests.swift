@@ -29,7 +29,10 @@ struct ArgumentTests {
             ("delete --account a", "delete wants either FINGER or --all"),
             ("delete left-thumb --all --account a", "delete wants either FINGER or --all"),
             ("readers --account a", "readers has no option --account"),
-            ("config signet.conf", "config does not take signet.conf"),
+            (
+                "config signet.conf",
+                "config does not take signet.conf without --check. Run 'signet c"
+            ),
             ("log --export 1 --account a", "--export wants --to too"),
             ("log --to x --account a", "--to wants --export too"),
             ("log --export one --to x --account a", "--export wants the number of a receipt"),
@@ -39,7 +42,9 @@ struct ArgumentTests {
             ("help frob", "there is no command frob"),
             ("secret", "secret wants one of set, get, list, delete"),
             ("secret frob", "secret wants one of set, get, list, delete"),
-            ("help secret", "secret wants one of set, get, list, delete"),
+            ("help secret frob", "there is no command secret frob"),
+            ("help vault frob", "there is no command vault frob"),
+            ("help status migrate", "there is no command status migrate"),
             ("secret set --account a", "a secret wants a name"),
             ("secret get --account a", "a secret wants a name"),
             ("secret delete --account a", "a secret wants a name"),
@@ -97,6 +102,27 @@ struct ArgumentTests {
             if action == "secret get" { continue }
             let document = try signet(words + ["--help", "--json"]).document("help")
             #expect(document["command"] as? String == action)
+        }
+    }
+
+    @Test("help takes every command, 'secret' with all that begins with it, and what vault does")
+    func subcommands() throws {
+        let secrets = try signet(["help", "secret"])
+        #expect(secrets.code == .done)
+        for action in ["set", "get", "list", "delete"] {
+            #expect(secrets.output.contains("\n  secret \(action) "), "\(secrets.output)")
+        }
+        #expect(!secrets.output.contains("status"))
+        #expect(try signet(["secret", "--help"]).output == secrets.output)
+        let document = try signet(["help", "secret", "--json"]).document("help")
+        #expect(document["command"] as? String == "secret")
+        #expect((document["commands"] as? [String])?.count == 4)
+        let vault = try signet(["help", "vault"])
+        for word in ["migrate", "trust"] {
+            #expect(try signet(["help", "vault", word]).output == vault.output)
+        }
+        for command in try KnownCommand.all() {
+            #expect(try signet(["help"] + command.words).code == .done)
         }
     }
 

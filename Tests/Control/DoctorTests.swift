@@ -74,6 +74,40 @@ struct DoctorTests {
                 "something does not work: mend the faults (faults: 1, warnings: 1, notes: 2)\n"))
     }
 
+    @Test("shows how many fingers an account has on each reader, and whether that is there")
+    func fingers() throws {
+        func print(_ reader: Bytes, intact: Bool = true) -> Step {
+            .send(
+                .print(
+                    PrintAnswer(
+                        finger: .leftIndex, printID: Bytes(repeating: 1, count: 16),
+                        readerID: reader, since: 1, intact: intact)))
+        }
+        let (here, gone) = (sampleReader.readerID, Bytes("gone".utf8))
+        var all = scripts()
+        all[4] = [
+            .receive, print(here), print(gone), print(here), print(here, intact: false),
+            .send(.done(done)),
+        ]
+        let name = String(decoding: here, as: UTF8.self)
+        let output = try doctor([], all).output
+        #expect(
+            output.contains(
+                """
+                enrolled fingers
+                  alice: 1 finger, made on gone, which is not there
+                  alice: 2 fingers, made on \(name), which is there
+
+
+                """), "\(output)")
+        let run = try doctor(["--json"], all)
+        let fingers = try run.document("doctor")["fingers"] as? [[String: Any]] ?? []
+        #expect(fingers.map { $0["fingers"] as? Int } == [1, 2])
+        #expect(fingers.map { $0["present"] as? Bool } == [false, true])
+        #expect(try codes(run) == ["prints-elsewhere"])
+        #expect(!(try doctor([], scripts()).output.contains("enrolled fingers")))
+    }
+
     @Test("says all in JSON, with the worst level and how many there are of each")
     func json() throws {
         let run = try doctor(["--json"], scripts())

@@ -30,9 +30,9 @@ struct ImportTests {
             run.output.hasPrefix(
                 """
                 waiting: sudo (bob) is being served first
-                finger       fprintd's file  what became of it
-                left-index   quick/0/2       taken over
-                right-index  quick/0/7       is here already
+                finger       fprintd's file  written  what became of it
+                left-index   quick/0/2       unknown  taken over
+                right-index  quick/0/7       unknown  is here already
                 1 finger was taken over for alice: 2 fingers in all
                 fingerprint login is on for alice
                 a touch opens the keyring of alice at a login
@@ -52,7 +52,7 @@ struct ImportTests {
                 .done(DoneAnswer(prints: 1, state: .invalidated)))
             let run = try signet(Self.words, [script])
             #expect(run.code == .denied, "\(outcome)")
-            #expect(run.output.contains("quick/0/x\\x1b[2J  not "), "\(outcome)")
+            #expect(run.output.contains("quick/0/x\\x1b[2J  unknown  not "), "\(outcome)")
             #expect(!run.output.contains("why\n"), "\(outcome)")
             #expect(run.output.contains("Run 'signet enable' to turn it on again"))
         }
@@ -68,8 +68,41 @@ struct ImportTests {
             Self.print(.leftIndex, .imported, "quick/0/2"), .denial(Denial(.vaultUnavailable)))
         let run = try signet(Self.words, [script])
         #expect(run.code == .fault)
-        #expect(run.output.contains("left-index  quick/0/2       taken over"))
+        #expect(run.output.contains("left-index  quick/0/2       unknown  taken over"))
         #expect(run.errors.contains("the key cannot be used"))
+    }
+
+    @Test("shows each finger with its day before the password is asked for, and once")
+    func before() throws {
+        func shown(_ since: UInt64, outcome: ImportOutcome? = nil) -> Answer {
+            .importedPrint(
+                ImportedPrintAnswer(
+                    finger: .leftIndex, since: since, outcome: outcome,
+                    place: Bytes("quick/0/2".utf8)))
+        }
+        let script = answering(
+            shown(1_000_000_000), shown(1_000_000_000), shown(1_700_000_000),
+            shown(1_000_000_000, outcome: .imported),
+            .done(DoneAnswer(prints: 1, state: .valid)))
+        let run = try signet(Self.words, [script]) {
+            $0.homeBirth = { $0 == Bytes("alice".utf8) ? 1_600_000_000 : nil }
+        }
+        #expect(
+            run.output.hasPrefix(
+                """
+                fprintd keeps these fingers under the name alice, which another account may have \
+                had before. Go on only if they are yours: whose they are gets in
+                  left-index, written on 9 Sep 2001 (quick/0/2)
+                  that is older than the home directory of alice, made on 13 Sep 2020: is it a \
+                former account's of this name?
+                  left-index, written on 14 Nov 2023 (quick/0/2)
+                finger      fprintd's file  written     what became of it
+                left-index  quick/0/2       9 Sep 2001  taken over
+
+                """), "\(run.output)")
+        let json = try signet(Self.words + ["--json"], [script]).document("imported")
+        let prints = try #require(json["prints"] as? [[String: Any]])
+        #expect(prints.map { $0["written"] as? Int } == [1_000_000_000])
     }
 
     @Test("answers in JSON")

@@ -1,3 +1,5 @@
+import Control
+import Doctor
 import Foundation
 import TestSupport
 import Testing
@@ -266,8 +268,29 @@ struct ConfigTests {
         #expect(!run.output.contains("account root") && !run.output.contains("group root"))
         let document = try signet(["config", "--check", "--json"], in: scratch)
             .document("config-check")
-        let unknown = try #require(document["unknown"] as? [[String: String]])
-        #expect(unknown.map { $0["name"] } == ["no-such", "nobody-here"])
+        let unknown = try #require(document["unknown"] as? [[String: Any]])
+        #expect(unknown.map { $0["name"] as? String } == ["no-such", "nobody-here"])
+    }
+
+    @Test("--check tells of services without a stack, with the nearest that there is")
+    func unknownServices() throws {
+        let scratch = try Scratch()
+        try scratch.write("etc/pam.d/lightdm", "auth required pam_unix.so\n")
+        try scratch.write("signet.conf", "[login]\nservices = !lightmd, lightdm\n")
+        func check(_ words: [String]) throws -> Run {
+            try signet(["config", "--check"] + words, in: scratch) {
+                $0.machine.root = scratch.path
+            }
+        }
+        let run = try check([])
+        #expect(run.code == .done)
+        #expect(
+            run.output.contains(
+                "login.services: there is no service lightmd in /etc/pam.d. Is lightdm meant?\n"))
+        let unknown = try check(["--json"]).document("config-check")["unknown"] as? [[String: Any]]
+        #expect(unknown?.map { $0["nearest"] as? String } == ["lightdm"])
+        try scratch.write("signet.conf", "[login]\nservices = !lightdm\n")
+        #expect(!(try check([]).output.contains("there is no service")))
     }
 
     @Test("--check reads the files that are named")

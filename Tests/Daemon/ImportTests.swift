@@ -17,7 +17,7 @@ extension DaemonTests {
             try bench.fprintd.add("bin", .text, .rightThumb)
             let client = try bench.client(.daemon)
             try client.send(Self.request)
-            #expect(try client.next() == .passwordWanted(account: Self.name))
+            #expect(try bench.shownBeforePassword(to: client) == [Self.left, Self.right])
             try client.send(.password(Bytes("right".utf8)))
             let imported = try bench.imported(by: client)
             #expect(imported.outcomes == [Self.right: .imported, Self.left: .imported])
@@ -45,13 +45,34 @@ extension DaemonTests {
                 ("wrong", DenialReason.wrongPassword), ("crash", .passwordCheckFailed),
             ] {
                 try client.send(Self.request)
-                #expect(try client.next() == .passwordWanted(account: Self.name))
+                #expect(try bench.shownBeforePassword(to: client) == [Self.right])
                 try client.send(.password(Bytes(password.utf8)))
                 let answers = try client.rest()
                 #expect(answers == [.denial(Denial(reason))])
             }
             #expect(try bench.client(.bin).ask(Self.request) == .denial(Denial(.notPermitted)))
             #expect(try bench.status(of: .daemon).prints == 0)
+        }
+
+        @Test(
+            "are shown with the day on which fprintd wrote them, and by no name but the account's")
+        func dates() throws {
+            let bench = try DaemonBench([.text])
+            try bench.fprintd.add("daemon", .text, .rightIndex)
+            try bench.fprintd.add("bin", .text, .rightThumb)
+            let file = bench.fprintd.file("daemon", .text, .rightIndex)
+            var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
+            times.append(times[0])
+            try #require(unsafe utimensat(AT_FDCWD, file, times, 0) == 0)
+            let client = try bench.client(.daemon)
+            try client.send(Self.request)
+            let shown = ImportedPrintAnswer(
+                finger: .rightIndex, since: 1_000_000_000, outcome: nil,
+                place: Bytes(Self.right.utf8))
+            #expect(try client.next() == .importedPrint(shown))
+            #expect(try client.next() == .passwordWanted(account: Self.name))
+            // To whom the account is not, nothing is shown.
+            #expect(try bench.client(.bin).ask(Self.request) == .denial(Denial(.notPermitted)))
         }
 
         @Test("a second time they are there already, and nothing changes")

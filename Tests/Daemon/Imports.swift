@@ -29,6 +29,21 @@ extension DaemonBench {
         return try imported(by: client)
     }
 
+    /// The files that a client is shown before the password is asked for, by their places.
+    func shownBeforePassword(to client: TestClient) throws -> [String] {
+        var places: [String] = []
+        while true {
+            switch try client.next() {
+            case .importedPrint(let print) where print.outcome == nil:
+                places.append(String(decoding: print.place, as: UTF8.self))
+            case .passwordWanted: return places
+            case let other:
+                Issue.record("\(other)")
+                return places
+            }
+        }
+    }
+
     /// What is left to be told of an import that was asked for.
     func imported(by client: TestClient) throws -> Imported {
         let answers = try client.rest()

@@ -47,6 +47,21 @@ extension DaemonTests {
             #expect(try bench.status(of: .daemon).keptOut == nil)
         }
 
+        @Test("a group that keeps out and that nobody knows keeps all out; one that lets in, too")
+        func unknownGroup() throws {
+            for line in ["!no-such-group", "no-such-group"] {
+                let bench = try DaemonBench(configuration: "[login]\ngroups = \(line)\n")
+                let enrolled = try #require(try bench.enrol(.daemon, as: "one").done)
+                #expect(enrolled.keptOut == Bytes("login.groups".utf8))
+                let denial = try #require(try bench.ask(login(.daemon)).denial)
+                #expect(denial.reason == .notServed)
+                #expect(denial.subject == Bytes("login.groups".utf8))
+            }
+            let known = try DaemonBench(configuration: "[login]\ngroups = !sys\n")
+            try known.enrol(.daemon, as: "one")
+            #expect(try known.touch(login(.daemon), with: ["one"]).assertion != nil)
+        }
+
         @Test("who is kept out is told nothing else, and no attempt is counted")
         func first() throws {
             let bench = try DaemonBench(configuration: "[login]\nservices = login\n")

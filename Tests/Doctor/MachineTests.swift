@@ -9,7 +9,7 @@ import Wire
 @testable import Doctor
 
 /// A machine whose files are in a scratch directory, with nothing on it but what a test puts there.
-private struct Bare {
+struct Bare {
     let scratch = try? Scratch()
     var machine = Machine()
 
@@ -21,6 +21,8 @@ private struct Bare {
         machine.isClockKept = true
         machine.journal = { _ in .failed }
         machine.account = { $0 == 1_000 ? "alice" : nil }
+        machine.isAccount = { ["root", "alice"].contains($0) }
+        machine.isGroup = { ["root", "staff"].contains($0) }
         try write("etc/pam.d/signet", "auth required pam_unix.so\n")
     }
 

@@ -75,7 +75,7 @@ struct StackVerdictTests {
                 @include common-auth
                 auth optional pam_gnome_keyring.so
                 """, "common-auth": debian,
-            ]) == [])
+            ]) == ["typing-blocked"])
         #expect(
             codes([
                 "sudo": try example("sudo"), "common-auth": plain,

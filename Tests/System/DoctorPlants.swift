@@ -46,6 +46,14 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant(code, "sudo", "printf '\(lines)\\n' > \(pam)/sudo", .services)
     }
 
+    /// A line below `[login]`.
+    private static func lists(_ code: String, _ subject: String, _ line: String) -> Plant {
+        let file = "/etc/signet/signet.conf"
+        return Plant(
+            code, subject, "printf '[login]\\n\(line)\\n' > \(file); chmod 644 \(file)",
+            .line("rm \(file)"))
+    }
+
     /// Faults of the stacks.
     static let stacks = [
         sudo("password-unreachable", "auth required pam_signet.so\\n@include common-auth"),
@@ -70,6 +78,20 @@ struct Plant: Sendable, CustomStringConvertible {
         sudo(
             "password-lost-after-mismatch",
             "auth [success=done maxtries=die default=ignore] pam_signet.so\\n@include common-auth"),
+        sudo("password-unasked", "\(touch)\\nauth required pam_sss.so use_first_pass"),
+        sudo(
+            "password-shadowed",
+            "\(touch)\\nauth requisite pam_unix.so\\nauth sufficient pam_sss.so use_first_pass"
+                + "\\nauth required pam_deny.so"),
+        sudo("touch-behind-password", "auth requisite pam_unix.so\\nauth required pam_signet.so"),
+        Plant(
+            "typing-blocked", "lightdm",
+            "printf '\(touch)\\n@include common-auth\\n' > \(pam)/lightdm",
+            .line("rm \(pam)/lightdm")),
+        Plant(
+            "fprintd-profile", "fprintd",
+            "mkdir -p /var/lib/pam; echo 'Module: fprintd' > /var/lib/pam/auth",
+            .line("rm /var/lib/pam/auth")),
         Plant(
             "module-unused", nil,
             "for s in sudo su login locker; do "
@@ -139,6 +161,11 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant(
             "file-writable", "/etc/signet/signet.conf",
             "touch /etc/signet/signet.conf; chmod 666 /etc/signet/signet.conf"),
+        lists("service-unknown", "sduo", "services = !sduo"),
+        lists("account-unknown", "aliec", "accounts = !root, !aliec"),
+        lists("group-unknown", "no-such-group", "groups = no-such-group"),
+        lists("denied-group-unknown", "no-such-group", "groups = !no-such-group"),
+        Plant("credential-invalid", "alice", "rm \(account)/prints/*", .state),
         Plant(
             "locked-out", "alice",
             "printf 'signet-lockout: 1\\nfailures: 20\\n' > \(account)/lockout"),

@@ -35,7 +35,13 @@ struct ImportTests {
         #expect(outcome.succeeded, "\(outcome)")
         let lines = outcome.output.split(separator: "\n")
         #expect(
-            lines.contains { $0.hasPrefix("right-index  \(driver.rawValue)/0/7  taken over") })
+            lines.contains {
+                $0.hasPrefix("right-index  \(driver.rawValue)/0/7  ")
+                    && $0.hasSuffix("  taken over")
+            })
+        // Before the password was asked for.
+        #expect(lines.first?.hasPrefix("fprintd keeps these fingers under the name alice") == true)
+        #expect(lines.dropFirst().first?.hasPrefix("  right-index, written on ") == true)
         #expect(lines.contains("1 finger was taken over for alice: 1 finger in all"))
         #expect(lines.contains("fingerprint login is on for alice"))
     }

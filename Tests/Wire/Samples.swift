@@ -126,7 +126,10 @@ enum Samples {
             .event(EventAnswer(account: account, service: [0x20], isOver: true, number: 0)),
             .importedPrint(
                 ImportedPrintAnswer(
-                    finger: .leftLittle, subject: [1], outcome: .readerFailed, place: [2])),
+                    finger: .leftLittle, since: 5, subject: [1], outcome: .readerFailed,
+                    place: [2])),
+            .importedPrint(
+                ImportedPrintAnswer(finger: .leftLittle, since: 5, outcome: nil, place: [2])),
             .importedPrint(
                 ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),

@@ -14,10 +14,24 @@ struct StackVerdict: Equatable {
     private(set) var failuresStay = false
     /// pam_faillock counts a failure although no password was asked for.
     private(set) var fingersAreCounted = false
+    /// Modules that never ask for a password, where none was asked for, by their places.
+    private(set) var unasked: [Int] = []
+    /// Modules that are not reached by their own accounts, and the ones that refuse those.
+    private(set) var shadowed: [Shadow] = []
+    /// The module that wants a password before a touch counts, by its place.
+    private(set) var demandBeforeTouch: Int?
+    /// pam_signet's line, where a finger is awaited before a password can be typed, by its place.
+    private(set) var touchBeforePassword: Int?
     /// Jumps that pass over more modules than there are, by their places.
     private(set) var longJumps: [Int] = []
     /// There are more ways through it than the doctor follows.
     private(set) var isTooTangled = false
+
+    /// A module that its own accounts do not reach, and the one that refuses them.
+    struct Shadow: Equatable {
+        let module: Int
+        let by: Int
+    }
 
     /// Returned where there is nothing to say against anybody.
     private static let unavailable: [ReturnCode] = [.authinfoUnavail]
@@ -38,7 +52,10 @@ struct StackVerdict: Equatable {
             let right = walks(chain, finger: code, knowsPassword: true)
             let passed = right.filter { $0.code == .success && chain.asksPassword(in: $0) }
             if passed.isEmpty, !hasNoPassword { passwordLost.insert(code) }
-            if code == .authinfoUnavail { welcome = passed }
+            if code == .authinfoUnavail {
+                welcome = passed
+                judgePasswords(of: chain, right, passed)
+            }
             let wrong = walks(chain, finger: code, knowsPassword: false)
             if wrong.contains(where: { $0.code == .success }) { open.insert(code) }
             // Only where no way to the counter leads past a password: a rule may exclude one.
@@ -54,6 +71,10 @@ struct StackVerdict: Equatable {
         let touched = walks(chain, finger: .success, knowsPassword: false)
             .filter { $0.code == .success }
         touchIsNotEnough = touched.isEmpty
+        if touchIsNotEnough {
+            demandBeforeTouch = chain.demandBeforeTouch(
+                walks(chain, finger: .success, knowsPassword: true))
+        }
         if !touchIsNotEnough { compare(welcome, touched, in: chain) }
         if isTooTangled { self = StackVerdict(tangled: longJumps) }
     }
@@ -61,6 +82,17 @@ struct StackVerdict: Equatable {
     private init(tangled longJumps: [Int]) {
         self.longJumps = longJumps
         isTooTangled = true
+    }
+
+    /// Who asks for the password, and whom it lets in.
+    private mutating func judgePasswords(
+        of chain: Chain, _ walks: [StackResult], _ passed: [StackResult]
+    ) {
+        unasked = chain.unaskedPasswords(walks)
+        shadowed = chain.shadowedPasswords(passed)
+            .filter { !unasked.contains($0.module) }
+            .map { Shadow(module: $0.module, by: $0.by) }
+        touchBeforePassword = chain.touchBeforePassword(walks)
     }
 
     private mutating func walks(

@@ -1,0 +1,44 @@
+import Texts
+import Wire
+
+/// What stacks and the name service have to do with each other.
+extension Machine {
+    /// Accounts of sssd that something is kept for, and services in which their password is not
+    /// asked for.
+    func directoryFindings(_ examination: StackExamination) -> [Finding] {
+        guard usesSSSD else { return [] }
+        let services = examination.localOnly
+        let local = Set(firstFields(of: "/etc/passwd"))
+        guard !services.isEmpty, !local.isEmpty else { return [] }
+        let accounts = accounts().names.map { String(decoding: $0, as: UTF8.self) }
+        let foreign = accounts.filter { !local.contains($0) }
+        guard !foreign.isEmpty else { return [] }
+        return [
+            .directoryPasswordMissing(
+                services: StackExamination.list(services), accounts: StackExamination.list(foreign))
+        ]
+    }
+
+    /// Whether accounts come from sssd: it is configured, and the only directory that is asked.
+    private var usesSSSD: Bool {
+        let isConfigured =
+            look("/etc/sssd/sssd.conf") != nil
+            || names("/etc/sssd/conf.d").contains { $0.hasSuffix(".conf") }
+        guard isConfigured else { return false }
+        for line in (text("/etc/nsswitch.conf") ?? "").split(separator: "\n") {
+            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+            guard words.first == "passwd:" else { continue }
+            let others: Set<Substring> = ["ldap", "winbind", "nis", "extrausers", "db"]
+            return words.contains("sss") && others.isDisjoint(with: words)
+        }
+        return false
+    }
+
+    /// fprintd's profile of pam-auth-update, where pam_signet is used too.
+    func profileFindings(_ examination: StackExamination) -> [Finding] {
+        guard !examination.using.isEmpty else { return [] }
+        let enabled = (text("/var/lib/pam/auth") ?? "").split(separator: "\n")
+        return ["fprintd", "fprint"].filter { enabled.contains("Module: \($0)") }
+            .map { .fprintdProfile($0.bytes) }
+    }
+}

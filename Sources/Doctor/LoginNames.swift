@@ -1,0 +1,135 @@
+import Policy
+import Posix
+import Texts
+import Wire
+
+/// A name in a list of `[login]` that no service, account or group has.
+package struct UnknownName: Equatable, Sendable {
+    /// What it should be the name of.
+    package enum Kind: Equatable, Sendable {
+        case service, account, group
+    }
+
+    /// What it should be the name of.
+    package let kind: Kind
+    /// The name, without `!`.
+    package let name: String
+    /// Whether it is to keep out.
+    package let isDenied: Bool
+    /// One that there is, and that it may stand for.
+    package let nearest: String?
+
+    /// The list.
+    package var setting: Setting {
+        switch kind {
+        case .service: Settings.loginServices
+        case .account: Settings.loginAccounts
+        case .group: Settings.loginGroups
+        }
+    }
+
+    /// What is told of it.
+    package var text: Text {
+        let (list, bytes) = (setting.name.bytes, name.bytes)
+        let near = nearest?.bytes
+        switch kind {
+        case .service: return CommandOutcome.unknownService(list, bytes, nearest: near)
+        case .account: return CommandOutcome.unknownAccount(list, bytes, nearest: near)
+        case .group: return CommandOutcome.unknownGroup(list, bytes, nearest: near)
+        }
+    }
+}
+
+extension Machine {
+    /// The names in the lists of `[login]` that nobody has: mistakes, or somebody who is yet to come.
+    /// Where that cannot be found out, nothing is said.
+    package func unknownNames(_ lists: LoginLists) -> [UnknownName] {
+        unknownServices(lists)
+            + unknown(lists.accountNames, .account, lists, "/etc/passwd", isAccount)
+            + unknown(lists.groupNames, .group, lists, "/etc/group", isGroup)
+    }
+
+    private func unknownServices(_ lists: LoginLists) -> [UnknownName] {
+        guard !lists.serviceNames.isEmpty else { return [] }
+        let files = stackFiles()
+        // Of a service without a stack libpam asks what 'other' does.
+        guard !files.services.isEmpty, !StackExamination(files).servesOthers else { return [] }
+        return lists.serviceNames.subtracting(files.names).sorted().map { name in
+            UnknownName(
+                kind: .service, name: name, isDenied: lists.exclusion(service: name) != nil,
+                nearest: name.nearest(among: files.services))
+        }
+    }
+
+    private func unknown(
+        _ names: Set<String>, _ kind: UnknownName.Kind, _ lists: LoginLists, _ file: String,
+        _ isKnown: (String) throws(SystemFault) -> Bool
+    ) -> [UnknownName] {
+        let unknown = names.filter { name in
+            do throws(SystemFault) {
+                return !(try isKnown(name))
+            } catch { return false }
+        }
+        guard !unknown.isEmpty else { return [] }
+        let local = firstFields(of: file)
+        let denied = kind == .group ? lists.deniedGroupNames : lists.deniedAccountNames
+        return unknown.sorted().map { name in
+            UnknownName(
+                kind: kind, name: name, isDenied: denied.contains(name),
+                nearest: name.nearest(among: local))
+        }
+    }
+
+    /// What stands before the first colon of each line.
+    func firstFields(of path: String) -> [String] {
+        let text = read(path, cap: 1 << 20).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            line.split(separator: ":", omittingEmptySubsequences: false).first.map(String.init)
+        }
+    }
+
+    /// What is wrong with the names in the lists.
+    func nameFindings(_ configuration: Configuration) -> [Finding] {
+        unknownNames(LoginLists(configuration)).map { unknown in
+            switch unknown.kind {
+            case .service: .serviceUnknown(unknown.name.bytes, unknown.text)
+            case .account: .accountUnknown(unknown.name.bytes, unknown.text)
+            case .group where unknown.isDenied:
+                .deniedGroupUnknown(unknown.name.bytes, unknown.text)
+            case .group: .groupUnknown(unknown.name.bytes, unknown.text)
+            }
+        }
+    }
+}
+
+extension String {
+    /// The name that this one is a slip of the keys away from; nil where none is. Of names as near the
+    /// first.
+    func nearest(among names: [String]) -> String? {
+        let most = min(2, utf8.count / 3)
+        let found = names.map { ($0, distance(to: $0, atMost: most)) }.min { $0.1 < $1.1 }
+        guard let found, found.1 <= most else { return nil }
+        return found.0
+    }
+
+    /// Letters to be added, left out, replaced or swapped with their neighbours; more than `most`
+    /// where there are more.
+    private func distance(to other: String, atMost most: Int) -> Int {
+        let (one, two) = (Array(utf8), Array(other.utf8))
+        guard abs(one.count - two.count) <= most else { return most + 1 }
+        var rows = [Array(0...two.count)]
+        for i in one.indices {
+            var row = [i + 1]
+            for j in two.indices {
+                var least = min(row[j], rows[i][j + 1]) + 1
+                least = min(least, rows[i][j] + (one[i] == two[j] ? 0 : 1))
+                if i > 0, j > 0, one[i] == two[j - 1], one[i - 1] == two[j] {
+                    least = min(least, rows[i - 1][j - 1] + 1)
+                }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[one.count][two.count]
+    }
+}

@@ -1,0 +1,98 @@
+import Posix
+import TestSupport
+import Testing
+import Texts
+
+@testable import Doctor
+
+@Suite("names in the lists of [login]")
+struct LoginNameTests {
+    private static let touch = "auth [success=done default=ignore] pam_signet.so\n"
+
+    private func machine(_ lines: String) throws -> Bare {
+        let bare = try Bare()
+        for service in ["sudo", "lightdm", "common-auth"] {
+            try bare.write("etc/pam.d/\(service)", "auth required pam_unix.so\n")
+        }
+        try bare.write("usr/lib/pam.d/swaylock", "auth required pam_unix.so\n")
+        try bare.write("etc/passwd", "root:x:0\nalice:x:1000\n")
+        try bare.write("etc/group", "root:x:0\nstaff:x:50\n")
+        try bare.write("etc/signet/signet.conf", "[login]\n\(lines)\n")
+        return bare
+    }
+
+    private func told(_ bare: Bare) -> [String] {
+        let area: [FindingCode] = [
+            .serviceUnknown, .accountUnknown, .groupUnknown, .deniedGroupUnknown,
+        ]
+        return bare.machine.examine { DaemonView(.absent) }.filter { area.contains($0.code) }
+            .map { "\($0.code.word): \(String(decoding: $0.what.bytes, as: UTF8.self))" }
+    }
+
+    @Test("that there are, and no list at all, leave the doctor silent")
+    func known() throws {
+        #expect(told(try machine("")) == [])
+        #expect(
+            told(
+                try machine(
+                    """
+                    services = sudo, !lightdm, !swaylock
+                    accounts = alice, !root
+                    groups = staff, !root
+                    """)) == [])
+    }
+
+    @Test("that nobody has are told, with the nearest that there is")
+    func unknown() throws {
+        #expect(
+            told(try machine("services = !lightmd, screen")) == [
+                "service-unknown: login.services: there is no service lightmd in /etc/pam.d. "
+                    + "Is lightdm meant?",
+                "service-unknown: login.services: there is no service screen in /etc/pam.d",
+            ])
+        #expect(
+            told(try machine("accounts = !roto")) == [
+                "account-unknown: login.accounts: there is no account roto on this machine. "
+                    + "Is root meant?"
+            ])
+        #expect(
+            told(try machine("groups = stuff")) == [
+                "group-unknown: login.groups: there is no group stuff on this machine. "
+                    + "Is staff meant?"
+            ])
+    }
+
+    @Test("of groups that keep out are a fault: everybody is kept out then")
+    func denied() throws {
+        #expect(
+            told(try machine("groups = !contractors")) == [
+                "denied-group-unknown: login.groups: there is no group contractors on this machine"
+            ])
+        #expect(FindingCode.deniedGroupUnknown.level == .fault)
+    }
+
+    @Test("are not told where the name service does not answer, or 'other' serves every service")
+    func silent() throws {
+        var bare = try machine("services = screen\naccounts = bob, !root\ngroups = !guests")
+        bare.machine.isAccount = { (name) throws(SystemFault) in
+            throw SystemFault("getpwnam_r", on: name, code: 5)
+        }
+        bare.machine.isGroup = { (name) throws(SystemFault) in
+            throw SystemFault("getgrnam_r", on: name, code: 5)
+        }
+        try bare.write("etc/pam.d/other", Self.touch + "auth required pam_unix.so\n")
+        #expect(told(bare) == [])
+    }
+
+    @Test("are near where a slip of the keys is between them, and not otherwise")
+    func nearest() {
+        let names = ["gdm-password", "lightdm", "su", "sudo"]
+        #expect("gdm-pasword".nearest(among: names) == "gdm-password")
+        #expect("sduo".nearest(among: names) == "sudo")
+        #expect("sudp".nearest(among: names) == "sudo")
+        #expect("xx".nearest(among: names) == nil)
+        #expect("cups".nearest(among: names) == nil)
+        #expect("".nearest(among: names) == nil)
+        #expect("sudo".nearest(among: []) == nil)
+    }
+}
