@@ -5,7 +5,7 @@ import Posix
 import TestSupport
 import Testing
 
-@Suite("The HTTP server refuses")
+@Suite("The HTTP server refuses", .serialized)
 struct ServerRefusalTests {
     @Test(
         "a request that can be read in two ways",
