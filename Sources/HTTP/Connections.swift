@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -55,6 +56,24 @@ final class Connections: Sendable {
             }
         }
     }
+}
+
+/// Cuts what is overdue every second, on a thread that busy handlers do not hold up.
+///
+/// Time itself is the event: clients that take too long do nothing to be noticed by.
+// SAFETY: the timer is set up before it is shared, and then only cancelled, which any thread may.
+final class Watch: @unchecked Sendable {
+    private let timer = DispatchSource.makeTimerSource()
+
+    init(_ connections: Connections) {
+        timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+        timer.setEventHandler { connections.cutOverdue() }
+        timer.resume()
+    }
+
+    deinit { timer.cancel() }
+
+    func cancel() { timer.cancel() }
 }
 
 /// CLOCK_MONOTONIC in nanoseconds.

@@ -124,7 +124,7 @@ let accessCallback:
         UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
         UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafeMutablePointer<Int>?,
         UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-    ) -> MHD_Result = { _, connection, _, method, _, part, count, slot in
+    ) -> MHD_Result = { _, connection, target, method, version, part, count, slot in
         guard let connection = unsafe connection, let count = unsafe count,
             let request = unsafe slot?.pointee
         else { return .NO }
@@ -132,6 +132,8 @@ let accessCallback:
         let bytes = unsafe UnsafeRawBufferPointer(
             start: part, count: part == nil ? 0 : count.pointee)
         unsafe count.pointee = 0
-        let call = unsafe LibraryCall(connection: connection, method: method)
+        let call = unsafe LibraryCall(
+            connection: connection, method: method,
+            span: Int(bitPattern: version) - Int(bitPattern: target))
         return unsafe exchange.advance(call, bytes) ? .YES : .NO
     }

@@ -85,7 +85,10 @@ final class Exchange: @unchecked Sendable {
 
     private func begin(_ call: LibraryCall) -> Bool {
         do throws(RequestHead.Refusal) {
-            guard let target, let method = unsafe text(call.method) else { throw .malformed }
+            guard let target, let method = unsafe text(call.method),
+                // A NUL in the target would hide what follows it.
+                unsafe call.span == target.utf8.count + 1
+            else { throw .malformed }
             var head = try RequestHead(method: method, target: target)
             head.headers = try unsafe receivedHeaders(call.connection)
             try head.settleLength()
@@ -170,6 +173,8 @@ final class Exchange: @unchecked Sendable {
 @unsafe struct LibraryCall {
     let connection: OpaquePointer
     let method: UnsafePointer<CChar>?
+    /// The bytes from the beginning of the target to the version; they lie in one buffer.
+    let span: Int
 }
 
 /// A C string as text; nil if it is none.

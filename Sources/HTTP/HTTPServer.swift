@@ -7,7 +7,7 @@ import Synchronization
 /// something, it goes on in the concurrency pool and the connection sleeps.
 package final class HTTPServer: Sendable {
     private let engine: Engine
-    private let watch: Task<Void, Never>
+    private let watch: Watch
     /// The port that it listens on.
     package let port: UInt16
 
@@ -22,13 +22,7 @@ package final class HTTPServer: Sendable {
         port = socket.port
         self.engine = engine
         try engine.start(on: socket.duplicate())
-        watch = Task { [connections = engine.connections] in
-            while !Task.isCancelled {
-                // Time itself is the event: clients that take too long do nothing to be noticed by.
-                try? await Task.sleep(for: .seconds(1))
-                connections.cutOverdue()
-            }
-        }
+        watch = Watch(engine.connections)
     }
 
     deinit {

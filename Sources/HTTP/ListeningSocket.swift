@@ -1,3 +1,4 @@
+import CMicrohttpd
 import Glibc
 import Posix
 

@@ -37,7 +37,8 @@ package struct ServerConfiguration: Sendable {
     /// From its first line, a request has this time to arrive whole, and its answer as much to leave.
     package var requestLimit = Duration.seconds(30)
     /// The memory of one connection in bytes: request line and headers must fit in.
-    package var headerLimit = 16 * 1024
+    /// A connection that has been used once keeps all of it, idle or not.
+    package var headerLimit = 8 * 1024
     /// Threads that serve connections; one for each processor by itself.
     package var threads: Int
     /// The most bytes that a body may have, from method and path as sent, asked before it is read.
