@@ -29,11 +29,13 @@ PROGRAMS = signetd signet signet-notify verify-password testbench
 TESTBENCH = build/testbench
 
 # More programs are unpacked and not installed: see Tests/Stage/programs.
-BUILD_DEBS = binutils gcc gettext libc6-dev libfprint-2-dev libglib2.0-dev libgusb-dev libpam0g-dev \
-	libssl-dev libsystemd-dev libtss2-dev make pkg-config
-TEST_DEBS = bsdutils dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
+BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev libglib2.0-dev \
+	libgusb-dev libmicrohttpd-dev libpam0g-dev libpq-dev libsqlite3-dev libssl-dev \
+	libsystemd-dev libtss2-dev make pkg-config
+TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
-	mount openssh-client openssl pamtester passwd perl-base sudo swtpm util-linux zsh
+	mount openssh-client openssl pamtester \
+	passwd perl-base postgresql-15 python3-jwt sudo swtpm util-linux zsh
 CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd

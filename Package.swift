@@ -29,6 +29,7 @@ let package = Package(
         .executable(name: "signetd", targets: ["signetd"]),
         .executable(name: "signet", targets: ["signet"]),
         .executable(name: "signet-notify", targets: ["signet-notify"]),
+        .executable(name: "signet-server", targets: ["signet-server"]),
         .executable(name: "verify-password", targets: ["verify-password"]),
     ],
     targets: [
@@ -40,6 +41,11 @@ let package = Package(
         .systemLibrary(name: "CPAMModule"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
+
+        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
 
         // Pure: no C, no system calls. The module compiles Wire, Statement and Texts into itself.
         .target(name: "Wire", swiftSettings: common),
@@ -69,6 +75,14 @@ let package = Package(
             swiftSettings: common),
         .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
+
+        .target(
+            name: "HTTP", dependencies: ["CMicrohttpd", "Posix"], swiftSettings: common),
+        .target(
+            name: "HTTPClient", dependencies: ["CCurl", "Posix"], swiftSettings: common),
+        .target(
+            name: "Database", dependencies: ["CPostgreSQL", "CSQLite", "Posix"],
+            swiftSettings: common),
 
         // What is kept on disk.
         .target(
@@ -116,10 +130,19 @@ let package = Package(
                 ]),
             ]),
 
+        // The relying party, as a library.
+        .target(
+            name: "Server",
+            dependencies: [
+                "Crypto", "Database", "HTTP", "Policy", "Posix", "Statement", "Systemd",
+            ], swiftSettings: common),
+
         // The programs.
         .executableTarget(
             name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common),
         .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
+        .executableTarget(
+            name: "signet-server", dependencies: ["Posix", "Server"], swiftSettings: common),
         .executableTarget(
             name: "signet-notify", dependencies: ["Notifier"], swiftSettings: common),
         .executableTarget(
@@ -228,6 +251,18 @@ let package = Package(
                 "Wire",
             ],
             path: "Tests/PAMModule", swiftSettings: common),
+        .testTarget(
+            name: "HTTPTests", dependencies: ["HTTP", "HTTPClient", "Posix", "TestSupport"],
+            path: "Tests/HTTP", swiftSettings: common),
+        .testTarget(
+            name: "DatabaseTests", dependencies: ["Database", "Posix", "TestSupport"],
+            path: "Tests/Database", swiftSettings: common),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "Crypto", "Database", "HTTP", "HTTPClient", "Posix", "Server", "Statement",
+                "TestSupport", "signet-server",
+            ], path: "Tests/Server", swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
             path: "Tests/FingerprintsTests", swiftSettings: common),

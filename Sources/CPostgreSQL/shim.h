@@ -1,0 +1,7 @@
+// libpq: PostgreSQL as a client.
+#ifndef SIGNET_CPOSTGRESQL_H
+#define SIGNET_CPOSTGRESQL_H
+
+#include <libpq-fe.h>
+
+#endif

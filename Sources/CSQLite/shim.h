@@ -1,0 +1,7 @@
+// SQLite 3.
+#ifndef SIGNET_CSQLITE_H
+#define SIGNET_CSQLITE_H
+
+#include <sqlite3.h>
+
+#endif
