@@ -217,7 +217,7 @@ extension DaemonTests {
                 ])
         }
 
-        @Test("a reader that is unplugged over its list keeps none back, nor is lost")
+        @Test("a reader that is unplugged as it is asked keeps none of the others back")
         func unpluggedReader() throws {
             let bench = try DaemonBench([.text, .storage])
             try bench.keepOnReader("one")
@@ -245,11 +245,22 @@ extension DaemonTests {
             #expect(rest.outcomes == ["virtual_device_storage/0/7": .noReader])
             #expect(rest.last.done == DoneAnswer(prints: 1, state: .valid))
             #expect(try bench.status(of: .daemon).prints == 1)
+        }
+
+        @Test("a reader that was unplugged in use, and is back, is found by the next import")
+        func reader() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.keepOnReader("one")
+            try bench.fprintd.add("daemon", .storage, .rightIndex)
+            try bench.enrol(.bin, as: "three")
+            let login = try bench.client()
+            try login.send(.login(.bin, tries: 1))
+            try login.wait(for: .touch)
+            try bench.unplug(bench.storage)
+            #expect(try login.last().reason == .readerRemoved)
             bench.plugIn(bench.storage)
             #expect(
-                try bench.importPrints().outcomes == [
-                    Self.left: .known, "virtual_device_storage/0/7": .imported,
-                ])
+                try bench.importPrints().outcomes == ["virtual_device_storage/0/7": .imported])
         }
 
         @Test("leave a sound state wherever the daemon is killed over them")
