@@ -35,7 +35,7 @@ BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev
 TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
 	mount openssh-client openssl pamtester \
-	passwd perl-base postgresql-15 python3-jwt sudo swtpm util-linux zsh
+	passwd perl-base python3-jwt sudo swtpm util-linux zsh
 CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
@@ -193,7 +193,11 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 			systemctl try-restart signetd.service; \
 		fi; \
 		if aa-enabled --quiet 2> /dev/null; then apparmor_parser -r -T -W /etc/apparmor.d/signetd; fi; \
-		echo "next: systemctl enable --now signetd.socket; signet enroll; pam-auth-update"; \
+		PATH=$$PATH:/usr/sbin:/sbin; \
+		stacks="a line of $(DOCDIR)/examples in /etc/pam.d"; \
+		if command -v pam-auth-update > /dev/null; then stacks='pam-auth-update --enable signet'; \
+		elif command -v authselect > /dev/null; then stacks='authselect select signet with-signet'; fi; \
+		echo "next: systemctl enable --now signetd.socket; signet enroll; $$stacks"; \
 	fi
 
 # The profile leaves common-auth before the module goes. State in /var/lib/signet stays. Fedora has

@@ -2,13 +2,15 @@
 package enum Value: Equatable, Sendable {
     case null
     case integer(Int64)
+    /// Without NUL, which PostgreSQL cannot keep: neither does SQLite here.
     case text(String)
     case bytes([UInt8])
 }
 
 /// Why the database did not answer.
 package enum DatabaseFault: Error, Equatable {
-    /// It cannot be reached, or the connection broke: try later.
+    /// It cannot be reached, or the connection broke: try later. A transaction that was being
+    /// committed meanwhile may hold or not.
     case unavailable(String)
     /// There is no room left for what was to be kept.
     case full
@@ -19,33 +21,36 @@ package enum DatabaseFault: Error, Equatable {
 }
 
 /// One transaction: what it changed holds as a whole or not at all.
+///
+/// It is over when the body that it was given to returns. After a statement failed nothing of it is
+/// kept, even if the body goes on.
 package protocol Transaction {
     /// Runs one statement and gives its rows.
     ///
-    /// `sql` is in the dialect that SQLite and PostgreSQL share, with `$1`, `$2`, … for the values.
+    /// `sql` is in the dialect that SQLite and PostgreSQL share, with `$1`, `$2`, … for the values,
+    /// each used at least once. Columns are whole numbers, texts and bytes: a sum, for example, is
+    /// `CAST(SUM(size) AS BIGINT)`.
+    @discardableResult
     func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row]
 }
 
-/// A row of an answer, its columns in the order asked for.
-package struct Row: Equatable, Sendable {
-    /// Its values.
-    package let values: [Value]
-
-    /// From its values.
-    package init(_ values: [Value]) {
-        self.values = values
-    }
+extension Transaction {
+    /// Runs one statement without values.
+    @discardableResult
+    package func run(_ sql: StaticString) throws(DatabaseFault) -> [Row] { try run(sql, []) }
 }
 
 /// SQLite in a file, or PostgreSQL: the rest of the program cannot tell which it has.
 package protocol Database: Sendable {
-    /// Runs `body` in a transaction that only reads.
+    /// Runs `body` in a transaction that only reads, of one state: that of everything that was
+    /// committed when it began.
     func read<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
     ) async throws(DatabaseFault) -> T
 
     /// Runs `body` in a transaction; when this returns, what it changed is durable. If `body`
     /// throws, nothing is changed. It may be run again where another transaction was in the way.
+    @discardableResult
     func write<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
     ) async throws(DatabaseFault) -> T

@@ -1,0 +1,58 @@
+import CPostgreSQL
+
+/// Where and how to connect, as libpq's connection strings say it.
+struct ConnectionParameters: Sendable {
+    /// libpq's names.
+    private(set) var keywords: [String] = []
+    /// Their values.
+    private(set) var values: [String] = []
+    private var secrets: [String] = []
+
+    /// What holds where the string says nothing: nobody waits for a server that is gone.
+    private static let defaults = [
+        ("application_name", "signet-server"), ("connect_timeout", "5"),
+        ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+        ("tcp_user_timeout", "15000"),
+    ]
+
+    /// From a connection string: `host=… dbname=… sslmode=verify-full …`, or `postgresql://…`.
+    ///
+    /// Throws `.broken` without a word of the string, which may hold a password.
+    init(_ string: String) throws(DatabaseFault) {
+        var problem: UnsafeMutablePointer<CChar>?
+        defer { unsafe PQfreemem(problem) }
+        guard !string.utf8.contains(0), let options = unsafe PQconninfoParse(string, &problem) else {
+            throw .broken("the connection string is not one of PostgreSQL's")
+        }
+        defer { unsafe PQconninfoFree(options) }
+        var next = unsafe options
+        while let keyword = unsafe next.pointee.keyword {
+            if let value = unsafe next.pointee.val {
+                add(unsafe String(cString: keyword), unsafe String(cString: value))
+            }
+            unsafe next += 1
+        }
+        for (keyword, value) in Self.defaults where !keywords.contains(keyword) {
+            add(keyword, value)
+        }
+        keywords.append("client_encoding")
+        values.append("UTF8")
+    }
+
+    /// A text of libpq's in one line, of at most 300 characters, without passwords.
+    func redact(_ text: String) -> String {
+        let isTelling = secrets.contains { text.contains($0) }
+        guard !isTelling else { return "the connection failed" }
+        let words = text.split { $0.isWhitespace || $0 == "\0" }
+        return String(words.joined(separator: " ").prefix(300))
+    }
+
+    private mutating func add(_ keyword: String, _ value: String) {
+        guard keyword != "client_encoding" else { return }
+        keywords.append(keyword)
+        values.append(value)
+        if keyword == "password" || keyword == "sslpassword", !value.isEmpty {
+            secrets.append(value)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Glibc
+
+/// Jobs in the order they came, and the threads of its own that do them.
+///
+/// The threads may block; nobody else is held up by them. They end when the queue is closed and
+/// empty.
+@safe final class JobQueue: @unchecked Sendable {
+    // SAFETY: the variables are touched under `mutex` only; both pointers are this object's own,
+    // made in `init` and freed in `deinit`, when no thread has it any more.
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let arrival: UnsafeMutablePointer<pthread_cond_t>
+    private var jobs: [any Job] = []
+    /// How many of `jobs` are taken already.
+    private var taken = 0
+    private var isClosed = false
+    private var threads = 0
+    private var awaitingEnd: [CheckedContinuation<Void, Never>] = []
+
+    init() {
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe pthread_mutex_init(mutex, nil)
+        unsafe arrival = .allocate(capacity: 1)
+        unsafe arrival.initialize(to: pthread_cond_t())
+        unsafe pthread_cond_init(arrival, nil)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(arrival)
+        unsafe arrival.deallocate()
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
+    }
+
+    /// Puts a job at the end; false if the queue is closed.
+    func add(_ job: any Job) -> Bool {
+        locked {
+            guard !isClosed else { return false }
+            jobs.append(job)
+            unsafe pthread_cond_signal(arrival)
+            return true
+        }
+    }
+
+    /// Waits for jobs and takes them from the front; none when the queue is closed and empty.
+    func take(upTo limit: Int) -> [any Job] {
+        locked {
+            while taken == jobs.count && !isClosed { unsafe pthread_cond_wait(arrival, mutex) }
+            let batch = Array(jobs[taken..<min(jobs.count, taken + limit)])
+            taken += batch.count
+            // The front is cut off when it is most of the array: no job is moved more than twice.
+            if taken == jobs.count {
+                jobs.removeAll(keepingCapacity: jobs.count <= 4096)
+                taken = 0
+            } else if taken > jobs.count / 2 {
+                jobs.removeFirst(taken)
+                taken = 0
+            }
+            return batch
+        }
+    }
+
+    /// Takes no more jobs; those that are there are still done.
+    func close() {
+        locked {
+            isClosed = true
+            unsafe pthread_cond_broadcast(arrival)
+        }
+    }
+
+    /// Closes, and returns when the last thread has ended.
+    func end() async {
+        close()
+        await withCheckedContinuation { ended in
+            let isOver = locked {
+                if threads > 0 { awaitingEnd.append(ended) }
+                return threads == 0
+            }
+            if isOver { ended.resume() }
+        }
+    }
+
+    /// Starts a thread that does `work` and ends.
+    func start(_ work: @escaping @Sendable (JobQueue) -> Void) throws(DatabaseFault) {
+        let context = unsafe Unmanaged.passRetained(ThreadWork(queue: self, work: work))
+        locked { threads += 1 }
+        var thread = pthread_t()
+        let code = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                let own = unsafe Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue()
+                own.work(own.queue)
+                own.queue.leave()
+                return nil
+            }, context.toOpaque())
+        guard code == 0 else {
+            unsafe context.release()
+            leave()
+            throw .unavailable("no thread could be started: error \(code)")
+        }
+        pthread_detach(thread)
+    }
+
+    private func leave() {
+        let awaiting = locked {
+            threads -= 1
+            guard threads == 0 else { return [] as [CheckedContinuation<Void, Never>] }
+            defer { awaitingEnd = [] }
+            return awaitingEnd
+        }
+        for ended in awaiting { ended.resume() }
+    }
+
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return body()
+    }
+}
+
+/// What a thread is to do.
+private final class ThreadWork: Sendable {
+    let queue: JobQueue
+    let work: @Sendable (JobQueue) -> Void
+
+    init(queue: JobQueue, work: @escaping @Sendable (JobQueue) -> Void) {
+        self.queue = queue
+        self.work = work
+    }
+}
+
+/// Names a statement for a cache: its address, as a literal never moves.
+struct StatementKey: Hashable {
+    private let address: Int
+    private let count: Int
+
+    /// `.broken` for a statement of a single character, which has no address.
+    init(_ sql: StaticString) throws(DatabaseFault) {
+        guard sql.hasPointerRepresentation else { throw .broken("that is no statement") }
+        address = unsafe Int(bitPattern: sql.utf8Start)
+        count = sql.utf8CodeUnitCount
+    }
+}

@@ -1,0 +1,156 @@
+import Synchronization
+
+/// A PostgreSQL server, which several processes may use at once.
+///
+/// While it cannot be reached, everything is `.unavailable`; connections are made anew as they are
+/// wanted.
+package final class PostgreSQLDatabase: Database {
+    /// So often a transaction is run anew because others were in the way.
+    private static let attempts = 10
+
+    private let writes = JobQueue()
+    private let reads = JobQueue()
+
+    /// Uses the server of a connection string (libpq's, TLS included) by so many connections for
+    /// writing, and as many for reading. Does not wait for it.
+    ///
+    /// Throws `.broken` for a string that libpq does not understand. No fault tells a password.
+    package init(connection: String, connections: Int = 4) throws(DatabaseFault) {
+        let parameters = try ConnectionParameters(connection)
+        let outage = Outage()
+        for _ in 0..<max(1, connections) {
+            for (queue, begin) in [
+                (writes, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+                (reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            ] {
+                try queue.start { queue in
+                    var session = Session(parameters: parameters, outage: outage, begin: begin)
+                    while let job = queue.take(upTo: 1).first {
+                        job.finish(session.run(job, attempts: Self.attempts))
+                    }
+                }
+            }
+        }
+    }
+
+    deinit {
+        writes.close()
+        reads.close()
+    }
+
+    package func read<T: Sendable>(
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
+    ) async throws(DatabaseFault) -> T { try await reads.answer(body) }
+
+    @discardableResult
+    package func write<T: Sendable>(
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
+    ) async throws(DatabaseFault) -> T { try await writes.answer(body) }
+
+    package func close() async {
+        await writes.end()
+        await reads.end()
+    }
+}
+
+/// What all threads know of a server that cannot be reached: they do not all wait for it again.
+private final class Outage: Sendable {
+    private let last = Mutex<(until: ContinuousClock.Instant, text: String)?>(nil)
+
+    /// Why there is no use in trying now; nil otherwise.
+    var text: String? {
+        last.withLock { last in
+            guard let known = last, known.until > .now else { return nil }
+            return known.text
+        }
+    }
+
+    func note(_ text: String) { last.withLock { $0 = (.now + .milliseconds(200), text) } }
+}
+
+/// A thread's connection, made when it is wanted.
+private struct Session {
+    let parameters: ConnectionParameters
+    let outage: Outage
+    let begin: String
+    private var connection: PostgreSQLConnection?
+
+    init(parameters: ConnectionParameters, outage: Outage, begin: String) {
+        self.parameters = parameters
+        self.outage = outage
+        self.begin = begin
+    }
+
+    /// Runs a job as a transaction, anew where that helps; gives its fault.
+    mutating func run(_ job: any Job, attempts: Int) -> DatabaseFault? {
+        var isFresh = connection == nil
+        var left = attempts
+        while true {
+            var isCommitting = false
+            do throws(PostgreSQLFault) {
+                try runOnce(job, &isCommitting)
+                return nil
+            } catch {
+                left -= 1
+                switch error {
+                case .conflict where left > 0:
+                    continue
+                // The server was away since the last job: nothing of this one has happened.
+                case .lost where !isFresh && !isCommitting:
+                    connection = nil
+                    isFresh = true
+                case .lost:
+                    connection = nil
+                    return error.plain
+                case .conflict, .fault:
+                    return error.plain
+                }
+            }
+        }
+    }
+
+    private mutating func runOnce(
+        _ job: any Job, _ isCommitting: inout Bool
+    ) throws(PostgreSQLFault) {
+        let connection = try connected()
+        try connection.execute(begin)
+        do throws(PostgreSQLFault) {
+            try PostgreSQLTransaction.run(job, on: connection)
+        } catch {
+            if case .lost = error { throw error }
+            do throws(PostgreSQLFault) {
+                try connection.execute("ROLLBACK")
+            } catch {
+                throw .lost(error.plain.text)
+            }
+            throw error
+        }
+        isCommitting = true
+        guard try connection.execute("COMMIT") == "COMMIT" else {
+            throw .fault(.broken("a transaction was undone"))
+        }
+    }
+
+    private mutating func connected() throws(PostgreSQLFault) -> PostgreSQLConnection {
+        if let connection { return connection }
+        if let text = outage.text { throw .lost(text) }
+        do throws(PostgreSQLFault) {
+            let made = try PostgreSQLConnection(parameters)
+            connection = made
+            return made
+        } catch {
+            outage.note(error.plain.text)
+            throw error
+        }
+    }
+}
+
+extension DatabaseFault {
+    fileprivate var text: String {
+        switch self {
+        case .unavailable(let text), .broken(let text): text
+        case .full: "there is no room left"
+        case .newer: "the database has a later form"
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import CPostgreSQL
+
+/// What PostgreSQL answered to one statement; cleared with this object.
+@safe struct PostgreSQLResult: ~Copyable {
+    // SAFETY: valid from `init` to `deinit`, and this value's own.
+    private let handle: OpaquePointer
+
+    /// Adopts what libpq has made.
+    init(owning handle: OpaquePointer) { unsafe self.handle = handle }
+
+    deinit { unsafe PQclear(handle) }
+
+    /// Whether the statement was done.
+    var succeeded: Bool {
+        switch unsafe PQresultStatus(handle) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC: true
+        default: false
+        }
+    }
+
+    /// What was done: "COMMIT" or "ROLLBACK", for example.
+    var tag: String {
+        guard let tag = unsafe PQcmdStatus(handle) else { return "" }
+        return unsafe String(cString: tag)
+    }
+
+    /// Why it was not done. The first line of PostgreSQL's text names tables, not values.
+    var fault: PostgreSQLFault {
+        let code = field("C")
+        let text = "\(field("M")) (\(code))"
+        switch code {
+        // serialization_failure, deadlock_detected
+        case "40001", "40P01": return .conflict(text)
+        // disk_full; out_of_memory and the like pass
+        case "53100": return .fault(.full)
+        // query_canceled (a time limit), lock_not_available, read_only_sql_transaction (a standby)
+        case "57014", "55P03", "25006": return .fault(.unavailable(text))
+        default: break
+        }
+        // No connection, insufficient resources, operator intervention, system error.
+        switch code.prefix(2) {
+        case "08", "57", "": return .lost(text)
+        case "53", "58": return .fault(.unavailable(text))
+        default: return .fault(.broken(text))
+        }
+    }
+
+    /// All rows.
+    func rows() throws(PostgreSQLFault) -> [Row] {
+        let columns = unsafe PQnfields(handle)
+        let types = (0..<columns).map { unsafe PQftype(handle, $0) }
+        var rows: [Row] = []
+        let count = unsafe PQntuples(handle)
+        rows.reserveCapacity(Int(count))
+        for row in 0..<count {
+            var values: [Value] = []
+            values.reserveCapacity(types.count)
+            for column in 0..<columns {
+                values.append(try value(row, column, types[Int(column)]))
+            }
+            rows.append(Row(values))
+        }
+        return rows
+    }
+
+    private func value(
+        _ row: Int32, _ column: Int32, _ type: UInt32
+    ) throws(PostgreSQLFault) -> Value {
+        guard unsafe PQgetisnull(handle, row, column) == 0 else { return .null }
+        let start = unsafe PQgetvalue(handle, row, column)
+        let length = unsafe Int(PQgetlength(handle, row, column))
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: length)
+        switch (type, length) {
+        // bool, int2, int4, int8: pg_type.dat
+        case (16, 1), (21, 2), (23, 4), (20, 8):
+            let first = unsafe bytes.first ?? 0
+            let sign: Int64 = type != 16 && first >= 0x80 ? -1 : 0
+            return unsafe .integer(bytes.reduce(sign) { $0 << 8 | Int64($1) })
+        // bytea
+        case (17, _): return unsafe .bytes(Array(bytes))
+        // name, text, bpchar, varchar
+        case (19, _), (25, _), (1042, _), (1043, _):
+            guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+                throw .fault(.broken("column \(column) of an answer is not UTF-8"))
+            }
+            return .text(text)
+        default:
+            throw .fault(
+                .broken("column \(column) of an answer is no whole number, text or bytes"))
+        }
+    }
+
+    private func field(_ code: Unicode.Scalar) -> String {
+        guard let text = unsafe PQresultErrorField(handle, Int32(code.value)) else { return "" }
+        return unsafe String(String(cString: text).prefix(200))
+    }
+}

@@ -1,0 +1,51 @@
+/// A transaction of PostgreSQL's, for one body.
+final class PostgreSQLTransaction: MigratingTransaction {
+    private let connection: PostgreSQLConnection
+    /// What a statement failed with: nothing is kept then, whatever the body makes of it.
+    private(set) var fault: PostgreSQLFault?
+    private var isOver = false
+
+    init(_ connection: PostgreSQLConnection) { self.connection = connection }
+
+    /// Runs a job's body to its end; throws what it or one of its statements threw.
+    static func run(
+        _ job: any Job, on connection: PostgreSQLConnection
+    ) throws(PostgreSQLFault) {
+        let transaction = PostgreSQLTransaction(connection)
+        defer { transaction.isOver = true }
+        do throws(DatabaseFault) {
+            try job.run(in: transaction)
+        } catch {
+            throw transaction.fault ?? .fault(error)
+        }
+        if let fault = transaction.fault { throw fault }
+    }
+
+    func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row] {
+        try noting { () throws(PostgreSQLFault) in try connection.run(sql, values) }
+    }
+
+    var dialect: Dialect { .postgreSQL }
+
+    func lockForm() throws(DatabaseFault) {
+        // "sgnt"
+        try execute("SELECT pg_advisory_xact_lock(1936158324)")
+    }
+
+    func execute(_ script: String) throws(DatabaseFault) {
+        try noting { () throws(PostgreSQLFault) in _ = try connection.execute(script) }
+    }
+
+    private func noting<T>(
+        _ body: () throws(PostgreSQLFault) -> T
+    ) throws(DatabaseFault) -> T {
+        guard !isOver else { throw .broken("a transaction was used after its end") }
+        if let fault { throw fault.plain }
+        do throws(PostgreSQLFault) {
+            return try body()
+        } catch {
+            fault = error
+            throw error.plain
+        }
+    }
+}

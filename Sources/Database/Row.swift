@@ -1,0 +1,61 @@
+/// A row of an answer, its columns in the order asked for.
+package struct Row: Equatable, Sendable {
+    /// Its values.
+    package let values: [Value]
+
+    /// From its values.
+    package init(_ values: [Value]) {
+        self.values = values
+    }
+
+    /// A whole number; `.broken` where the column is absent, null or of another type.
+    package func integer(_ column: Int) throws(DatabaseFault) -> Int64 {
+        guard case .integer(let number) = try value(column) else {
+            throw unexpected(column, "a number")
+        }
+        return number
+    }
+
+    /// A text; `.broken` where the column is absent, null or of another type.
+    package func text(_ column: Int) throws(DatabaseFault) -> String {
+        guard case .text(let text) = try value(column) else { throw unexpected(column, "a text") }
+        return text
+    }
+
+    /// Bytes; `.broken` where the column is absent, null or of another type.
+    package func bytes(_ column: Int) throws(DatabaseFault) -> [UInt8] {
+        guard case .bytes(let bytes) = try value(column) else { throw unexpected(column, "bytes") }
+        return bytes
+    }
+
+    /// A whole number, or nil for null.
+    package func optionalInteger(_ column: Int) throws(DatabaseFault) -> Int64? {
+        try isNull(column) ? nil : integer(column)
+    }
+
+    /// A text, or nil for null.
+    package func optionalText(_ column: Int) throws(DatabaseFault) -> String? {
+        try isNull(column) ? nil : text(column)
+    }
+
+    /// Bytes, or nil for null.
+    package func optionalBytes(_ column: Int) throws(DatabaseFault) -> [UInt8]? {
+        try isNull(column) ? nil : bytes(column)
+    }
+
+    private func isNull(_ column: Int) throws(DatabaseFault) -> Bool {
+        try value(column) == .null
+    }
+
+    private func value(_ column: Int) throws(DatabaseFault) -> Value {
+        guard values.indices.contains(column) else {
+            throw .broken("column \(column) of an answer is absent")
+        }
+        return values[column]
+    }
+
+    // The value itself is not told: it may be a secret.
+    private func unexpected(_ column: Int, _ wanted: String) -> DatabaseFault {
+        .broken("column \(column) of an answer is not \(wanted)")
+    }
+}

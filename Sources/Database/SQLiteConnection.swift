@@ -1,0 +1,87 @@
+import CSQLite
+import Glibc
+
+/// A connection to SQLite; closed with this object.
+///
+/// One thread at a time uses it: SQLite's own locks are off.
+@safe final class SQLiteConnection: @unchecked Sendable {
+    // SAFETY: open from `init` to `deinit`, and used by the one thread that has the connection.
+    private let handle: OpaquePointer
+    // SAFETY: every statement belongs to `handle` and is finalised before it is closed.
+    private var statements: [StatementKey: SQLiteStatement] = [:]
+
+    /// Opens a file that is there.
+    init(_ path: String) throws(DatabaseFault) {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let handle = unsafe opened else {
+            unsafe sqlite3_close_v2(opened)
+            throw .unavailable("\(path) cannot be opened: SQLite's error \(code)")
+        }
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        statements = [:]
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Whether no transaction is under way: also SQLite itself ends one, when the disk is full.
+    var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
+
+    /// Runs one prepared statement, which is kept for the next time.
+    func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row] {
+        let key = try StatementKey(sql)
+        let statement: SQLiteStatement
+        if let known = statements[key] {
+            statement = known
+        } else {
+            statement = try prepare(sql)
+            statements[key] = statement
+        }
+        return try statement.run(values, fault)
+    }
+
+    /// Runs several statements, and forgets what they answer.
+    func execute(_ script: String) throws(DatabaseFault) {
+        let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == SQLITE_OK else { throw fault(code) }
+    }
+
+    private func prepare(_ sql: StaticString) throws(DatabaseFault) -> SQLiteStatement {
+        var prepared: OpaquePointer?
+        var rest: UnsafePointer<CChar>?
+        let code = sql.withUTF8Buffer { text in
+            unsafe text.withMemoryRebound(to: CChar.self) { text in
+                unsafe sqlite3_prepare_v3(
+                    handle, text.baseAddress, Int32(text.count), UInt32(SQLITE_PREPARE_PERSISTENT),
+                    &prepared, &rest)
+            }
+        }
+        guard code == SQLITE_OK else { throw fault(code) }
+        let end = unsafe UnsafeRawPointer(sql.utf8Start) + sql.utf8CodeUnitCount
+        guard let prepared = unsafe prepared, unsafe UnsafeRawPointer(rest) == end else {
+            unsafe sqlite3_finalize(prepared)
+            throw .broken("not exactly one statement: \(sql)")
+        }
+        return unsafe SQLiteStatement(owning: prepared)
+    }
+
+    /// What an error code means here and now. SQLite's texts name tables, not values.
+    private func fault(_ code: Int32) -> DatabaseFault {
+        let text = unsafe String(cString: sqlite3_errmsg(handle))
+        let cause = unsafe sqlite3_system_errno(handle)
+        switch code & 0xff {
+        case SQLITE_FULL: return .full
+        case SQLITE_IOERR:
+            let isFull = cause == ENOSPC || cause == EDQUOT
+            return isFull ? .full : .unavailable("\(text) (\(code), system error \(cause))")
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_NOMEM, SQLITE_PERM,
+            SQLITE_INTERRUPT, SQLITE_PROTOCOL:
+            return .unavailable("\(text) (\(code))")
+        default:
+            return .broken("\(text) (\(code))")
+        }
+    }
+}

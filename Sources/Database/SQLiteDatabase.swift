@@ -1,0 +1,140 @@
+/// A database in a file: durable when a write returns, whatever becomes of the machine.
+///
+/// One thread writes, and takes all that is waiting into one commit. Others read meanwhile.
+package final class SQLiteDatabase: Database {
+    /// So many jobs share a commit at most: the first does not wait longer for its answer.
+    private static let batch = 512
+
+    private let writes = JobQueue()
+    private let reads = JobQueue()
+
+    /// Opens the file at an absolute path, or makes it; `readers` threads read.
+    ///
+    /// The file is for the program's account alone (mode 0600), and the directory must not let
+    /// others write. Throws `.broken` for a file that is damaged or another program's.
+    package init(path: String, readers: Int = 2) throws(DatabaseFault) {
+        try SQLiteFile.prepare(path)
+        let writer = try SQLiteConnection(path)
+        // It may have to wait for another process that is about to do the same.
+        try writer.execute("PRAGMA busy_timeout = 5000")
+        try SQLiteFile.claim(writer)
+        try Self.configure(writer)
+        try writer.execute("PRAGMA synchronous = FULL")
+        let others = try (0..<max(1, readers)).map { (_) throws(DatabaseFault) in
+            let reader = try SQLiteConnection(path)
+            try Self.configure(reader)
+            try reader.execute("PRAGMA query_only = ON")
+            return reader
+        }
+        try writes.start { queue in
+            while true {
+                let jobs = queue.take(upTo: Self.batch)
+                if jobs.isEmpty { return }
+                Self.write(jobs, on: writer)
+            }
+        }
+        for reader in others {
+            try reads.start { queue in
+                while let job = queue.take(upTo: 1).first { Self.read(job, on: reader) }
+            }
+        }
+    }
+
+    deinit {
+        writes.close()
+        reads.close()
+    }
+
+    package func read<T: Sendable>(
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
+    ) async throws(DatabaseFault) -> T { try await reads.answer(body) }
+
+    @discardableResult
+    package func write<T: Sendable>(
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
+    ) async throws(DatabaseFault) -> T { try await writes.answer(body) }
+
+    package func close() async {
+        await writes.end()
+        await reads.end()
+    }
+
+    private static func configure(_ connection: SQLiteConnection) throws(DatabaseFault) {
+        try connection.execute(
+            """
+            PRAGMA busy_timeout = 5000;
+            PRAGMA journal_mode = WAL;
+            PRAGMA foreign_keys = ON;
+            PRAGMA trusted_schema = OFF;
+            PRAGMA cell_size_check = ON;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA journal_size_limit = 67108864;
+            """)
+    }
+
+    private static func read(_ job: any Job, on connection: SQLiteConnection) {
+        do {
+            _ = try connection.run("BEGIN", [])
+            defer { _ = try? connection.run("ROLLBACK", []) }
+            try SQLiteTransaction.run(job, on: connection)
+        } catch {
+            return job.finish(error)
+        }
+        job.finish(nil)
+    }
+
+    // MARK: Writing
+
+    /// Runs all of them and answers them. A job that throws undoes only itself.
+    private static func write(_ jobs: [any Job], on connection: SQLiteConnection) {
+        guard jobs.count > 1 else { return jobs.forEach { writeAlone($0, on: connection) } }
+        do {
+            let faults = try commit(jobs, on: connection)
+            for (job, fault) in zip(jobs, faults) { job.finish(fault) }
+        } catch {
+            // All of it was undone, by the fault of one or for want of room: each for itself.
+            rollBack(connection)
+            jobs.forEach { writeAlone($0, on: connection) }
+        }
+    }
+
+    /// One commit for all; gives what each threw. Throws when nothing holds.
+    private static func commit(
+        _ jobs: [any Job], on connection: SQLiteConnection
+    ) throws(DatabaseFault) -> [DatabaseFault?] {
+        _ = try connection.run("BEGIN IMMEDIATE", [])
+        var faults: [DatabaseFault?] = []
+        faults.reserveCapacity(jobs.count)
+        for job in jobs {
+            _ = try connection.run("SAVEPOINT job", [])
+            do {
+                try SQLiteTransaction.run(job, on: connection)
+                faults.append(nil)
+            } catch {
+                guard !connection.isOutsideTransaction else { throw error }
+                _ = try connection.run("ROLLBACK TO job", [])
+                faults.append(error)
+            }
+            _ = try connection.run("RELEASE job", [])
+        }
+        _ = try connection.run("COMMIT", [])
+        return faults
+    }
+
+    private static func writeAlone(_ job: any Job, on connection: SQLiteConnection) {
+        do {
+            _ = try connection.run("BEGIN IMMEDIATE", [])
+            try SQLiteTransaction.run(job, on: connection)
+            _ = try connection.run("COMMIT", [])
+        } catch {
+            rollBack(connection)
+            return job.finish(error)
+        }
+        job.finish(nil)
+    }
+
+    private static func rollBack(_ connection: SQLiteConnection) {
+        guard !connection.isOutsideTransaction else { return }
+        _ = try? connection.run("ROLLBACK", [])
+    }
+}

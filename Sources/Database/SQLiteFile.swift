@@ -1,0 +1,61 @@
+import Glibc
+import Posix
+
+/// The file of a SQLite database, and who may touch it.
+enum SQLiteFile {
+    /// "Sgnt": in the file's header, it tells ours from another program's.
+    static let application: Int32 = 0x5367_6e74
+
+    /// Makes the file where it is missing. Throws if it, or the directory it is in, is another's or
+    /// lets others in.
+    static func prepare(_ path: String) throws(DatabaseFault) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard path.hasPrefix("/"), parts.count > 1, !path.utf8.contains(0) else {
+            throw .broken("\(path) is no absolute path of a file in a directory")
+        }
+        let directory = "/" + parts.dropLast().joined(separator: "/")
+        guard let look = FileLook(directory, following: true), look.kind == .directory else {
+            throw .unavailable("\(directory) is no directory")
+        }
+        guard look.owner == 0 || look.owner == effectiveUID(), look.permissions & 0o022 == 0 else {
+            throw .broken("\(directory) belongs to another or others may write to it")
+        }
+        // SQLite gives the files beside it the same mode.
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let number = unsafe open(path, flags, 0o600)
+        guard number >= 0 else {
+            let code = errno
+            throw code == ENOSPC || code == EDQUOT
+                ? .full : .unavailable("\(path) cannot be opened: error \(code)")
+        }
+        let file = Descriptor(adopting: number)
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == effectiveUID(), status.st_nlink == 1
+        else {
+            throw .broken("\(path) is no file of this program's account alone")
+        }
+        guard status.st_mode & 0o077 == 0 || fchmod(file.number, 0o600) == 0 else {
+            throw .broken("\(path) can be read by others: error \(errno)")
+        }
+    }
+
+    /// Marks an empty database as ours; refuses another's.
+    static func claim(_ connection: SQLiteConnection) throws(DatabaseFault) {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(DatabaseFault) {
+            let found = try connection.run("PRAGMA application_id", []).first?.integer(0)
+            if found != Int64(application) {
+                let tables = try connection.run("SELECT COUNT(*) FROM sqlite_schema", [])
+                guard found == 0, try tables.first?.integer(0) == 0 else {
+                    throw .broken("the file is another program's database")
+                }
+                try connection.execute("PRAGMA application_id = \(application)")
+            }
+            try connection.execute("COMMIT")
+        } catch {
+            try? connection.execute("ROLLBACK")
+            throw error
+        }
+    }
+}
