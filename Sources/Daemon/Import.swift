@@ -186,7 +186,7 @@ extension Service {
     }
 
     private func place(of template: Template, _ takeover: inout Takeover) async -> Place {
-        let fitting = await readers.fitting(template)
+        let fitting = await readers.found(for: template)
         guard let first = fitting.first else { return .nowhere(.noReader) }
         guard await readers.canUse(template, on: first.id) else { return .nowhere(.malformed) }
         guard template.isStoredOnReader || first.features.contains(.storage) else {
@@ -206,6 +206,7 @@ extension Service {
                 if contents.prints.contains(where: { $0.isSame(as: template) }) {
                     return .reader(reader, contents)
                 }
+            case .failure(.removed), .failure(.noReader): trouble = .nowhere(.noReader)
             case .failure(let fault):
                 trouble = .nowhere(.readerFailed, subject: Denial(of: fault).subject)
             }

@@ -142,6 +142,13 @@ final class ReaderPool {
         usable.filter { $0.driver == template.driver && $0.deviceID == template.deviceID }
     }
 
+    /// As `fitting`, but where there is none, and one may be back, readers are looked for anew.
+    func found(for template: Template) async -> [ReaderDescription] {
+        let known = fitting(template)
+        guard known.isEmpty, await readers.renew(after: .noReader) else { return known }
+        return fitting(template)
+    }
+
     /// Whether the reader's library can use a template on a reader; see `Readers.canUse`.
     func canUse(_ template: Template, on reader: String) -> Bool {
         readers.canUse(template, on: reader)

@@ -25,7 +25,8 @@ struct Login {
         // From here on the daemon may hold failures against the account, which a password lifts.
         try application.keep(login.account)
         let place = try Place(of: login, application, options)
-        pause(milliseconds: options.delayMilliseconds)
+        // Where the password is typed beside the touch, there is no greeter's field to wait for.
+        if place.terminal == nil { pause(milliseconds: options.delayMilliseconds) }
         repeat {
             do throws(Ending) {
                 try login.attempt(application, options, registration, place)

@@ -238,6 +238,52 @@ extension DaemonTests {
                 ])
         }
 
+        @Test("a reader that is unplugged as it is asked keeps none of the others back")
+        func unpluggedReader() throws {
+            let bench = try DaemonBench([.text, .storage])
+            try bench.keepOnReader("one")
+            try bench.fprintd.add("daemon", .text, .leftIndex)
+            try bench.fprintd.add("daemon", .storage, .rightIndex)
+            try bench.enrol(.bin, as: "three", on: DaemonBench.storageID)
+            let login = try bench.client()
+            try login.send(.login(.bin, tries: 1))
+            try login.wait(for: .touch)
+            try bench.storage.send(.keepAlive(true))
+            try bench.storage.send(.scan("three"))
+            #expect(try login.last().assertion != nil)
+            // For the next operation, which is the list of the import.
+            try bench.storage.send(.sleep(milliseconds: 1_000))
+            try bench.storage.send(.proceed)
+            let client = try bench.client()
+            try client.send(Self.request)
+            guard case .importedPrint(let first) = try client.next() else {
+                Issue.record("the print on the other reader comes first")
+                return
+            }
+            #expect(first.outcome == .imported)
+            try bench.unplug(bench.storage)
+            let rest = try bench.imported(by: client)
+            #expect(rest.outcomes == ["virtual_device_storage/0/7": .noReader])
+            #expect(rest.last.done == DoneAnswer(prints: 1, state: .valid))
+            #expect(try bench.status(of: .daemon).prints == 1)
+        }
+
+        @Test("a reader that was unplugged in use, and is back, is found by the next import")
+        func reader() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.keepOnReader("one")
+            try bench.fprintd.add("daemon", .storage, .rightIndex)
+            try bench.enrol(.bin, as: "three")
+            let login = try bench.client()
+            try login.send(.login(.bin, tries: 1))
+            try login.wait(for: .touch)
+            try bench.unplug(bench.storage)
+            #expect(try login.last().reason == .readerRemoved)
+            bench.plugIn(bench.storage)
+            #expect(
+                try bench.importPrints().outcomes == ["virtual_device_storage/0/7": .imported])
+        }
+
         @Test("leave a sound state wherever the daemon is killed over them")
         func killed() throws {
             let scratch = try Scratch()

@@ -87,6 +87,9 @@ struct StackVerdictTests {
                 "gdm-fingerprint": try example("gdm-fingerprint"),
                 "common-account": "", "common-session": "",
             ]) == [])
+        for name in ["lightdm", "lightdm-finger"] {
+            #expect(codes(["lightdm": try example(name)]) == [])
+        }
         #expect(codes(["passwd": try example("passwd")]) == [])
     }
 

@@ -173,6 +173,18 @@ struct PlaceTests {
         #expect(!long.hasVisit)
     }
 
+    @Test("delay= is passed over where the password is typed beside the touch")
+    func delayAtTerminal() throws {
+        let bench = try bench("delay=5000")
+        let begin = ContinuousClock.now
+        let terminal = try shell(bench, "sudo echo in-side")
+        let (visit, request) = try self.begin(bench)
+        try terminal.expect(PromptTests.or)
+        #expect(ContinuousClock.now - begin < .seconds(4))
+        try visit.send(.assertion(bench.proof(for: request)))
+        try terminal.expect("in-side\r")
+    }
+
     @Test("what declines without the daemon does so without the delay")
     func declineBeforeDelay() throws {
         let bench = try bench("delay=5000")

@@ -35,6 +35,8 @@ package enum Compatibility {
         case wrongPassword = "a wrong password is refused"
         case cancelled = "^C, or the program's own way to give up"
         case restored = "the terminal is as it was"
+        case stopped = "^Z and `fg`: asked anew"
+        case background = "in the background: no touch is asked for"
         case noReader = "no reader: the password, at once"
         case notEnrolled = "nothing enrolled: the password, at once"
         case lockedOut = "locked out: the password, at once"

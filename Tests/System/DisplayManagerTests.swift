@@ -166,4 +166,51 @@ struct DisplayManagerTests {
         }
         try expectSession()
     }
+
+    /// Has lightdm take pam/examples/lightdm-finger, with other words behind the module if so said.
+    private func putFingerFirst(_ options: String = "delay=500") throws {
+        let example = String(
+            decoding: try Layout.read("\(Layout.package)/pam/examples/lightdm-finger"),
+            as: UTF8.self)
+        #expect(example.contains("pam_signet.so timeout=10 delay=500\n"))
+        try stage.writeService(
+            "lightdm",
+            example.replacing("delay=500", with: options)
+                + "@include common-account\n@include common-session\n")
+    }
+
+    @Test("with pam/examples/lightdm-finger the reader is asked half a second after the name")
+    func fingerFirst() throws {
+        shows(.lightdm, .finger)
+        try putFingerFirst()
+        let begun = ContinuousClock.now
+        try `do`("user alice")
+        try screen.expect("info: \(SignetStage.invitation) (alice")
+        #expect(ContinuousClock.now - begun >= .milliseconds(500))
+        try signet.touch(Touch.alice)
+        try expectSession()
+        #expect(!screen.output.contains("hidden:"))
+    }
+
+    @Test("a name that is passed over meanwhile has asked for nothing, and the next one is asked")
+    func passedOver() throws {
+        shows(.lightdm, .cancelled)
+        try putFingerFirst("delay=5000 debug")
+        let begun = ContinuousClock.now
+        try `do`("user alice")
+        try stage.journal.expect("the module at work") { $0.message.contains("signet-module") }
+        try `do`("cancel")
+        try manager.expectLogged("Terminated with signal 15")
+        #expect(ContinuousClock.now - begun < .seconds(4))
+        try putFingerFirst()
+        try `do`("user bob")
+        try screen.expect("info: \(SignetStage.invitation) (bob")
+        try signet.touch(Touch.bob)
+        try screen.expect("authenticated: 0")
+        #expect(!screen.output.contains("(alice"))
+        #expect(
+            !stage.journal.entries.contains {
+                $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_ACCOUNT"] == "alice"
+            })
+    }
 }

@@ -88,4 +88,24 @@ struct FingerprintStackTests {
         try expectRefusal(worker())
         signet.resume()
     }
+
+    @Test("a worker that ends in the moment before the reader is asked has asked for nothing")
+    func left() throws {
+        let line = "/etc/pam.d/gdm-fingerprint"
+        try signet.shell("grep -q delay=500 \(line) && sed -i 's/=500/=5000 debug/' \(line)")
+        let begun = ContinuousClock.now
+        let worker = try worker()
+        try stage.journal.expect("the module at work") { $0.message.contains("signet-module") }
+        worker.signal(SIGTERM)
+        try worker.expectEnd()
+        #expect(ContinuousClock.now - begun < .seconds(4))
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+
+        try signet.shell("sed -i 's/=5000/=500/' \(line)")
+        let again = ContinuousClock.now
+        let next = try self.worker()
+        signet.touchBlindly(Touch.alice) { next.ended != nil }
+        #expect(try next.expectEnd().succeeded)
+        #expect(ContinuousClock.now - again >= .milliseconds(500))
+    }
 }

@@ -31,6 +31,9 @@ struct LightDM {
         }
     }
 
+    /// Waits until lightdm itself logs this.
+    func expectLogged(_ text: String) throws { try manager.expectError(text) }
+
     private static func configure(_ signet: SignetStage, _ seat: String) throws {
         let stage = signet.stage
         try signet.shell(

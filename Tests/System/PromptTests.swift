@@ -71,25 +71,6 @@ struct PromptTests {
         try expectSoundShell(terminal)
     }
 
-    @Test("^Z stops the program, and fg asks for a touch again", arguments: ["sudo id -un", "su"])
-    func suspend(program: String) throws {
-        let isSudo = program != "su"
-        let terminal = try shell(running: isSudo ? program : "su bob -c 'id -un'")
-        try terminal.control(.z)
-        try terminal.expect("Stopped")
-        try terminal.expect(Self.prompt)
-        // Nobody awaits a finger meanwhile: one that was meant for nothing opens nothing.
-        try signet.expectDenial("cancelled")
-        try terminal.sendLine("stty -a | grep -c -- ' echo '")
-        try terminal.expect("1\r\n")
-        try terminal.sendLine("fg")
-        try terminal.expectInvitation()
-        try signet.touch(isSudo ? Touch.alice : Touch.bob)
-        try terminal.expect(isSudo ? "root\r\n" : "bob\r\n")
-        try terminal.expect(Self.prompt)
-        try expectSoundShell(terminal)
-    }
-
     @Test("a hang-up ends the program, and the daemon asks for no finger any more")
     func hangUp() throws {
         let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
@@ -125,19 +106,6 @@ struct PromptTests {
         try terminal.expect("echo clean\r\nclean\r\n")
         #expect(!terminal.transcript.contains("touch /tmp/typed"))
         #expect(throws: TestFault.self) { try stage.read("/tmp/typed") }
-    }
-
-    @Test("in the background nobody is asked for a touch")
-    func background() throws {
-        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
-        try terminal.expect(Self.prompt)
-        try terminal.sendLine("sudo id -un &")
-        try terminal.expect("[1] ")
-        try terminal.sendLine("wait; echo waited")
-        try terminal.expect("waited")
-        #expect(!terminal.transcript.contains("reader"))
-        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
-        terminal.hangUp()
     }
 }
 

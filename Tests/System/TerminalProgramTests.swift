@@ -69,6 +69,10 @@ enum TerminalProgram: CaseIterable, Sendable {
 
     /// Whether it leads to a shell, which then is to be left.
     var opensShell: Bool { self != .sudo }
+
+    /// How a shell is told to run it, and what that shows when it is ready.
+    var line: String { command.words.joined(separator: " ") }
+    var shellPrompt: String { self == .login ? "root@stage# " : "alice@stage$ " }
 }
 
 /// Debian's own programs and stacks, all by the same steps.
@@ -189,6 +193,84 @@ struct TerminalProgramTests {
         #expect(mode.echoes && mode.isCanonical && mode.makesSignals)
         #expect(!terminal.transcript.contains(program.welcome))
         try signet.expectDenial("cancelled")
+    }
+
+    /// A shell with job control, which is given the program as a line.
+    private func shell(running program: TerminalProgram, _ end: String = "") throws -> Terminal {
+        let terminal = try stage.terminal(["bash", "-i"], as: program.command.by)
+        try terminal.expect(program.shellPrompt)
+        try terminal.sendLine(program.line + end)
+        return terminal
+    }
+
+    /// Waits until the person is in, leaves, and has the shell show that its terminal is sound.
+    private func expectWelcome(_ program: TerminalProgram, thenShell terminal: Terminal) throws {
+        try terminal.expect(program.welcome)
+        if program.opensShell { try terminal.sendLine("exit 0") }
+        try terminal.expect(program.shellPrompt)
+        try terminal.sendLine("stty -a | tr ' ;' '\\n' | grep -xE -- '-?(echo|icanon|isig)'")
+        try terminal.expect("isig\r\nicanon\r\necho\r\n")
+        try terminal.sendLine("exit 0")
+        #expect(try terminal.expectEnd() == .exited(0))
+        #expect(!terminal.transcript.contains(program.person.account.password))
+    }
+
+    @Test(
+        "^Z stops it, and fg asks anew, for the touch or the password",
+        arguments: TerminalProgram.allCases, [true, false])
+    func stopped(program: TerminalProgram, isTouch: Bool) throws {
+        shows(program.column, .stopped)
+        let terminal = try shell(running: program)
+        try terminal.expectInvitation()
+        try terminal.send("half a passw")
+        try terminal.control(.z)
+        try terminal.expect("Stopped")
+        try terminal.expect(program.shellPrompt)
+        // Nobody awaits a finger meanwhile: one that was meant for nothing opens nothing.
+        try signet.expectDenial("cancelled")
+        #expect(!terminal.transcript.contains(program.welcome))
+        try terminal.sendLine("fg")
+        try terminal.expectInvitation()
+        if isTouch {
+            try signet.touch(program.person.finger)
+        } else {
+            try terminal.sendLine(program.person.account.password)
+        }
+        try expectWelcome(program, thenShell: terminal)
+    }
+
+    @Test(
+        "in the background it asks for no touch, and is done with that at once",
+        arguments: TerminalProgram.allCases)
+    func background(program: TerminalProgram) throws {
+        shows(program.column, .background)
+        let begun = ContinuousClock.now
+        // It stops where it wants the terminal, which tells that the module is done. In one line: while
+        // the shell edits one, the terminal is set for that, and no password is read.
+        let terminal = try shell(running: program, " & wait; jobs")
+        try terminal.expect("[1] ")
+        try terminal.expect("Stopped")
+        #expect(ContinuousClock.now - begun < .seconds(5))
+        #expect(!terminal.transcript.contains("reader"))
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        try terminal.sendLine("fg")
+        switch program {
+        case .sudo, .sudoLogin:
+            // Its own way, with any stack, with a prompt that it was kept from showing.
+            try terminal.expect("sudo: a password is required")
+            try terminal.expect(program.shellPrompt)
+            try terminal.sendLine(program.line)
+            try terminal.expectInvitation()
+            try signet.touch(program.person.finger)
+        case .su, .suLogin:
+            try terminal.expect(program.prompt)
+            try terminal.sendLine(program.person.account.password)
+        case .login:
+            // It was stopped before it asked PAM.
+            try terminal.expectInvitation()
+            try signet.touch(program.person.finger)
+        }
+        try expectWelcome(program, thenShell: terminal)
     }
 
     @Test("without a reader the password is asked for", arguments: TerminalProgram.allCases)

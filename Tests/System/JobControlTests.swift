@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+import Wire
+
+/// Beside sudo, su and login as Debian has them (TerminalProgramTests): what is no row of the table.
+@Suite("a job that asks for a touch", .timeLimit(.minutes(5)))
+struct JobControlTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+    private static let prompt = "alice@stage$ "
+
+    init() throws {
+        signet = try SignetStage.inhabited(options: "background=refuse")
+    }
+
+    /// Alice's shell, which has job control and is given a line.
+    private func shell(_ line: String) throws -> Terminal {
+        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        try terminal.expect(Self.prompt)
+        try terminal.sendLine(line)
+        return terminal
+    }
+
+    /// Presses ^Z where a touch is awaited, and waits for the shell.
+    private func stop(_ terminal: Terminal) throws {
+        try terminal.expectInvitation()
+        try terminal.control(.z)
+        try terminal.expect("Stopped")
+        try terminal.expect(Self.prompt)
+        try signet.expectDenial("cancelled")
+    }
+
+    private func expectSoundShell(_ terminal: Terminal) throws {
+        try terminal.expect(Self.prompt)
+        try terminal.sendLine("stty -a | tr ' ;' '\\n' | grep -xE -- '-?(echo|icanon|isig)'")
+        try terminal.expect("isig\r\nicanon\r\necho\r\n")
+        try terminal.sendLine("exit 0")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("that any program is, stops at ^Z and asks anew at fg", arguments: [true, false])
+    func stopped(isTouch: Bool) throws {
+        let terminal = try shell(Asking.pamtester.line.command)
+        for _ in 0..<2 {
+            try stop(terminal)
+            try terminal.sendLine("fg")
+        }
+        try terminal.expectInvitation()
+        if isTouch {
+            try signet.touch(Touch.alice)
+        } else {
+            try terminal.sendLine(Stage.alice.password)
+        }
+        try terminal.expect(Asking.pamtester.line.inside)
+        try expectSoundShell(terminal)
+    }
+
+    @Test(
+        "and is sent to the background after ^Z gets no touch any more",
+        arguments: [Asking.sudo, .su, .pamtester])
+    func sentAway(program: Asking) throws {
+        let terminal = try shell(program.line.command)
+        try stop(terminal)
+        // In one line: while the shell edits one, the terminal is set for that, and no password is read.
+        try terminal.sendLine("bg; wait; jobs")
+        try terminal.expect(" &\r\n")
+        try terminal.expect("Stopped")
+        let requests = stage.journal.entries.count { $0["SIGNET_VERB"] == "authenticate" }
+        #expect(requests == 1)
+        try terminal.sendLine("fg")
+        try expectPassword(program, on: terminal)
+        try expectSoundShell(terminal)
+    }
+
+    @Test("that any program is, is asked for no touch in the background if the line says so")
+    func background() throws {
+        let terminal = try shell(Asking.pamtester.line.command + " & wait; jobs")
+        try terminal.expect("Stopped")
+        #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
+        try terminal.sendLine("fg")
+        try expectPassword(.pamtester, on: terminal)
+        #expect(!terminal.transcript.contains("reader"))
+        try expectSoundShell(terminal)
+    }
+
+    /// The module has declined, and the program asks as it would without it.
+    private func expectPassword(_ program: Asking, on terminal: Terminal) throws {
+        if program == .sudo {
+            // sudo's own way, with any stack, with a prompt that it was kept from showing.
+            try terminal.expect("sudo: a password is required")
+            return
+        }
+        try terminal.expect("Password: ")
+        try terminal.sendLine(program.owner.account.password)
+        try terminal.expect(program.line.inside)
+    }
+
+    @Test("^Z with no shell behind it, as at a console's login, stops nothing and asks anew")
+    func withoutShell() throws {
+        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        try terminal.expectInvitation()
+        try terminal.send("half a passw")
+        try terminal.control(.z)
+        try signet.expectDenial("cancelled")
+        try terminal.expectInvitation()
+        try signet.touch(Touch.alice)
+        try terminal.expect(Asking.login.line.inside)
+        try terminal.sendLine("exit 0")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+}
