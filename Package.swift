@@ -175,6 +175,9 @@ let package = Package(
                 "Wire",
             ],
             path: "Benchmarks/Bench", swiftSettings: common),
+        .executableTarget(
+            name: "database-writer", dependencies: ["Database"], path: "Tests/DatabaseWriter",
+            swiftSettings: common),
         // In C: Signet's own half of the bus offers nothing there.
         .executableTarget(
             name: "mock-logind", dependencies: ["CFprint"], path: "Tests/MockLogind"),
@@ -255,7 +258,8 @@ let package = Package(
             name: "HTTPTests", dependencies: ["HTTP", "HTTPClient", "Posix", "TestSupport"],
             path: "Tests/HTTP", swiftSettings: common),
         .testTarget(
-            name: "DatabaseTests", dependencies: ["Database", "Posix", "TestSupport"],
+            name: "DatabaseTests",
+            dependencies: ["Database", "Posix", "TestSupport", "database-writer"],
             path: "Tests/Database", swiftSettings: common),
         .testTarget(
             name: "ServerTests",

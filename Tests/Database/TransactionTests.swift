@@ -6,7 +6,8 @@ import Testing
 struct TransactionTests {
     private static let sample = DatabaseFault.broken("the body's own")
 
-    @Test("whose body throws changes nothing, and those beside it hold",
+    @Test(
+        "whose body throws changes nothing, and those beside it hold",
         arguments: Backend.allCases)
     func rollback(backend: Backend) async throws {
         try await backend.make().use(things) { database in
@@ -31,7 +32,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("changes nothing after a statement failed, even if its body goes on",
+    @Test(
+        "changes nothing after a statement failed, even if its body goes on",
         arguments: Backend.allCases)
     func swallowed(backend: Backend) async throws {
         try await backend.make().use(things) { database in
@@ -80,7 +82,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("sees no double of what is unique, and is told so without a fault",
+    @Test(
+        "sees no double of what is unique, and is told so without a fault",
         arguments: Backend.allCases)
     func unique(backend: Backend) async throws {
         try await backend.make().use(things) { database in
@@ -121,7 +124,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("that reads sees all that was committed before it, and one state",
+    @Test(
+        "that reads sees all that was committed before it, and one state",
         arguments: Backend.allCases)
     func snapshot(backend: Backend) async throws {
         try await backend.make().use(things) { database in
