@@ -6,6 +6,9 @@ final class Rendezvous: Sendable {
     private let arrived = Mutex(0)
     private let second = DispatchSemaphore(value: 0)
 
+    /// How often somebody came.
+    var meetings: Int { arrived.withLock { $0 } }
+
     func meet() {
         let number = arrived.withLock { arrived in
             arrived += 1
