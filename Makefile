@@ -193,7 +193,11 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 			systemctl try-restart signetd.service; \
 		fi; \
 		if aa-enabled --quiet 2> /dev/null; then apparmor_parser -r -T -W /etc/apparmor.d/signetd; fi; \
-		echo "next: systemctl enable --now signetd.socket; signet enroll; pam-auth-update"; \
+		PATH=$$PATH:/usr/sbin:/sbin; \
+		stacks="a line of $(DOCDIR)/examples in /etc/pam.d"; \
+		if command -v pam-auth-update > /dev/null; then stacks='pam-auth-update --enable signet'; \
+		elif command -v authselect > /dev/null; then stacks='authselect select signet with-signet'; fi; \
+		echo "next: systemctl enable --now signetd.socket; signet enroll; $$stacks"; \
 	fi
 
 # The profile leaves common-auth before the module goes. State in /var/lib/signet stays. Fedora has

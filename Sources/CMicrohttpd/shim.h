@@ -1,7 +1,39 @@
-// libmicrohttpd: HTTP/1.1 with TLS by GnuTLS.
+// libmicrohttpd: HTTP/1.1 with TLS by GnuTLS. MHD_get_connection_info is variadic, so each answer
+// has a line of its own; a va_list is taken by C alone, so the logger fills its line here.
 #ifndef SIGNET_CMICROHTTPD_H
 #define SIGNET_CMICROHTTPD_H
 
 #include <microhttpd.h>
+#include <stdint.h>
+#include <stdio.h>
+
+static inline int signet_mhd_descriptor(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+static inline const struct sockaddr *signet_mhd_address(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : 0;
+}
+
+static inline void *signet_mhd_context(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : 0;
+}
+
+// Written in Swift: what the library reports, its form and its text.
+void signet_mhd_report(void *context, const char *format, const char *line);
+
+static inline void signet_mhd_log(void *context, const char *format, va_list arguments) {
+    char line[512];
+    vsnprintf(line, sizeof line, format, arguments);
+    signet_mhd_report(context, format, line);
+}
+
+static inline intptr_t signet_mhd_logger(void) { return (intptr_t)&signet_mhd_log; }
 
 #endif

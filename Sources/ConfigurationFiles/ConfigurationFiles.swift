@@ -6,7 +6,9 @@ package enum ConfigurationFiles {
     /// The file, then its drop-ins in the order of their names; a missing file is no fault.
     ///
     /// A file that others than root may write is refused like one with a mistake in it.
-    package static func load(_ file: String) throws(ConfigurationFault) -> Configuration {
+    package static func load(
+        _ file: String, _ table: [Setting] = Settings.all
+    ) throws(ConfigurationFault) -> Configuration {
         var texts: [(name: String, text: [UInt8])] = []
         for path in [file] + (try dropIns(file + ".d")) {
             do throws(FileFault) {
@@ -17,7 +19,7 @@ package enum ConfigurationFiles {
                 throw ConfigurationFault(file: path, line: 0, problem: error.description)
             }
         }
-        return try Configuration(files: texts)
+        return try Configuration(table, files: texts)
     }
 
     private static func dropIns(_ path: String) throws(ConfigurationFault) -> [String] {

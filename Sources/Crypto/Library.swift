@@ -10,6 +10,7 @@ import COpenSSL
     let sha256: OpaquePointer
     let aes256gcm: OpaquePointer
     let hkdf: OpaquePointer
+    let hmac: OpaquePointer
 
     private static let shared = Library()
 
@@ -29,12 +30,14 @@ import COpenSSL
             unsafe OSSL_PROVIDER_load(context, "default") != nil,
             let sha256 = unsafe EVP_MD_fetch(context, "SHA256", nil),
             let aes256gcm = unsafe EVP_CIPHER_fetch(context, "AES-256-GCM", nil),
-            let hkdf = unsafe EVP_KDF_fetch(context, "HKDF", nil)
+            let hkdf = unsafe EVP_KDF_fetch(context, "HKDF", nil),
+            let hmac = unsafe EVP_MAC_fetch(context, "HMAC", nil)
         else { return nil }
         unsafe self.context = context
         unsafe self.sha256 = sha256
         unsafe self.aes256gcm = aes256gcm
         unsafe self.hkdf = hkdf
+        unsafe self.hmac = hmac
     }
 }
 

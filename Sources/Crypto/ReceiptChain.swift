@@ -100,11 +100,8 @@ package struct ReceiptChain {
     private mutating func fits(
         _ signature: SSHSignature, _ statement: [UInt8]
     ) throws(ChainFault) -> Bool {
-        let signed = SSHSignature.signedData(
-            namespace: signature.namespace, messageDigest: try digest(statement))
-        guard let numbers = P256Signature(r: signature.r, s: signature.s) else { return false }
         do throws(CryptoFault) {
-            return try key(signature.publicKey.point).verifies(numbers, message: signed)
+            return try key(signature.publicKey.point).verifies(signature, of: statement)
         } catch { throw .crypto(error) }
     }
 

@@ -16,7 +16,7 @@ extension Service {
         _ account: Account, keyring: Bool? = nil, _ password: VerifiedPassword?,
         _ client: any Client
     ) async -> Answer {
-        let answer = await vouch(account, because: "enabled", client)
+        let answer = await vouch(account, because: "enabled", client).answer
         guard case .done(let issued) = answer else { return answer }
         return await answering(account) { () async throws(StoreFault) in
             var done = issued
@@ -34,7 +34,7 @@ extension Service {
     func vouch(
         _ account: Account, in vault: VaultKind? = nil, because reason: String,
         _ client: any Client
-    ) async -> Answer {
+    ) async -> Vouching {
         let ruling: Ruling<OwnStorage> = reading(account) { () throws(StoreFault) in
             let enrolment = try kept(account)?.prints.enrolment()
             guard let enrolment, !enrolment.isEmpty else { return .deny(Denial(.notEnrolled)) }
@@ -42,7 +42,7 @@ extension Service {
         }
         let own: OwnStorage
         switch ruling {
-        case .deny(let denial): return .denial(denial)
+        case .deny(let denial): return Vouching(.denial(denial))
         case .allow(let found): own = found
         }
         guard await !listing(own).isEmpty else {
@@ -51,14 +51,14 @@ extension Service {
         let wish = TouchWish(
             account: account, asker: Asker("signet enable (\(account.name))"), tries: 1,
             timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
-        if let denial = await turnDenial(wish, client) { return .denial(denial) }
+        if let denial = await turnDenial(wish, client) { return Vouching(.denial(denial)) }
         defer { queue.leave() }
         await openTemplatesForListing()
         await tidyReaders()
         var listed: [ReaderContents] = []
         for reader in await listing(own) {
             switch await readers.list(reader.id) {
-            case .failure(let fault): return .denial(Denial(of: fault))
+            case .failure(let fault): return Vouching(.denial(Denial(of: fault)))
             case .success(let contents): listed.append(contents)
             }
         }
@@ -75,8 +75,9 @@ extension Service {
     private func issue(
         _ account: Account, listed: [ReaderContents], in vault: VaultKind?,
         because reason: String
-    ) async -> Answer {
-        await answering(account) { () async throws(StoreFault) in
+    ) async -> Vouching {
+        var haveFollowed = false
+        let answer = await answering(account) { () async throws(StoreFault) in
             guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
             let enrolment = try kept.prints.enrolment()
             guard !enrolment.isEmpty else { return .denial(Denial(.notEnrolled)) }
@@ -89,13 +90,14 @@ extension Service {
                         own: own.prints(on: contents.storage(of: [])), recorded: []))
             }
             let former = try credentialState(account, kept, enrolment)
-            try await issue(
+            haveFollowed = try await issue(
                 account, kept, enrolment,
                 covering: storage(
                     after: former.storage, now: own, removing: OwnStorage(), listed: covering,
                     isVouched: former.vault == nil), in: vault, because: reason)
             return .done(DoneAnswer(prints: enrolment.count, state: .valid))
         }
+        return Vouching(answer, haveFollowed: haveFollowed)
     }
 
     /// Destroys the credential; the fingers stay.
@@ -122,12 +124,14 @@ extension Service {
 
     /// Issues a credential for these fingers in the place of any older one: in the vault that is
     /// wanted, else where the older one was. It covers `storage` of what readers keep. Where `change`
-    /// leads to these fingers, both happen at once or not at all.
+    /// leads to these fingers, both happen at once or not at all. False where the prints did not
+    /// follow into the credential's vault.
+    @discardableResult
     func issue(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
         with change: PrintChange? = nil, covering storage: [ReaderStorage],
         in wanted: VaultKind? = nil, because reason: String
-    ) async throws(StoreFault) {
+    ) async throws(StoreFault) -> Bool {
         let draft = try kept.credential.draft(enrolment, covering: storage)
         let former = try kept.credential.state()
         let kind: VaultKind
@@ -151,7 +155,7 @@ extension Service {
         journal.credential(of: account, "issued", because: reason)
         // What the account keeps goes where its credential is: the other vault may be given up.
         await reseal(kept, from: enrolment.state, to: enrolment.state, by: kind)
-        await moveTemplates(of: account, kept, to: kind)
+        return await moveTemplates(of: account, kept, to: kind)
     }
 
     /// Runs what takes time and reads or writes the disk; a fault is recorded and becomes a denial.
@@ -174,6 +178,18 @@ extension Service {
         } catch {
             return .denial(denial(for: error, account))
         }
+    }
+}
+
+/// What came of vouching for fingers.
+struct Vouching {
+    let answer: Answer
+    /// Whether a credential was issued, and the prints lie sealed in its vault.
+    let haveFollowed: Bool
+
+    init(_ answer: Answer, haveFollowed: Bool = false) {
+        self.answer = answer
+        self.haveFollowed = haveFollowed
     }
 }
 

@@ -65,7 +65,6 @@ extension Service {
 
     /// Brings an account's prints to where its credential is: the other vault may be given up. What
     /// fails is told, and stays as it was; false then.
-    @discardableResult
     func moveTemplates(
         of account: Account, _ kept: AccountState, to vault: VaultKind
     ) async -> Bool {

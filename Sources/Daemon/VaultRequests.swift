@@ -21,18 +21,15 @@ extension Service {
     func migrate(_ account: Account, to name: Bytes, _ client: any Client) async -> Answer {
         guard let kind = VaultKind.allCases.first(where: { $0.name == name })
         else { return .denial(Denial(.badRequest)) }
-        let answer = await vouch(
+        let vouching = await vouch(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
-        guard case .done = answer else { return answer }
+        guard case .done = vouching.answer else { return vouching.answer }
         await moveKeyring(account, to: kind)
-        return await answering(account) { () async throws(StoreFault) in
-            // They went along, unless something failed: nobody shall give up a vault that has them.
-            guard let kept = try kept(account), await moveTemplates(of: account, kept, to: kind)
-            else {
-                return .denial(Denial(.storage, subject: Detail.printsNotMoved.bytes))
-            }
-            return answer
+        // Nobody shall give up a vault that still has the prints.
+        guard vouching.haveFollowed else {
+            return .denial(Denial(.storage, subject: Detail.printsNotMoved.bytes))
         }
+        return vouching.answer
     }
 
     /// Takes the TPM as it is now for the one that keys are made in.

@@ -26,14 +26,20 @@ package struct Configuration: Sendable {
     /// The longest file in bytes.
     package static let maximumFileLength = 65_536
 
+    private let table: [Setting]
     private var values: [String: SettingValue] = [:]
     private var origins: [String: String] = [:]
 
-    /// The defaults.
-    package init() {}
+    /// The defaults of a program's table of settings.
+    package init(_ table: [Setting] = Settings.all) {
+        self.table = table
+    }
 
     /// The defaults, overridden by files in order; the last one that names a key decides.
-    package init(files: [(name: String, text: [UInt8])]) throws(ConfigurationFault) {
+    package init(
+        _ table: [Setting] = Settings.all, files: [(name: String, text: [UInt8])]
+    ) throws(ConfigurationFault) {
+        self.table = table
         for file in files { try read(file.name, file.text) }
     }
 
@@ -80,7 +86,7 @@ package struct Configuration: Sendable {
         }
         if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { return }
         if line.hasPrefix("[") {
-            section = try Configuration.sectionName(line)
+            section = try sectionName(line)
             return
         }
         guard let equals = line.firstIndex(of: "=") else {
@@ -88,7 +94,7 @@ package struct Configuration: Sendable {
         }
         guard let section else { throw LineProblem(text: "a key before the first [section]") }
         let key = line[..<equals].trimmingSpaces
-        guard let setting = Settings.all.first(where: { $0.section == section && $0.key == key })
+        guard let setting = table.first(where: { $0.section == section && $0.key == key })
         else { throw LineProblem(text: "unknown key '\(key)' in [\(section)]") }
         guard seen.insert(setting.name).inserted else {
             throw LineProblem(text: "'\(key)' is set twice in this file")
@@ -102,10 +108,10 @@ package struct Configuration: Sendable {
         origins[setting.name] = place
     }
 
-    private static func sectionName(_ line: String) throws(LineProblem) -> String {
+    private func sectionName(_ line: String) throws(LineProblem) -> String {
         guard line.hasSuffix("]") else { throw LineProblem(text: "']' is missing") }
         let name = line.dropFirst().dropLast().trimmingSpaces
-        guard Settings.all.contains(where: { $0.section == name }) else {
+        guard table.contains(where: { $0.section == name }) else {
             throw LineProblem(text: "unknown section [\(name)]")
         }
         return name

@@ -1,10 +1,12 @@
 /// What a signature is for: a signature for one use is never good for another.
-package enum SignatureNamespace: Sendable {
+package enum SignatureNamespace: CaseIterable, Sendable {
     case login
     case secret
     case request
     case operation
     case file
+    case registration
+    case verdict
 
     /// As it stands in the signature.
     package var bytes: [UInt8] {
@@ -14,6 +16,8 @@ package enum SignatureNamespace: Sendable {
         case .request: StaticString("request@signet").bytes
         case .operation: StaticString("operation@signet").bytes
         case .file: StaticString("file@signet").bytes
+        case .registration: StaticString("registration@signet").bytes
+        case .verdict: StaticString("verdict@signet").bytes
         }
     }
 }

@@ -75,7 +75,7 @@ package struct Statement: Equatable, Sendable {
         lines.put("enrolment", number: enrolment)
         lines.put("counter", number: counter)
         lines.put("previous", Base64.encode(previous, .url))
-        lines.put("issued", issued.text)
+        lines.put("issued", issued)
         return lines.text
     }
 
@@ -97,10 +97,7 @@ package struct Statement: Equatable, Sendable {
         enrolment = try lines.number("enrolment")
         counter = try lines.number("counter")
         previous = try lines.base64("previous", count: 32)
-        guard let issued = Instant(text: try lines.value("issued", cap: 20)) else {
-            throw .malformed
-        }
-        self.issued = issued
+        issued = try lines.instant("issued")
         try lines.end()
     }
 }

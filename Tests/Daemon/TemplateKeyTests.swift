@@ -214,6 +214,22 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
 
+        @Test("where they cannot follow the credential it says so, and the next try moves them")
+        func leftBehind() throws {
+            let bench = try DaemonBench.onTPM(tpm.tcti, kind: "file")
+            // The daemon has the directory open, and can keep nothing in it any more.
+            #expect(unsafe rmdir(bench.state + "/private/template-keys") == 0)
+            let request = Request.migrate(account: Self.name, vault: Bytes("tpm".utf8))
+            let answer = try bench.ask(request)
+            #expect(answer.reason == .storage, "\(answer)")
+            #expect(try !isUnderTPM(bench))
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            try bench.restart()
+            try migrate(bench, to: "tpm")
+            #expect(try isUnderTPM(bench))
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
         @Test("a TPM that is trusted anew while a finger is enrolled ends the enrolment of none")
         func trustedMeanwhile() throws {
             let bench = try bench(on: .storage)

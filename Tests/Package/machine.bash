@@ -112,5 +112,5 @@ run() {
 
 # touch_reader FINGER: puts a finger on the reader, as soon as that is open.
 touch_reader() {
-    build/testbench touch "$root/run/readers/storage" "$1" || failed "nobody asks for a touch"
+    build/testbench touch "$root/run/readers/reader" "$1" || failed "nobody asks for a touch"
 }

@@ -14,9 +14,13 @@ package enum Compatibility {
         case passwd
         case cron
         case sudoInCron = "sudo in cron"
+        case at
         case pkexec
         case i3lock
+        case xsecurelock
         case lightdm
+        case greeter = "lightdm-greeter"
+        case autologin = "lightdm-autologin"
         case gdm = "gdm-fingerprint"
         case systemdUser = "systemd-user"
     }
@@ -71,10 +75,11 @@ package enum Compatibility {
         case .sudoOverSSH:
             return [.password, .wrongPassword, .remote, .restored, .daemonDown, .daemonSilent]
         case .passwd: return [.password, .wrongPassword, .daemonDown, .daemonSilent]
-        case .cron, .systemdUser: return [.unattended, .daemonDown, .daemonSilent]
+        case .cron, .at, .greeter, .autologin, .systemdUser:
+            return [.unattended, .daemonDown, .daemonSilent]
         case .sudoInCron: return [.unattended]
         case .pkexec: return finger.union([.restored, .together])
-        case .i3lock: return finger.subtracting([.cancelled])
+        case .i3lock, .xsecurelock: return finger.subtracting([.cancelled])
         case .lightdm: return finger
         case .gdm:
             return [

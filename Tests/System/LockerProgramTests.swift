@@ -8,46 +8,23 @@ import Wire
 struct LockerProgramTests {
     private let signet: SignetStage
     private var stage: Stage { signet.stage }
-    private let server: TestSupport.Program
-    /// Where nobody's own X server is looked for.
-    private let display = ":4242"
+    private let screen: Screen
 
     init() throws {
         signet = try SignetStage.debian()
-        let stage = signet.stage
         let example = "\(Layout.package)/pam/examples/i3lock"
-        try stage.install(example, at: "/etc/pam.d/i3lock", mode: 0o644)
-        try signet.shell("install -d -m 1777 /tmp/.X11-unix")
-        // No abstract socket: that one would be the machine's.
-        server = try stage.start(
-            ["Xvfb", display, "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "local", "-ac"])
-        try server.expect("\n", within: .seconds(20))
+        try signet.stage.install(example, at: "/etc/pam.d/i3lock", mode: 0o644)
+        screen = try Screen(on: signet)
     }
 
     /// Locks alice's screen; a change of the module's options counts from then on.
     private func lock(options: String = "timeout=10 max-tries=1") throws -> TestSupport.Program {
         try signet.shell("sed -i 's/timeout=10/\(options)/' /etc/pam.d/i3lock")
         let locker = try stage.start(
-            ["i3lock", "--nofork"], as: Stage.alice, environment: ["DISPLAY": display])
+            ["i3lock", "--nofork"], as: Stage.alice, environment: Screen.environment)
         // It takes the keyboard when its window is there.
-        try stage.run(
-            ["xdotool", "search", "--sync", "--onlyvisible", "--name", "i3lock"],
-            as: Stage.alice, environment: ["DISPLAY": display])
+        try screen.expectWindow("i3lock")
         return locker
-    }
-
-    /// Presses keys as a person does, by the names that X has for them.
-    private func press(_ keys: String...) throws {
-        try stage.run(
-            ["xdotool", "key", "--delay", "0"] + keys, as: Stage.alice,
-            environment: ["DISPLAY": display])
-    }
-
-    private func type(_ password: String) throws {
-        try stage.run(
-            ["xdotool", "type", "--delay", "0", password], as: Stage.alice,
-            environment: ["DISPLAY": display])
-        try press("Return")
     }
 
     private func expectUnlocked(_ locker: TestSupport.Program) throws {
@@ -60,7 +37,7 @@ struct LockerProgramTests {
         let locker = try lock()
         // A key that comes before i3lock has the keyboard is lost; one too many does nothing.
         signet.touchBlindly(Touch.alice) {
-            if locker.ended == nil { try? press("Return") }
+            if locker.ended == nil { try? screen.press("Return") }
             return locker.ended != nil
         }
         try expectUnlocked(locker)
@@ -75,7 +52,7 @@ struct LockerProgramTests {
     func password() throws {
         shows(.i3lock, .password)
         let locker = try lock()
-        try type(Stage.alice.password)
+        try screen.type(Stage.alice.password)
         try expectUnlocked(locker)
         #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
@@ -86,11 +63,11 @@ struct LockerProgramTests {
     func fingerThenPassword(stranger: String) throws {
         shows(.i3lock, .wrongFinger, .fingerThenPassword)
         let locker = try lock()
-        try press("Return")
+        try screen.press("Return")
         signet.touchBlindly(stranger) { signet.hasDenied("noMatch") }
         try signet.expectDenial("noMatch")
         #expect(locker.ended == nil)
-        try type(Stage.alice.password)
+        try screen.type(Stage.alice.password)
         try expectUnlocked(locker)
     }
 
@@ -98,13 +75,13 @@ struct LockerProgramTests {
     func wrongPassword() throws {
         shows(.i3lock, .wrongPassword)
         let locker = try lock(options: "timeout=4")
-        try type(Stage.bob.password)
+        try screen.type(Stage.bob.password)
         // Whether the daemon's time is over first, or the module's.
         try stage.journal.expect("a denial") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "deny"
         }
         #expect(locker.ended == nil)
-        try press("Return")
+        try screen.press("Return")
         signet.touchBlindly(Touch.alice) { locker.ended != nil }
         try expectUnlocked(locker)
     }
@@ -112,12 +89,12 @@ struct LockerProgramTests {
     /// Presses Return alone, which leads nowhere, and then gives the password.
     private func passByPassword() throws {
         let locker = try lock()
-        try press("Return")
+        try screen.press("Return")
         try stage.journal.expect("the refusal of no password") {
             $0["SYSLOG_IDENTIFIER"] == "i3lock" && $0.message.contains("authentication failure")
         }
         #expect(locker.ended == nil)
-        try type(Stage.alice.password)
+        try screen.type(Stage.alice.password)
         try expectUnlocked(locker)
     }
 

@@ -29,6 +29,27 @@ struct UnattendedTests {
         return said
     }
 
+    /// Has alice's at(1) take a line for now, and atd look once for what is due; gives what the
+    /// line said.
+    private func at(_ line: String) throws -> String {
+        // As the package's script makes them, and what it has at(1) run as.
+        try signet.shell(
+            """
+            install -d -o daemon -g daemon -m 1770 /var/spool/cron/atjobs /var/spool/cron/atspool
+            install -o daemon -g daemon -m 600 /dev/null /var/spool/cron/atjobs/.SEQ
+            mkfifo -m 666 /run/said
+            """)
+        try stage.write("/run/line", "(\(line)) >/run/said 2>&1\n")
+        try stage.run(["chmod", "644", "/run/line"])
+        let queued = try stage.run(["at", "-f", "/run/line", "now"], as: Stage.alice)
+        #expect(queued.succeeded, "\(queued)")
+        let reader = try stage.start(["cat", "/run/said"])
+        let atd = try stage.start(["atd", "-s"])
+        let said = try reader.expectEnd(within: .seconds(20)).output
+        try atd.expectEnd()
+        return said
+    }
+
     private var isAsked: Bool {
         stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" }
     }
@@ -43,6 +64,26 @@ struct UnattendedTests {
         #expect(try cron("id -un") == "alice\n")
         #expect(!isAsked)
         signet.resume()
+    }
+
+    @Test(
+        "atd runs alice's job without asking anybody",
+        arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent])
+    func at(case: Compatibility.Case) throws {
+        shows(.at, `case`)
+        if `case` == .daemonSilent { signet.suspend() }
+        if `case` == .daemonDown { try signet.stop() }
+        #expect(try at("id -un") == "alice\n")
+        #expect(!isAsked)
+        signet.resume()
+    }
+
+    @Test("atd's job lifts no lockout, though its stack has the module and credentials are set")
+    func atLockedOut() throws {
+        try signet.setFailures(20, of: Stage.alice)
+        #expect(try at("id -un") == "alice\n")
+        #expect(!isAsked)
+        #expect(try signet.status(Stage.alice).lock != .open)
     }
 
     @Test("sudo in a cron job is refused at once, and waits for nobody's touch")
@@ -70,6 +111,21 @@ struct UnattendedTests {
             "open_session", "close_session",
         ])
         #expect(outcome.succeeded, "\(outcome)")
+        #expect(!isAsked)
+        signet.resume()
+    }
+
+    @Test(
+        "lightdm starts its greeter, or alice's session by itself, without asking anybody",
+        arguments: [Compatibility.Case.unattended, .daemonDown, .daemonSilent],
+        [Compatibility.Program.greeter, .autologin])
+    func lightdm(case: Compatibility.Case, program: Compatibility.Program) throws {
+        shows(program, `case`)
+        if `case` == .daemonSilent { signet.suspend() }
+        if `case` == .daemonDown { try signet.stop() }
+        let isAutomatic = program == .autologin
+        let lightDM = try LightDM(on: signet, seat: isAutomatic ? "autologin-user=alice" : "")
+        try lightDM.expectSaid(isAutomatic ? "session of alice" : "connected")
         #expect(!isAsked)
         signet.resume()
     }

@@ -6,7 +6,8 @@ private let harnesses: [any Harness.Type] = [
     Receipts.self, Signers.self, Options.self, SudoCommands.self, CommandLines.self,
     Configurations.self, Templates.self, Records.self, ReceiptTexts.self, SealedObjects.self,
     PublicAreas.self, Transports.self, Catalogues.self, Translations.self, Locales.self,
-    Stacks.self, JournalExports.self, ModuleMarks.self,
+    Stacks.self, JournalExports.self, ModuleMarks.self, ServerTexts.self, Authorizations.self,
+    ActivationCodes.self, WebTokens.self,
 ]
 
 /// Set once by the first call, before any input comes.

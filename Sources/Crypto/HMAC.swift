@@ -1,0 +1,45 @@
+import COpenSSL
+import Posix
+
+/// HMAC with SHA-256; RFC 2104, FIPS 198-1.
+package enum HMAC {
+    /// The number of bytes of a code.
+    package static let count = 32
+
+    /// Returns the 32-byte code of a message under a key of 1 byte or more; EVP_MAC_init(3).
+    package static func sha256(
+        of message: [UInt8], key: SecretBytes
+    ) throws(CryptoFault) -> [UInt8] {
+        guard key.count > 0 else { throw .length }
+        let library = try Library.instance()
+        guard let context = unsafe EVP_MAC_CTX_new(library.hmac) else {
+            throw .library(operation: "EVP_MAC_CTX_new")
+        }
+        defer { unsafe EVP_MAC_CTX_free(context) }
+        let parameters = unsafe [
+            textParameter(ParameterName.digest, "SHA256"), OSSL_PARAM_construct_end(),
+        ]
+        let begun = key.withBytes { span in
+            unsafe span.withUnsafeBytes { key in
+                unsafe EVP_MAC_init(
+                    context, key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count,
+                    parameters)
+            }
+        }
+        try require(begun, "EVP_MAC_init")
+        try require(unsafe EVP_MAC_update(context, message, message.count), "EVP_MAC_update")
+        var code = [UInt8](repeating: 0, count: count)
+        var written = 0
+        try require(
+            unsafe EVP_MAC_final(context, &code, &written, code.count), "EVP_MAC_final")
+        guard written == count else { throw .library(operation: "EVP_MAC_final") }
+        return code
+    }
+
+    /// Tells whether a code is the message's, in a time that does not depend on the code.
+    package static func verifies(
+        _ code: [UInt8], of message: [UInt8], key: SecretBytes
+    ) throws(CryptoFault) -> Bool {
+        constantTimeEqual(code, try sha256(of: message, key: key))
+    }
+}

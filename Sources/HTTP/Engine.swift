@@ -1,0 +1,196 @@
+import CMicrohttpd
+import Glibc
+import Posix
+import Synchronization
+
+/// One daemon of the library with the requests that it serves.
+final class Engine: Sendable {
+    /// What changes from start to stop.
+    private struct State {
+        /// The `MHD_Daemon`; nil before the start and after the stop.
+        var daemon: UInt?
+        /// The lines of the start: they alone are kept whole, no client has been there yet.
+        var startLines: [String]? = []
+        var running: [ObjectIdentifier: Exchange] = [:]
+        var isClosed = false
+        var drained: CheckedContinuation<Void, Never>?
+    }
+
+    let configuration: ServerConfiguration
+    let handler: @Sendable (HTTPRequest) async -> HTTPResponse
+    let connections = Connections()
+    let idleNanoseconds: Int64
+    let requestNanoseconds: Int64
+    private let state = Mutex(State())
+    private let active = Atomic<Int>(0)
+    private let stopping = Atomic<Bool>(false)
+
+    init(
+        _ configuration: ServerConfiguration,
+        handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ) {
+        self.configuration = configuration
+        self.handler = handler
+        requestNanoseconds = configuration.requestLimit.nanoseconds
+        idleNanoseconds = configuration.idleTimeout.nanoseconds + requestNanoseconds
+    }
+
+    /// No new connections are taken, open ones end with their answer.
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+
+    /// No request is begun any more.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Starts serving on a socket, which the library takes over.
+    func start(on socket: consuming Descriptor) throws(ServerFault) {
+        // Balanced in `close`, or here where the start fails.
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        let number = socket.release()
+        let started = unsafe withIdentity { identity in
+            var options = unsafe engineOptions(configuration, socket: number, context: context)
+            unsafe options += identity
+            unsafe options.append(item(.END))
+            return unsafe startDaemon(&options, isSecure: configuration.identity != nil)
+        }
+        let lines = state.withLock { state in
+            unsafe state.daemon = started.map { UInt(bitPattern: $0) }
+            defer { state.startLines = nil }
+            return state.startLines ?? []
+        }
+        guard unsafe started == nil else { return }
+        _ = Glibc.close(number)
+        unsafe Unmanaged<Engine>.fromOpaque(context).release()
+        let reason = lines.joined(separator: "; ")
+        let isIdentity = lines.contains { $0.contains("certificate") || $0.contains("key") }
+        throw isIdentity ? .identity(reason) : .library(reason)
+    }
+
+    /// Takes no new connections, and waits until what is under way is answered or the time is over.
+    func stop(within limit: Duration) async {
+        stopListening()
+        let timer = Task { [self] in
+            try? await Task.sleep(for: limit)
+            state.withLock { $0.drained.take() }?.resume()
+        }
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                if active.load(ordering: .sequentiallyConsistent) == 0 { return true }
+                state.drained = continuation
+                return false
+            } ? continuation.resume() : ()
+        }
+        timer.cancel()
+        close()
+    }
+
+    /// Ends everything now: handlers that still run are cancelled, their answer is 503.
+    func close() {
+        stopListening()
+        let (daemon, running) = state.withLock { state in
+            state.isClosed = true
+            return (state.daemon.take(), state.running)
+        }
+        for exchange in running.values { exchange.abandon() }
+        guard let daemon, let pointer = unsafe OpaquePointer(bitPattern: daemon) else { return }
+        unsafe MHD_stop_daemon(pointer)
+        unsafe Unmanaged.passUnretained(self).release()
+    }
+
+    private func stopListening() {
+        guard !stopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        let daemon = state.withLock { $0.daemon }
+        guard let daemon, let pointer = unsafe OpaquePointer(bitPattern: daemon) else { return }
+        let socket = unsafe MHD_quiesce_daemon(pointer)
+        if socket >= 0 { _ = Glibc.close(socket) }
+    }
+}
+
+extension Engine {
+    /// Counts a request whose head has arrived.
+    func exchangeBegan() { active.add(1, ordering: .sequentiallyConsistent) }
+
+    /// Counts a request that is over, its answer sent or its client gone.
+    func exchangeEnded() {
+        let before = active.subtract(1, ordering: .sequentiallyConsistent).oldValue
+        guard before == 1, isStopping else { return }
+        state.withLock { $0.drained.take() }?.resume()
+    }
+
+    /// Keeps a request whose handler runs; false where the server has closed.
+    func remember(_ exchange: Exchange) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.running[exchange.key] = exchange
+            return true
+        }
+    }
+
+    /// Drops a request that has its answer.
+    func forget(_ exchange: Exchange) {
+        _ = state.withLock { $0.running.removeValue(forKey: exchange.key) }
+    }
+
+    /// Takes a line of the library. What it fills in may be a client's, so only the form goes out.
+    func report(form: String, text: String) {
+        let isStart = state.withLock { state in
+            state.startLines?.append(withoutEnd(text))
+            return state.startLines != nil
+        }
+        configuration.log(withoutEnd(isStart ? text : form))
+    }
+
+    /// Lends the options of TLS; the key lies in locked memory and is wiped after the start.
+    private func withIdentity(
+        _ body: ([MHD_OptionItem]) -> OpaquePointer?
+    ) -> OpaquePointer? {
+        guard let identity = configuration.identity else { return unsafe body([]) }
+        guard let key = try? terminated(identity.key) else { return nil }
+        var chain = identity.chain + [0]
+        var priorities = Array(tlsPriorities.utf8) + [0]
+        return unsafe chain.withUnsafeMutableBytes { chain in
+            unsafe priorities.withUnsafeMutableBytes { priorities in
+                unsafe key.withBytes { key in
+                    unsafe key.withUnsafeBytes { key in
+                        let address = unsafe UnsafeMutableRawPointer(mutating: key.baseAddress)
+                        return unsafe body([
+                            item(.HTTPS_MEM_CERT, 0, chain.baseAddress),
+                            item(.HTTPS_MEM_KEY, 0, address),
+                            item(.HTTPS_PRIORITIES, 0, priorities.baseAddress),
+                        ])
+                    }
+                }
+            }
+        }
+    }
+}
+
+private func withoutEnd(_ line: String) -> String {
+    line.last == "\n" ? String(line.dropLast()) : line
+}
+
+/// The key with the NUL that ends a C string.
+private func terminated(_ key: SecretBytes) throws(SystemFault) -> SecretBytes {
+    try SecretBytes(count: key.count + 1) { target in
+        key.withBytes { source in
+            unsafe target.withUnsafeMutableBytes { to in
+                unsafe source.withUnsafeBytes { unsafe to.copyMemory(from: $0) }
+            }
+        }
+    }
+}
+
+private func startDaemon(_ options: inout [MHD_OptionItem], isSecure: Bool) -> OpaquePointer? {
+    var flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        | MHD_USE_ERROR_LOG.rawValue
+    if isSecure { flags |= MHD_USE_TLS.rawValue }
+    return unsafe options.withUnsafeMutableBufferPointer { buffer in
+        guard let start = buffer.baseAddress else { return nil }
+        let arguments: [any CVarArg] = unsafe [
+            Int32(MHD_OPTION.ARRAY.rawValue), start, Int32(MHD_OPTION.END.rawValue),
+        ]
+        return unsafe withVaList(arguments) { list in
+            unsafe MHD_start_daemon_va(flags, 0, nil, nil, accessCallback, nil, list)
+        }
+    }
+}

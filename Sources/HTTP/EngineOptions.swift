@@ -1,0 +1,137 @@
+import CMicrohttpd
+import Glibc
+import Posix
+
+/// TLS 1.2 and 1.3, forward secrecy and authenticated encryption only, in the server's order.
+let tlsPriorities =
+    "NONE:+VERS-TLS1.3:+VERS-TLS1.2:+AEAD:+SHA256:+SHA384:+ECDHE-ECDSA:+ECDHE-RSA"
+    + ":+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
+    + ":+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:+COMP-NULL"
+    + ":+SIGN-ECDSA-SECP256R1-SHA256:+SIGN-ECDSA-SECP384R1-SHA384:+SIGN-ECDSA-SHA256"
+    + ":+SIGN-ECDSA-SHA384:+SIGN-EDDSA-ED25519:+SIGN-RSA-PSS-RSAE-SHA256"
+    + ":+SIGN-RSA-PSS-RSAE-SHA384:+SIGN-RSA-PSS-RSAE-SHA512:+SIGN-RSA-SHA256"
+    + ":+SIGN-RSA-SHA384:+SIGN-RSA-SHA512:+CTYPE-X509:%SERVER_PRECEDENCE"
+
+/// The options of one daemon, as `MHD_OPTION_ARRAY` takes them.
+func engineOptions(
+    _ configuration: ServerConfiguration, socket: Int32, context: UnsafeMutableRawPointer
+) -> [MHD_OptionItem] {
+    // The logger comes first: it must hear what is wrong with the others.
+    var options = unsafe [
+        item(.EXTERNAL_LOGGER, signet_mhd_logger(), context),
+        item(.LISTEN_SOCKET, Int(socket)),
+        item(.CONNECTION_LIMIT, configuration.connectionLimit),
+        item(.CONNECTION_MEMORY_LIMIT, configuration.headerLimit),
+        item(
+            .CONNECTION_TIMEOUT,
+            Int(max(1, configuration.idleTimeout.components.seconds))),
+        item(.STRICT_FOR_CLIENT, 1),
+        item(.URI_LOG_CALLBACK, unsafeBitCast(targetCallback, to: Int.self), context),
+        item(.UNESCAPE_CALLBACK, unsafeBitCast(unescapeCallback, to: Int.self)),
+        item(.NOTIFY_COMPLETED, unsafeBitCast(completedCallback, to: Int.self), context),
+        item(
+            .NOTIFY_CONNECTION, unsafeBitCast(connectionCallback, to: Int.self), context),
+    ]
+    if configuration.addressLimit > 0 {
+        unsafe options.append(
+            item(.PER_IP_CONNECTION_LIMIT, configuration.addressLimit))
+    }
+    if configuration.threads > 1 {
+        unsafe options.append(item(.THREAD_POOL_SIZE, configuration.threads))
+    }
+    return unsafe options
+}
+
+/// One option; its integer or function first, its pointer second.
+func item(
+    _ option: MHD_OPTION, _ value: Int = 0, _ pointer: UnsafeMutableRawPointer? = nil
+) -> MHD_OptionItem {
+    unsafe MHD_OptionItem(option: option, value: value, ptr_value: pointer)
+}
+
+private typealias Context = UnsafeMutableRawPointer
+
+// SAFETY: `context` is the engine, which outlives the daemon that calls: `Engine.start`.
+private func engine(_ context: Context?) -> Engine? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<Engine>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// Takes what the library reports.
+@c @implementation
+func signet_mhd_report(
+    _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?,
+    _ line: UnsafePointer<CChar>?
+) {
+    unsafe engine(context)?.report(form: text(format) ?? "", text: text(line) ?? "")
+}
+
+/// The request's target before the library takes it apart; what is returned stands for the request.
+private let targetCallback:
+    @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
+        context, target, connection in
+        guard let engine = unsafe engine(context), let connection = unsafe connection,
+            let found = unsafe signet_mhd_context(connection)
+        else { return nil }
+        let known = unsafe Unmanaged<Connection>.fromOpaque(found).takeUnretainedValue()
+        known.allow(engine.requestNanoseconds)
+        let exchange = unsafe Exchange(engine: engine, connection: known, target: text(target))
+        return unsafe Unmanaged.passRetained(exchange).toOpaque()
+    }
+
+/// Leaves paths as they were sent.
+private let unescapeCallback:
+    @convention(c) (Context?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int = {
+        _, _, text in
+        guard let text = unsafe text else { return 0 }
+        return unsafe strlen(text)
+    }
+
+private let completedCallback:
+    @convention(c) (
+        Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?, MHD_RequestTerminationCode
+    ) -> Void = { _, _, slot, _ in
+        guard let request = unsafe slot?.pointee else { return }
+        unsafe slot?.pointee = nil
+        unsafe Unmanaged<Exchange>.fromOpaque(request).takeRetainedValue().end()
+    }
+
+private let connectionCallback:
+    @convention(c) (
+        Context?, OpaquePointer?, UnsafeMutablePointer<Context?>?,
+        MHD_ConnectionNotificationCode
+    ) -> Void = { context, connection, slot, code in
+        guard let engine = unsafe engine(context), let connection = unsafe connection,
+            let slot = unsafe slot
+        else { return }
+        if code == .CONNECTION_NOTIFY_STARTED {
+            let peer = unsafe peerName(signet_mhd_address(connection))
+            let opened = Connection(
+                descriptor: unsafe signet_mhd_descriptor(connection), peer: peer,
+                within: engine.idleNanoseconds)
+            engine.connections.add(opened)
+            unsafe slot.pointee = Unmanaged.passRetained(opened).toOpaque()
+        } else if let known = unsafe slot.pointee {
+            unsafe slot.pointee = nil
+            let closed = unsafe Unmanaged<Connection>.fromOpaque(known).takeRetainedValue()
+            engine.connections.remove(closed)
+        }
+    }
+
+/// The library's way in for every step of a request.
+let accessCallback:
+    @convention(c) (
+        UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+        UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafeMutablePointer<Int>?,
+        UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> MHD_Result = { _, connection, _, method, _, part, count, slot in
+        guard let connection = unsafe connection, let count = unsafe count,
+            let request = unsafe slot?.pointee
+        else { return .NO }
+        let exchange = unsafe Unmanaged<Exchange>.fromOpaque(request).takeUnretainedValue()
+        let bytes = unsafe UnsafeRawBufferPointer(
+            start: part, count: part == nil ? 0 : count.pointee)
+        unsafe count.pointee = 0
+        let call = unsafe LibraryCall(connection: connection, method: method)
+        return unsafe exchange.advance(call, bytes) ? .YES : .NO
+    }

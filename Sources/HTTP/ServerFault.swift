@@ -1,0 +1,45 @@
+import Posix
+
+/// Why an `HTTPServer` does not start.
+package enum ServerFault: Error, Equatable, Sendable {
+    /// The address is no numeric IPv4 or IPv6 address.
+    case badAddress(String)
+    /// Another program listens there.
+    case portTaken(address: String, port: UInt16)
+    /// The kernel refuses to listen there.
+    case cannotListen(SystemFault)
+    /// The descriptor handed over is no stream socket that listens.
+    case notListening(descriptor: Int32)
+    /// Fewer descriptors are allowed than there may be connections (RLIMIT_NOFILE).
+    case tooFewDescriptors(allowed: Int, needed: Int)
+    /// Certificate or key cannot be read, or do not belong together; GnuTLS's own words.
+    case identity(String)
+    /// Anything else that the library refuses; its own words.
+    case library(String)
+    /// The server has been stopped.
+    case stopped
+}
+
+extension ServerFault: CustomStringConvertible {
+    /// One line without a full stop.
+    package var description: String {
+        switch self {
+        case .badAddress(let address):
+            "'\(address)' is no IPv4 or IPv6 address"
+        case .portTaken(let address, let port):
+            "another program listens on \(address) port \(port)"
+        case .cannotListen(let fault):
+            "cannot listen: \(fault)"
+        case .notListening(let descriptor):
+            "descriptor \(descriptor) is no listening stream socket"
+        case .tooFewDescriptors(let allowed, let needed):
+            "only \(allowed) open files are allowed, the connection limit needs \(needed)"
+        case .identity(let reason):
+            "the TLS certificate and key cannot be used: \(reason)"
+        case .library(let reason):
+            "the HTTP server does not start: \(reason)"
+        case .stopped:
+            "the HTTP server has been stopped"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// Why there is no answer.
+package enum ClientFault: Error, Equatable, Sendable {
+    /// The request is not one that may be sent.
+    case badRequest(String)
+    /// Nobody was reached; nothing was sent.
+    case cannotConnect(String)
+    /// The server does not prove to be the one that is meant; nothing was sent.
+    case tlsRefused(String)
+    /// The time is over; whether the server may have the request.
+    case timedOut(sent: Bool)
+    /// The answer is longer than the limit.
+    case tooLarge
+    /// The connection ended early, or what came was no HTTP; whether the server may have the request.
+    case broken(sent: Bool, String)
+    /// The caller's task was cancelled; whether the server may have the request.
+    case cancelled(sent: Bool)
+
+    /// Tells whether the same request can be made again without being done twice.
+    package var isSafeToRepeat: Bool {
+        switch self {
+        case .cannotConnect: true
+        case .timedOut(let sent), .broken(let sent, _), .cancelled(let sent): !sent
+        case .badRequest, .tlsRefused, .tooLarge: false
+        }
+    }
+}
+
+extension ClientFault: CustomStringConvertible {
+    /// One line without a full stop; it holds no header and no body.
+    package var description: String {
+        switch self {
+        case .badRequest(let reason): "the request cannot be sent: \(reason)"
+        case .cannotConnect(let reason): "the server cannot be reached: \(reason)"
+        case .tlsRefused(let reason): "the server does not prove who it is: \(reason)"
+        case .timedOut(sent: false): "the server cannot be reached in time"
+        case .timedOut(sent: true): "the server does not answer in time"
+        case .tooLarge: "the server's answer is too long"
+        case .broken(_, let reason): "the connection to the server broke: \(reason)"
+        case .cancelled: "the request was cancelled"
+        }
+    }
+}

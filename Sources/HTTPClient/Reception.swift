@@ -1,0 +1,68 @@
+import Synchronization
+
+/// What has been received of an answer, within its limits.
+final class Reception {
+    private let headerLimit: Int
+    private let bodyLimit: Int
+    private var headerBytes = 0
+    private(set) var headers: [(name: String, value: String)] = []
+    private(set) var body: [UInt8] = []
+    private(set) var isTooLarge = false
+    private(set) var isMalformed = false
+    let cancelled: CancelFlag
+
+    init(_ configuration: ClientConfiguration, cancelled: CancelFlag) {
+        headerLimit = configuration.headerLimit
+        bodyLimit = configuration.bodyLimit
+        self.cancelled = cancelled
+    }
+
+    /// Takes one header line with its end; false where it must not go on.
+    func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += bytes.count
+        guard headerBytes <= headerLimit else {
+            isTooLarge = true
+            return false
+        }
+        var line = unsafe bytes[...]
+        while let last = unsafe line.last, last == 0x0d || last == 0x0a {
+            unsafe line.removeLast()
+        }
+        if unsafe line.isEmpty { return true }
+        if unsafe line.starts(with: "HTTP/".utf8) {
+            // An interim answer came before; what counts is the last one.
+            headers = []
+            return true
+        }
+        guard let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")),
+            let name = unsafe String(validating: line[..<colon], as: UTF8.self),
+            let value = unsafe String(validating: line[(colon + 1)...], as: UTF8.self),
+            !value.utf8.contains(0)
+        else {
+            isMalformed = true
+            return false
+        }
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        let start = value.drop(while: isBlank)
+        let end = start.reversed().prefix(while: isBlank).count
+        headers.append((name.lowercased(), String(start.dropLast(end))))
+        return true
+    }
+
+    /// Takes a part of the body; false where it is too long.
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard body.count + bytes.count <= bodyLimit else {
+            isTooLarge = true
+            return false
+        }
+        unsafe body.append(contentsOf: bytes)
+        return true
+    }
+}
+
+/// Set once, from any thread, when nobody waits for the answer any more.
+final class CancelFlag: Sendable {
+    private let value = Atomic<Bool>(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+}

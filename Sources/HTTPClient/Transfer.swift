@@ -1,0 +1,200 @@
+import CCurl
+
+/// One easy handle of libcurl; it keeps its connection for the next request.
+// SAFETY: it is used by one thread at a time: whoever took it from the client's pool.
+@safe final class Transfer: @unchecked Sendable {
+    private let curl: UnsafeMutableRawPointer
+
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    init() throws(ClientFault) {
+        guard Transfer.isReady, let curl = unsafe curl_easy_init() else {
+            throw .cannotConnect("libcurl does not start")
+        }
+        unsafe self.curl = curl
+    }
+
+    deinit { unsafe curl_easy_cleanup(curl) }
+
+    /// Asks and waits for the answer.
+    func perform(
+        _ request: ClientRequest, _ configuration: ClientConfiguration, cancelled: CancelFlag
+    ) throws(ClientFault) -> HTTPAnswer {
+        try request.check(allowsPlain: configuration.allowsPlain)
+        unsafe curl_easy_reset(curl)
+        defer { unsafe curl_easy_reset(curl) }
+        let list = unsafe try headerList(request)
+        defer { unsafe curl_slist_free_all(list) }
+        let reception = Reception(configuration, cancelled: cancelled)
+        guard setLimits(configuration), setTrust(configuration), setWay(configuration),
+            setReception(reception), setRequest(request),
+            unsafe signet_curl_pointer(curl, CURLOPT_HTTPHEADER, list) == CURLE_OK
+        else { throw .badRequest("libcurl refuses a setting") }
+        let code = run(request.body)
+        if code == CURLE_OK {
+            let status = unsafe Int(signet_curl_status(curl))
+            return HTTPAnswer(status: status, headers: reception.headers, body: reception.body)
+        }
+        let sent = unsafe signet_curl_sent(curl) != 0
+        throw fault(code, sent: sent, reception)
+    }
+
+    /// The body is lent for the time of the transfer, not copied.
+    private func run(_ body: [UInt8]?) -> CURLcode {
+        guard let body else { return unsafe curl_easy_perform(curl) }
+        return unsafe body.withUnsafeBytes { bytes in
+            let size = curl_off_t(bytes.count)
+            // Without an address libcurl would read from standard input.
+            var nothing: UInt8 = 0
+            return unsafe withUnsafePointer(to: &nothing) { empty in
+                let start = unsafe bytes.baseAddress ?? UnsafeRawPointer(empty)
+                guard
+                    unsafe signet_curl_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, size) == CURLE_OK,
+                    unsafe signet_curl_pointer(curl, CURLOPT_POSTFIELDS, start) == CURLE_OK
+                else { return CURLE_BAD_FUNCTION_ARGUMENT }
+                return unsafe curl_easy_perform(curl)
+            }
+        }
+    }
+}
+
+extension Transfer {
+    private func set(_ option: CURLoption, _ value: Int) -> Bool {
+        unsafe signet_curl_long(curl, option, value) == CURLE_OK
+    }
+
+    private func set(_ option: CURLoption, _ value: String?) -> Bool {
+        guard let value else {
+            return unsafe signet_curl_text(curl, option, nil) == CURLE_OK
+        }
+        return unsafe signet_curl_text(curl, option, value) == CURLE_OK
+    }
+
+    private func setLimits(_ configuration: ClientConfiguration) -> Bool {
+        set(CURLOPT_NOSIGNAL, 1)
+            && set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectLimit))
+            && set(CURLOPT_TIMEOUT_MS, milliseconds(configuration.totalLimit))
+            && set(CURLOPT_FOLLOWLOCATION, 0)
+            && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    }
+
+    /// The defaults verify already; they are said once more, because all depends on them.
+    private func setTrust(_ configuration: ClientConfiguration) -> Bool {
+        guard set(CURLOPT_SSL_VERIFYPEER, 1), set(CURLOPT_SSL_VERIFYHOST, 2),
+            set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        else { return false }
+        if let pin = configuration.pinnedKey, !set(CURLOPT_PINNEDPUBLICKEY, pin) { return false }
+        switch configuration.authorities {
+        case .system: return true
+        case .certificates(let pem):
+            // Without the next line the machine's directory of authorities would be trusted too.
+            guard set(CURLOPT_CAPATH, nil), set(CURLOPT_CAINFO, nil) else { return false }
+            return unsafe pem.withUnsafeBytes { bytes in
+                unsafe signet_curl_copied(
+                    curl, CURLOPT_CAINFO_BLOB, bytes.baseAddress, bytes.count) == CURLE_OK
+            }
+        case .file(let path):
+            return set(CURLOPT_CAPATH, nil) && set(CURLOPT_CAINFO, path)
+        }
+    }
+
+    /// An empty proxy is none; only one that is not set lets the environment decide.
+    private func setWay(_ configuration: ClientConfiguration) -> Bool {
+        let schemes = configuration.allowsPlain ? "http,https" : "https"
+        guard set(CURLOPT_PROTOCOLS_STR, schemes), set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
+            set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        else { return false }
+        switch configuration.proxy {
+        case .none: return set(CURLOPT_PROXY, "")
+        case .url(let url): return set(CURLOPT_PROXY, url) && set(CURLOPT_NOPROXY, "")
+        case .environment: return true
+        }
+    }
+
+    private func setRequest(_ request: ClientRequest) -> Bool {
+        guard set(CURLOPT_URL, request.url) else { return false }
+        if request.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
+        // On a kept connection that has died, libcurl repeats a request by itself.
+        if !request.isSafe, !set(CURLOPT_FRESH_CONNECT, 1) { return false }
+        if request.body != nil, !set(CURLOPT_POST, 1) { return false }
+        return set(CURLOPT_CUSTOMREQUEST, request.method)
+    }
+
+    private func setReception(_ reception: Reception) -> Bool {
+        // SAFETY: `perform` holds the reception until the transfer is over.
+        let context = unsafe Unmanaged.passUnretained(reception).toOpaque()
+        let header: signet_curl_sink = { bytes, size, count, context in
+            guard let taken = unsafe received(context) else { return 0 }
+            let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return unsafe taken.takeHeader(part) ? part.count : 0
+        }
+        let body: signet_curl_sink = { bytes, size, count, context in
+            guard let taken = unsafe received(context) else { return 0 }
+            let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return unsafe taken.takeBody(part) ? part.count : 0
+        }
+        let watch: signet_curl_progress = { context, _, _, _, _ in
+            unsafe received(context)?.cancelled.isSet == false ? 0 : 1
+        }
+        return unsafe signet_curl_call(curl, CURLOPT_HEADERFUNCTION, header) == CURLE_OK
+            && signet_curl_pointer(curl, CURLOPT_HEADERDATA, context) == CURLE_OK
+            && signet_curl_call(curl, CURLOPT_WRITEFUNCTION, body) == CURLE_OK
+            && signet_curl_pointer(curl, CURLOPT_WRITEDATA, context) == CURLE_OK
+            && signet_curl_watch(curl, watch) == CURLE_OK
+            && signet_curl_pointer(curl, CURLOPT_XFERINFODATA, context) == CURLE_OK
+            && set(CURLOPT_NOPROGRESS, 0)
+    }
+}
+
+private func received(_ context: UnsafeMutableRawPointer?) -> Reception? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<Reception>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// The request's headers as libcurl takes them; the caller frees the list.
+private func headerList(
+    _ request: ClientRequest
+) throws(ClientFault) -> UnsafeMutablePointer<curl_slist>? {
+    var list: UnsafeMutablePointer<curl_slist>?
+    // Not to wait for "100 Continue", and not to call every body a form.
+    var lines = ["Expect:"]
+    if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+        lines.append("Content-Type:")
+    }
+    lines += request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+    for line in lines {
+        guard let longer = unsafe curl_slist_append(list, line) else {
+            unsafe curl_slist_free_all(list)
+            throw .badRequest("no memory for the headers")
+        }
+        unsafe list = longer
+    }
+    return unsafe list
+}
+
+/// At least one: to libcurl, 0 is no limit.
+private func milliseconds(_ duration: Duration) -> Int {
+    let (seconds, rest) = duration.components
+    return max(1, Int(min(seconds, 1 << 31) * 1000 + rest / 1_000_000_000_000_000))
+}
+
+private func fault(_ code: CURLcode, sent: Bool, _ reception: Reception) -> ClientFault {
+    // The general text: libcurl's particular one may quote what was received.
+    let reason = unsafe String(cString: curl_easy_strerror(code))
+    if reception.isTooLarge { return .tooLarge }
+    switch code {
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED:
+        return .badRequest(reason)
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,
+        CURLE_PROXY:
+        return .cannotConnect(reason)
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+        CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
+        CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED:
+        return .tlsRefused(reason)
+    case CURLE_OPERATION_TIMEDOUT: return .timedOut(sent: sent)
+    case CURLE_FILESIZE_EXCEEDED: return .tooLarge
+    case CURLE_ABORTED_BY_CALLBACK: return .cancelled(sent: sent)
+    default: return .broken(sent: sent, reason)
+    }
+}

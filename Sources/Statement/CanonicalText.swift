@@ -1,0 +1,87 @@
+/// A text of lines with exactly one form: what a reader accepts is what a writer writes.
+///
+/// The first line is the kind's own name with the version 1, so no text is read as another kind.
+package protocol CanonicalText: Equatable, Sendable {
+    /// The name of the first line.
+    static var kind: StaticString { get }
+    /// The longest text in bytes.
+    static var maximumLength: Int { get }
+    /// Writes every line after the first.
+    func write(to lines: inout LineWriter)
+    /// Reads every line after the first.
+    init(reading lines: inout LineReader) throws(LineFault)
+}
+
+extension CanonicalText {
+    /// The canonical text.
+    package func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        lines.put(Self.kind, number: 1)
+        write(to: &lines)
+        return lines.text
+    }
+
+    /// Reads exactly what `encoded()` writes; anything else is refused.
+    package init(parsing text: [UInt8]) throws(LineFault) {
+        guard text.count <= Self.maximumLength else { throw .tooLong }
+        var lines = LineReader(text)
+        guard try lines.number(Self.kind) == 1 else { throw .malformed }
+        try self.init(reading: &lines)
+        try lines.end()
+    }
+}
+
+/// A value that is one of few words.
+package protocol LineWord: CaseIterable, Equatable, Sendable {
+    /// As it stands in the line.
+    var word: StaticString { get }
+}
+
+extension LineWriter {
+    /// Appends a line with one of few words.
+    package mutating func put<Word: LineWord>(_ name: StaticString, word: Word) {
+        put(name, word.word.bytes)
+    }
+
+    /// Appends a line with a moment.
+    package mutating func put(_ name: StaticString, _ instant: Instant) {
+        put(name, instant.text)
+    }
+}
+
+extension LineReader {
+    /// The next line's word, which must be one of the kind's.
+    package mutating func word<Word: LineWord>(_ name: StaticString) throws(LineFault) -> Word {
+        let written = try value(name, cap: 32)
+        for word in Word.allCases where word.word.bytes == written { return word }
+        throw .malformed
+    }
+
+    /// The next line's moment.
+    package mutating func instant(_ name: StaticString) throws(LineFault) -> Instant {
+        guard let instant = Instant(text: try value(name, cap: 20)) else { throw .malformed }
+        return instant
+    }
+
+    /// The next line's value, 1 to `cap` bytes, each of which `allowed` takes.
+    package mutating func value(
+        _ name: StaticString, cap: Int, allowed: (UInt8) -> Bool
+    ) throws(LineFault) -> [UInt8] {
+        let value = try value(name, cap: cap)
+        guard !value.isEmpty else { throw .malformed }
+        for byte in value where !allowed(byte) { throw .malformed }
+        return value
+    }
+
+    /// An HTTP method: 1 to 16 of upper-case letters, digits and hyphens.
+    package mutating func method() throws(LineFault) -> [UInt8] {
+        try value("method", cap: 16) { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// How a person decided an operation.
+package enum OperationDecision: LineWord {
+    case approve
+    case reject
+
+    /// As it stands in the line `decision`.
+    package var word: StaticString {
+        switch self {
+        case .approve: "approve"
+        case .reject: "reject"
+        }
+    }
+}
+
+/// What a device signs to approve or reject an operation, in canonical text.
+///
+/// Signed in the namespace `operation@signet`; docs/PROTOCOL.md tells each line.
+package struct OperationStatement: CanonicalText {
+    /// The name of the first line.
+    package static let kind: StaticString = "signet-operation"
+    /// The longest text in bytes.
+    package static let maximumLength = 16_000
+
+    /// Who says it to whom.
+    package var head: StatementHead
+    /// The operation's id, 16 bytes.
+    package var operation: [UInt8]
+    /// The server's challenge, 32 bytes.
+    package var challenge: [UInt8]
+    /// The name of the template that the text was made from, 0 to 64 bytes.
+    package var template: [UInt8]
+    /// The exact text that was shown, 0 to 4,096 bytes.
+    package var data: [UInt8]
+    /// What the person decided.
+    package var decision: OperationDecision
+    /// How it came about.
+    package var claims: StatementClaims
+
+    /// All of it; the sizes are checked where the text is read.
+    package init(
+        head: StatementHead, operation: [UInt8], challenge: [UInt8], template: [UInt8],
+        data: [UInt8], decision: OperationDecision, claims: StatementClaims
+    ) {
+        self.head = head
+        self.operation = operation
+        self.challenge = challenge
+        self.template = template
+        self.data = data
+        self.decision = decision
+        self.claims = claims
+    }
+
+    /// Writes every line after the first.
+    package func write(to lines: inout LineWriter) {
+        head.write(to: &lines)
+        lines.put("operation", Hexadecimal.encode(operation))
+        lines.put("challenge", Base64.encode(challenge, .url))
+        lines.put("template", template)
+        lines.put("data", data)
+        lines.put("decision", word: decision)
+        claims.write(to: &lines)
+    }
+
+    /// Reads every line after the first.
+    package init(reading lines: inout LineReader) throws(LineFault) {
+        head = try StatementHead(reading: &lines)
+        operation = try lines.hexadecimal("operation", count: 16)
+        challenge = try lines.base64("challenge", count: 32)
+        template = try lines.value("template", cap: 64)
+        data = try lines.value("data", cap: 4_096)
+        decision = try lines.word("decision")
+        claims = try StatementClaims(reading: &lines)
+    }
+}

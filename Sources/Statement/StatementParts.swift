@@ -1,0 +1,110 @@
+/// The lines that begin every statement for a server: who says it to whom.
+package struct StatementHead: Equatable, Sendable {
+    /// The relying party's name.
+    package var audience: [UInt8]
+    /// The account's name there.
+    package var account: [UInt8]
+    /// The device's id, 16 bytes.
+    package var device: [UInt8]
+    /// The credential's id, 16 bytes.
+    package var credential: [UInt8]
+
+    /// All of it; the sizes are checked where the text is read.
+    package init(audience: [UInt8], account: [UInt8], device: [UInt8], credential: [UInt8]) {
+        self.audience = audience
+        self.account = account
+        self.device = device
+        self.credential = credential
+    }
+
+    func write(to lines: inout LineWriter) {
+        lines.put("audience", audience)
+        lines.put("account", account)
+        lines.put("device", Hexadecimal.encode(device))
+        lines.put("credential", Hexadecimal.encode(credential))
+    }
+
+    init(reading lines: inout LineReader) throws(LineFault) {
+        audience = try lines.value("audience", cap: 256)
+        account = try lines.value("account", cap: 256)
+        device = try lines.hexadecimal("device", count: 16)
+        credential = try lines.hexadecimal("credential", count: 16)
+    }
+}
+
+/// The lines that end every statement for a server: how it came about.
+package struct StatementClaims: Equatable, Sendable {
+    /// How the person was recognised: `fingerprint`.
+    package var factor: [UInt8]
+    /// What the device claims of itself.
+    package var integrity: Integrity
+    /// The enrolment's generation.
+    package var enrolment: UInt64
+    /// Grows strictly from one signature of this credential to the next.
+    package var counter: UInt64
+    /// When it was signed.
+    package var issued: Instant
+
+    /// All of it.
+    package init(
+        factor: [UInt8], integrity: Integrity, enrolment: UInt64, counter: UInt64, issued: Instant
+    ) {
+        self.factor = factor
+        self.integrity = integrity
+        self.enrolment = enrolment
+        self.counter = counter
+        self.issued = issued
+    }
+
+    func write(to lines: inout LineWriter) {
+        lines.put("factor", factor)
+        lines.put("key", word: integrity.key)
+        lines.put("secure-boot", word: integrity.secureBoot)
+        lines.put("enrolment", number: enrolment)
+        lines.put("counter", number: counter)
+        lines.put("issued", issued)
+    }
+
+    init(reading lines: inout LineReader) throws(LineFault) {
+        factor = try lines.value("factor", cap: 32)
+        integrity = Integrity(
+            key: try lines.word("key"), secureBoot: try lines.word("secure-boot"))
+        enrolment = try lines.number("enrolment")
+        counter = try lines.number("counter")
+        issued = try lines.instant("issued")
+    }
+}
+
+/// The lines that say which HTTP request is meant.
+package struct RequestLines: Equatable, Sendable {
+    /// The method, 1 to 16 of upper-case letters, digits and hyphens.
+    package var method: [UInt8]
+    /// What is asked for, as signer and verifier name it; 0 to 1,024 bytes.
+    package var resource: [UInt8]
+    /// The signer's own random bytes, 32, never used twice.
+    package var nonce: [UInt8]
+    /// SHA-256 of the exact body, 32 bytes.
+    package var body: [UInt8]
+
+    /// All of it; the sizes are checked where the text is read.
+    package init(method: [UInt8], resource: [UInt8], nonce: [UInt8], body: [UInt8]) {
+        self.method = method
+        self.resource = resource
+        self.nonce = nonce
+        self.body = body
+    }
+
+    func write(to lines: inout LineWriter) {
+        lines.put("method", method)
+        lines.put("resource", resource)
+        lines.put("nonce", Base64.encode(nonce, .url))
+        lines.put("body", Base64.encode(body, .url))
+    }
+
+    init(reading lines: inout LineReader) throws(LineFault) {
+        method = try lines.method()
+        resource = try lines.value("resource", cap: 1_024)
+        nonce = try lines.base64("nonce", count: 32)
+        body = try lines.base64("body", count: 32)
+    }
+}

@@ -1,0 +1,85 @@
+/// What a server lets happen.
+package enum VerdictDecision: LineWord {
+    case allow
+    case deny
+
+    /// As it stands in the line `decision`.
+    package var word: StaticString {
+        switch self {
+        case .allow: "allow"
+        case .deny: "deny"
+        }
+    }
+}
+
+/// A server's answer to a PAM module, in canonical text, bound to that module's own challenge.
+///
+/// Signed by the server's key in the namespace `verdict@signet`; docs/PROTOCOL.md tells each line.
+package struct Verdict: CanonicalText {
+    /// The name of the first line.
+    package static let kind: StaticString = "signet-verdict"
+    /// The longest text in bytes.
+    package static let maximumLength = 4_096
+
+    /// The server's name.
+    package var audience: [UInt8]
+    /// The account's name there.
+    package var account: [UInt8]
+    /// The account's name on the device.
+    package var local: [UInt8]
+    /// The device's id, 16 bytes.
+    package var device: [UInt8]
+    /// The server's challenge, 32 bytes.
+    package var challenge: [UInt8]
+    /// The module's challenge, 32 bytes.
+    package var module: [UInt8]
+    /// What the server lets happen.
+    package var decision: VerdictDecision
+    /// When it was signed.
+    package var issued: Instant
+    /// From when on it says nothing any more; never before `issued`.
+    package var expires: Instant
+
+    /// All of it; the sizes are checked where the text is read.
+    package init(
+        audience: [UInt8], account: [UInt8], local: [UInt8], device: [UInt8], challenge: [UInt8],
+        module: [UInt8], decision: VerdictDecision, issued: Instant, expires: Instant
+    ) {
+        self.audience = audience
+        self.account = account
+        self.local = local
+        self.device = device
+        self.challenge = challenge
+        self.module = module
+        self.decision = decision
+        self.issued = issued
+        self.expires = expires
+    }
+
+    /// Writes every line after the first.
+    package func write(to lines: inout LineWriter) {
+        lines.put("audience", audience)
+        lines.put("account", account)
+        lines.put("local", local)
+        lines.put("device", Hexadecimal.encode(device))
+        lines.put("challenge", Base64.encode(challenge, .url))
+        lines.put("module", Base64.encode(module, .url))
+        lines.put("decision", word: decision)
+        lines.put("issued", issued)
+        lines.put("expires", expires)
+    }
+
+    /// Reads every line after the first.
+    package init(reading lines: inout LineReader) throws(LineFault) {
+        audience = try lines.value("audience", cap: 256)
+        account = try lines.value("account", cap: 256)
+        local = try lines.value("local", cap: 256)
+        device = try lines.hexadecimal("device", count: 16)
+        challenge = try lines.base64("challenge", count: 32)
+        module = try lines.base64("module", count: 32)
+        decision = try lines.word("decision")
+        issued = try lines.instant("issued")
+        expires = try lines.instant("expires")
+        guard expires >= issued else { throw .malformed }
+    }
+}
