@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// A PostgreSQL server, which several processes may use at once.
@@ -108,7 +109,9 @@ private struct Session: Sendable {
                 left -= 1
                 switch error {
                 case .conflict where left > 0:
-                    continue
+                    // The other is about to go on: begun at once, this one would be in its way again.
+                    let most = min(200, 10 << (attempts - left))
+                    _ = unsafe poll(nil, 0, Int32.random(in: 5...Int32(most)))
                 // The server was away since the last job: nothing of this one has happened.
                 case .lost where !isFresh && !isCommitting:
                     connection = nil

@@ -65,8 +65,24 @@ struct PostgreSQLTests {
                     .map { (row) throws(DatabaseFault) in try row.integer(0) }
             }
             #expect(used == [2, 2])
-            #expect(both.meetings == 3)
+            #expect((3...9).contains(both.meetings))
         }
+    }
+
+    @Test("that another process has migrated meanwhile still answers")
+    func migrated() async throws {
+        let server = try PostgreSQLServer()
+        let database = try PostgreSQLDatabase(connection: server.connection(), connections: 1)
+        try await database.migrate(things)
+        try await insert(1, into: database)
+        for change in ["ALTER TABLE codes ADD more TEXT", "SELECT 1"] {
+            let rows = try await database.write { (transaction) throws(DatabaseFault) in
+                try transaction.run("SELECT * FROM codes")
+            }
+            #expect(rows.count == 1)
+            try server.query(change)
+        }
+        await database.close()
     }
 
     @Test("that cannot be reached or does not let in tells no password")
