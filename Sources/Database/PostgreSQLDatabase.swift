@@ -111,7 +111,7 @@ private struct Session: Sendable {
                 case .conflict where left > 0:
                     // The other is about to go on: begun at once, this one would be in its way again.
                     let most = min(200, 10 << (attempts - left))
-                    _ = unsafe poll(nil, 0, Int32.random(in: 5...Int32(most)))
+                    _ = poll(nil, 0, Int32.random(in: 5...Int32(most)))
                 // The server was away since the last job: nothing of this one has happened.
                 case .lost where !isFresh && !isCommitting:
                     connection = nil
