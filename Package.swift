@@ -180,6 +180,9 @@ let package = Package(
                 "Wire",
             ],
             path: "Benchmarks/Bench", swiftSettings: common),
+        .executableTarget(
+            name: "database-writer", dependencies: ["Database"], path: "Tests/DatabaseWriter",
+            swiftSettings: common),
         // In C: Signet's own half of the bus offers nothing there.
         .executableTarget(
             name: "mock-logind", dependencies: ["CFprint"], path: "Tests/MockLogind"),
@@ -261,7 +264,9 @@ let package = Package(
             path: "Tests/HTTP", swiftSettings: common),
         .testTarget(
             name: "DatabaseTests",
-            dependencies: ["Database", "DatabaseSupport", "Posix", "TestSupport"],
+            dependencies: [
+                "Database", "DatabaseSupport", "Posix", "TestSupport", "database-writer",
+            ],
             path: "Tests/Database", swiftSettings: common),
         .testTarget(
             name: "ServerTests",

@@ -21,7 +21,8 @@ struct ConnectionParameters: Sendable {
     init(_ string: String) throws(DatabaseFault) {
         var problem: UnsafeMutablePointer<CChar>?
         defer { unsafe PQfreemem(problem) }
-        guard !string.utf8.contains(0), let options = unsafe PQconninfoParse(string, &problem) else {
+        guard !string.utf8.contains(0), let options = unsafe PQconninfoParse(string, &problem)
+        else {
             throw .broken("the connection string is not one of PostgreSQL's")
         }
         defer { unsafe PQconninfoFree(options) }

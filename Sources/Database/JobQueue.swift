@@ -89,9 +89,7 @@ import Glibc
             &thread, nil,
             { context in
                 guard let context = unsafe context else { return nil }
-                let own = unsafe Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue()
-                own.work(own.queue)
-                own.queue.leave()
+                unsafe ThreadWork.finish(context).leave()
                 return nil
             }, context.toOpaque())
         guard code == 0 else {
@@ -127,6 +125,14 @@ private final class ThreadWork: Sendable {
     init(queue: JobQueue, work: @escaping @Sendable (JobQueue) -> Void) {
         self.queue = queue
         self.work = work
+    }
+
+    /// Does it, and closes the connections that it alone has: nobody is told before that the thread
+    /// has ended. Takes over what `context` retains.
+    static func finish(_ context: UnsafeMutableRawPointer) -> JobQueue {
+        let own = unsafe Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue()
+        own.work(own.queue)
+        return own.queue
     }
 }
 

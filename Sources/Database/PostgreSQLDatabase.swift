@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// A PostgreSQL server, which several processes may use at once.
@@ -12,22 +13,36 @@ package final class PostgreSQLDatabase: Database {
     private let reads = JobQueue()
 
     /// Uses the server of a connection string (libpq's, TLS included) by so many connections for
-    /// writing, and as many for reading. Does not wait for it.
+    /// writing, and a quarter of that for reading. Does not wait for it.
     ///
-    /// Throws `.broken` for a string that libpq does not understand. No fault tells a password.
-    package init(connection: String, connections: Int = 4) throws(DatabaseFault) {
+    /// Writes that wait for the disk at the same time share it, so more connections are more writes
+    /// a second. Throws `.broken` for a string that libpq does not understand. No fault tells a
+    /// password.
+    package init(connection: String, connections: Int = 16) throws(DatabaseFault) {
         let parameters = try ConnectionParameters(connection)
         let outage = Outage()
-        for _ in 0..<max(1, connections) {
-            for (queue, begin) in [
-                (writes, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
-                (reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            ] {
-                try queue.start { queue in
-                    var session = Session(parameters: parameters, outage: outage, begin: begin)
-                    while let job = queue.take(upTo: 1).first {
-                        job.finish(session.run(job, attempts: Self.attempts))
-                    }
+        let writers = max(1, connections)
+        try Self.start(
+            writers, on: writes,
+            Session(
+                parameters: parameters, outage: outage,
+                begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
+        try Self.start(
+            max(1, writers / 4), on: reads,
+            Session(
+                parameters: parameters, outage: outage,
+                begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+    }
+
+    /// Starts threads, each with a session of its own that begins as `first`.
+    private static func start(
+        _ count: Int, on queue: JobQueue, _ first: Session
+    ) throws(DatabaseFault) {
+        for _ in 0..<count {
+            try queue.start { queue in
+                var session = first
+                while let job = queue.take(upTo: 1).first {
+                    job.finish(session.run(job, attempts: Self.attempts))
                 }
             }
         }
@@ -69,7 +84,7 @@ private final class Outage: Sendable {
 }
 
 /// A thread's connection, made when it is wanted.
-private struct Session {
+private struct Session: Sendable {
     let parameters: ConnectionParameters
     let outage: Outage
     let begin: String
@@ -94,7 +109,9 @@ private struct Session {
                 left -= 1
                 switch error {
                 case .conflict where left > 0:
-                    continue
+                    // The other is about to go on: begun at once, this one would be in its way again.
+                    let most = min(200, 10 << (attempts - left))
+                    _ = poll(nil, 0, Int32.random(in: 5...Int32(most)))
                 // The server was away since the last job: nothing of this one has happened.
                 case .lost where !isFresh && !isCommitting:
                     connection = nil

@@ -37,6 +37,10 @@ import CPostgreSQL
         case "57014", "55P03", "25006": return .fault(.unavailable(text))
         default: break
         }
+        // Another process has migrated: what this connection has prepared is of no use any more.
+        if code == "0A000" && field("R") == "RevalidateCachedQuery" { return .lost(text) }
+        // protocol_violation: too few or too many values
+        if code == "08P01" { return .fault(.broken(text)) }
         // No connection, insufficient resources, operator intervention, system error.
         switch code.prefix(2) {
         case "08", "57", "": return .lost(text)

@@ -55,8 +55,9 @@ package final class SQLiteDatabase: Database {
     ) async throws(DatabaseFault) -> T { try await writes.answer(body) }
 
     package func close() async {
-        await writes.end()
+        // Whoever closes last brings the log into the file, which readers may not.
         await reads.end()
+        await writes.end()
     }
 
     private static func configure(_ connection: SQLiteConnection) throws(DatabaseFault) {

@@ -7,7 +7,8 @@ import Testing
 struct TransactionTests {
     private static let sample = DatabaseFault.broken("the body's own")
 
-    @Test("whose body throws changes nothing, and those beside it hold",
+    @Test(
+        "whose body throws changes nothing, and those beside it hold",
         arguments: Backend.allCases)
     func rollback(backend: Backend) async throws {
         try await backend.make().use(things) { database in
@@ -32,7 +33,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("changes nothing after a statement failed, even if its body goes on",
+    @Test(
+        "changes nothing after a statement failed, even if its body goes on",
         arguments: Backend.allCases)
     func swallowed(backend: Backend) async throws {
         try await backend.make().use(things) { database in
@@ -81,7 +83,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("sees no double of what is unique, and is told so without a fault",
+    @Test(
+        "sees no double of what is unique, and is told so without a fault",
         arguments: Backend.allCases)
     func unique(backend: Backend) async throws {
         try await backend.make().use(things) { database in
@@ -122,7 +125,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("that reads sees all that was committed before it, and one state",
+    @Test(
+        "that reads sees all that was committed before it, and one state",
         arguments: Backend.allCases)
     func snapshot(backend: Backend) async throws {
         try await backend.make().use(things) { database in

@@ -53,7 +53,8 @@ struct ValueTests {
         }
     }
 
-    @Test("is refused if the statement has no place for it, or it holds a NUL in a text",
+    @Test(
+        "is refused if the statement has no place for it, or it holds a NUL in a text",
         arguments: Backend.allCases)
     func refusals(backend: Backend) async throws {
         try await backend.make().use(things) { database in

@@ -69,7 +69,7 @@ extension TestServer {
     func register(_ device: TestDevice) async throws {
         let reply = try await prove(device, try await begin(device))
         guard reply.status == 200 else {
-            throw TestFault("not registered: \(String(decoding: reply.bytes, as: UTF8.self))")
+            throw Unexpected("not registered: \(String(decoding: reply.bytes, as: UTF8.self))")
         }
     }
 

@@ -59,7 +59,7 @@ final class TestServer: Sendable {
         _ name: String, _ policy: ApplicationPolicy, in database: any Database
     ) async throws -> String {
         let key = try BearerSecret.apiKey.generate()
-        guard let name = Name(name) else { throw TestFault("no name") }
+        guard let name = Name(name) else { throw Unexpected("no name") }
         try await database.write { store throws(DatabaseFault) in
             let made = try store.makeApplication(
                 name, audience: "https://id.example.org/\(name.text)", policy,
@@ -148,7 +148,7 @@ struct Reply {
     /// A text member.
     func text(_ name: String) throws -> String {
         guard let text = members[name] as? String else {
-            throw TestFault("no text '\(name)' in \(String(decoding: bytes, as: UTF8.self))")
+            throw Unexpected("no text '\(name)' in \(String(decoding: bytes, as: UTF8.self))")
         }
         return text
     }
@@ -156,8 +156,17 @@ struct Reply {
     /// Bytes from base64url.
     func binary(_ name: String) throws -> [UInt8] {
         guard let bytes = Base64.decode([UInt8](try text(name).utf8), .url) else {
-            throw TestFault("'\(name)' is not base64url")
+            throw Unexpected("'\(name)' is not base64url")
         }
         return bytes
+    }
+}
+
+/// What a test's own preparation ran into.
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
     }
 }

@@ -7,8 +7,8 @@ import Synchronization
 /// It runs as an account without rights, since it refuses root. A commit is not flushed to the disk:
 /// it holds when the server is killed, not when the machine is.
 package final class PostgreSQLServer: Sendable {
-    /// Nobody's: the server needs no entry in /etc/passwd.
-    private static let uid: UInt32 = 64_917
+    /// `nobody`: initdb wants an account that has a name.
+    private static let uid: UInt32 = 65_534
 
     private let scratch: Scratch
     private let data: String
@@ -63,7 +63,8 @@ package final class PostgreSQLServer: Sendable {
 
     /// Runs statements as an administrator would, with psql; gives what it says, unadorned.
     @discardableResult
-    package func query(_ sql: String, in database: String = "postgres") throws(TestFault) -> String {
+    package func query(_ sql: String, in database: String = "postgres") throws(TestFault) -> String
+    {
         try finish([
             "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align",
             "--dbname=\(connection(database))", "--command=\(sql)",
@@ -79,12 +80,13 @@ package final class PostgreSQLServer: Sendable {
             "listen_addresses=", "unix_socket_directories=\(scratch.path)",
             "unix_socket_permissions=0777", "fsync=\(flushes)", "full_page_writes=\(flushes)",
             "shared_buffers=\(isDurable ? "128MB" : "16MB")", "max_connections=300",
-            "dynamic_shared_memory_type=mmap", "autovacuum=\(flushes)", "max_wal_size=\(isDurable ? "1GB" : "64MB")",
+            "dynamic_shared_memory_type=mmap", "autovacuum=\(flushes)",
+            "max_wal_size=\(isDurable ? "1GB" : "64MB")",
             "min_wal_size=\(isDurable ? "80MB" : "2MB")", "jit=off", "logging_collector=off",
         ]
-        let program = try run(
-            ["postgres", "-D", data] + settings.flatMap { ["-c", $0] })
-        try program.expectError("database system is ready to accept connections", within: .seconds(30))
+        let program = try run(["postgres", "-D", data] + settings.flatMap { ["-c", $0] })
+        try program.expectError(
+            "database system is ready to accept connections", within: .seconds(30))
         process.withLock { $0 = program }
     }
 

@@ -1,0 +1,135 @@
+import Database
+import Glibc
+import Posix
+import TestSupport
+import Testing
+
+@Suite("A SQLite file")
+struct SQLiteTests {
+    @Test("keeps everything it acknowledged when its program is killed")
+    func killed() async throws {
+        let scratch = try Scratch()
+        let path = scratch.at("database")
+        for round in 1...3 {
+            let program = try Program(Command([Built.program("database-writer"), path]))
+            try program.expect("\n", times: 200, within: .seconds(60))
+            program.signal(SIGKILL)
+            let outcome = try program.expectEnd()
+            let complete = outcome.output.prefix(
+                through: outcome.output.lastIndex(of: "\n") ?? outcome.output.startIndex)
+            let acknowledged = try complete.split(separator: "\n").map { try #require(Int64($0)) }
+            #expect(acknowledged.count >= 200)
+            let database = try SQLiteDatabase(path: path)
+            let kept = try await database.read { (transaction) throws(DatabaseFault) in
+                try transaction.run("SELECT number FROM numbers")
+                    .map { (row) throws(DatabaseFault) in try row.integer(0) }
+            }
+            #expect(Set(kept).isSuperset(of: acknowledged), "round \(round)")
+            try await database.write { (transaction) throws(DatabaseFault) in
+                try transaction.run("DELETE FROM numbers")
+            }
+            await database.close()
+        }
+    }
+
+    @Test("is full when there is no room, and works again when there is")
+    func full() async throws {
+        let scratch = try Scratch()
+        let place = scratch.at("small")
+        #expect(unsafe mkdir(place, 0o700) == 0)
+        #expect(unsafe mount("small", place, "tmpfs", 0, "size=1m,mode=0700") == 0)
+        defer { unsafe umount2(place, Int32(MNT_DETACH)) }
+        let database = try SQLiteDatabase(path: place + "/database")
+        try await database.migrate(things)
+        let content = [UInt8](repeating: 7, count: 20_000)
+        var kept = 0
+        var met: DatabaseFault?
+        while met == nil && kept < 100 {
+            met = await fault {
+                try await database.write { (transaction) throws(DatabaseFault) in
+                    try transaction.run(
+                        "INSERT INTO things (content) VALUES ($1)", [.bytes(content)])
+                }
+            }
+            if met == nil { kept += 1 }
+        }
+        #expect(met == .full)
+        #expect(try await count(database) == kept)
+        #expect(unsafe mount("small", place, "tmpfs", UInt(MS_REMOUNT), "size=4m") == 0)
+        try await database.write { (transaction) throws(DatabaseFault) in
+            try transaction.run("INSERT INTO things (content) VALUES ($1)", [.bytes(content)])
+        }
+        #expect(try await count(database) == kept + 1)
+        await database.close()
+    }
+
+    @Test("is for its account alone")
+    func mode() async throws {
+        let scratch = try Scratch()
+        let database = try SQLiteDatabase(path: scratch.at("database"))
+        try await database.migrate(things)
+        for name in ["database", "database-wal", "database-shm"] {
+            #expect(FileLook(scratch.at(name))?.permissions == 0o600, "\(name)")
+        }
+        await database.close()
+        #expect(unsafe chmod(scratch.at("database"), 0o644) == 0)
+        try await SQLiteDatabase(path: scratch.at("database")).close()
+        #expect(FileLook(scratch.at("database"))?.permissions == 0o600)
+    }
+
+    @Test("is refused where others may write to its directory, or it is no file of ours")
+    func places() async throws {
+        let scratch = try Scratch()
+        try await SQLiteDatabase(path: scratch.at("database")).close()
+        #expect(unsafe symlink(scratch.at("database"), scratch.at("link")) == 0)
+        #expect(unsafe mkdir(scratch.at("directory"), 0o700) == 0)
+        for path in [
+            scratch.at("link"), scratch.at("directory"), scratch.at("no/file"), "file", "/",
+        ] {
+            #expect(throws: DatabaseFault.self) { try SQLiteDatabase(path: path) }
+        }
+        #expect(unsafe chmod(scratch.path, 0o770) == 0)
+        #expect(throws: DatabaseFault.self) { try SQLiteDatabase(path: scratch.at("database")) }
+    }
+
+    @Test("of another program is refused, and left as it was")
+    func foreign() async throws {
+        let scratch = try Scratch()
+        let path = scratch.at("database")
+        try await SQLiteDatabase(path: path).close()
+        // The application's number is at byte 68 of the header.
+        var bytes = try Layout.read(path)
+        bytes[68] ^= 1
+        try scratch.write("database", bytes)
+        #expect(throws: DatabaseFault.broken("the file is another program's database")) {
+            try SQLiteDatabase(path: path)
+        }
+        #expect(try Layout.read(path) == bytes)
+    }
+
+    @Test("that is damaged is refused, or says so", arguments: [0, 30, 4096 + 8])
+    func damaged(offset: Int) async throws {
+        let scratch = try Scratch()
+        let path = scratch.at("database")
+        let first = try SQLiteDatabase(path: path)
+        try await first.migrate(things)
+        await first.close()
+        var bytes = try Layout.read(path)
+        for index in offset..<min(bytes.count, offset + 60) { bytes[index] = 0xa5 }
+        try scratch.write("database", bytes)
+        let fault = await fault {
+            let database = try SQLiteDatabase(path: path)
+            try await database.migrate(things)
+        }
+        guard case .broken = fault else {
+            Issue.record("gave \(String(describing: fault))")
+            return
+        }
+    }
+
+    private func count(_ database: any Database) async throws -> Int {
+        try await database.read { (transaction) throws(DatabaseFault) in
+            Int(try transaction.run("SELECT COUNT(*) FROM things")[0].integer(0))
+        }
+    }
+}
