@@ -77,9 +77,9 @@ enum Schema {
         """
         CREATE TABLE template (
             id {serial}, application BIGINT NOT NULL REFERENCES application (id),
-            name TEXT NOT NULL, text TEXT NOT NULL, seconds BIGINT NOT NULL,
-            max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL, created BIGINT NOT NULL,
-            UNIQUE (application, name))
+            name TEXT NOT NULL, text TEXT NOT NULL, purpose TEXT NOT NULL,
+            seconds BIGINT NOT NULL, max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL,
+            created BIGINT NOT NULL, UNIQUE (application, name))
         """,
         """
         CREATE TABLE operation (
@@ -91,7 +91,8 @@ enum Schema {
             expires BIGINT NOT NULL, decided BIGINT, registration {bytes}, consumed BIGINT)
         """,
         "CREATE INDEX operation_account ON operation (account, status)",
-        "CREATE INDEX operation_expires ON operation (status, expires)",
+        "CREATE INDEX operation_expires ON operation (expires)",
+        "CREATE INDEX operation_pending ON operation (expires) WHERE status = 'PENDING'",
         """
         CREATE TABLE mac_token (
             id {bytes} PRIMARY KEY, registration {bytes} NOT NULL REFERENCES registration (id),

@@ -1,0 +1,115 @@
+import Statement
+
+/// The text of a template: what is shown, with `{name}` where a value goes.
+///
+/// A value is put in as it is and never looked through again: one that holds `{other}` shows just
+/// that. Nothing but the template itself begins a line, hides, or changes the direction of writing.
+struct TemplateText: Equatable, Sendable {
+    /// The longest text, filled or not, in bytes: what a statement can carry.
+    static let maximumLength = 4_096
+    private static let mostPlaceholders = 16
+    private static let longestValue = 1_024
+
+    private enum Part: Equatable, Sendable {
+        case literal(String)
+        case placeholder(String)
+    }
+
+    private let parts: [Part]
+
+    /// From what an administrator wrote; says what is wrong with it.
+    init(_ text: String) throws(FieldFault) {
+        guard (1...Self.maximumLength).contains(text.utf8.count) else {
+            throw FieldFault(text: "the text is not 1 to \(Self.maximumLength) bytes")
+        }
+        let visible = [UInt8](text.utf8.filter { $0 != UInt8(ascii: "\n") })
+        guard shown(visible) == visible else {
+            throw FieldFault(text: "the text holds characters that cannot be seen")
+        }
+        parts = try Self.parts(of: text)
+        guard placeholders.count <= Self.mostPlaceholders else {
+            throw FieldFault(text: "the text has more than \(Self.mostPlaceholders) placeholders")
+        }
+    }
+
+    /// The names of the values that are wanted.
+    var placeholders: Set<String> {
+        var names: Set<String> = []
+        for part in parts {
+            if case .placeholder(let name) = part { names.insert(name) }
+        }
+        return names
+    }
+
+    /// The text as a person is shown it; refused unless there is one value for each placeholder and
+    /// none besides.
+    func filled(with values: [String: String]) throws(Problem) -> String {
+        for name in placeholders.sorted() where values[name] == nil {
+            throw .malformed("'data' has no '\(name)', which the template wants")
+        }
+        guard values.count == placeholders.count else {
+            throw .malformed("'data' has values that the template does not show")
+        }
+        var text: [UInt8] = []
+        for part in parts {
+            switch part {
+            case .literal(let literal): text += literal.utf8
+            case .placeholder(let name): text += try Self.shownValue(values[name] ?? "", name)
+            }
+        }
+        guard text.count <= Self.maximumLength else {
+            throw .malformed("'data' makes the text longer than \(Self.maximumLength) bytes")
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Not cut where it is too long: a cut amount is another amount.
+    private static func shownValue(_ value: String, _ name: String) throws(Problem) -> [UInt8] {
+        let bytes = [UInt8](value.utf8)
+        guard bytes.count <= longestValue else {
+            throw .malformed("'\(name)' is longer than \(longestValue) bytes")
+        }
+        return shown(bytes)
+    }
+
+    private static func parts(of text: String) throws(FieldFault) -> [Part] {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+            if brace > rest.startIndex { parts.append(.literal(String(rest[..<brace]))) }
+            let inside = rest[rest.index(after: brace)...]
+            guard rest[brace] == "{", let end = inside.firstIndex(of: "}"),
+                isName(inside[..<end])
+            else {
+                throw FieldFault(
+                    text: "a brace in the text is no part of a placeholder such as {amount}")
+            }
+            parts.append(.placeholder(String(inside[..<end])))
+            rest = inside[inside.index(after: end)...]
+        }
+        if !rest.isEmpty { parts.append(.literal(String(rest))) }
+        return parts
+    }
+
+    /// 1 to 32 of ASCII letters, digits, hyphens and underscores.
+    private static func isName(_ text: Substring) -> Bool {
+        (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// Well-formed text, with U+FFFD in place of each character that ends a line, shows nothing or
+/// changes the direction of writing.
+private func shown(_ text: [UInt8]) -> [UInt8] {
+    Printable.escaping(text, invisible: true) { byte, shown in
+        // One mark for a character: not for the bytes that continue it.
+        if byte & 0xC0 != 0x80 { shown += "\u{FFFD}".utf8 }
+    }
+}
