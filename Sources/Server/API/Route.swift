@@ -6,6 +6,8 @@ enum Caller: Sendable {
     case anybody
     /// Who has an API key, for its application.
     case application
+    /// A device, by what it signs or authenticates the request with.
+    case device
 }
 
 /// One row of the table of calls. What has no row is not served.

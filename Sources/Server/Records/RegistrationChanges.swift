@@ -69,6 +69,17 @@ extension Transaction {
         ).isEmpty
     }
 
+    /// Marks an ACTIVE registration as used, so that none can block or remove it before this
+    /// transaction is over; false where it is not ACTIVE any more.
+    func useActive(_ registration: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            UPDATE registration SET last_used = $1 WHERE id = $2 AND status = 'ACTIVE'
+            RETURNING id
+            """, [.integer(now), .bytes(registration)]
+        ).isEmpty
+    }
+
     /// Counts a wrong signature, and blocks at the limit; gives how many are left.
     func countFailure(
         _ registration: [UInt8], limit: Int64, at now: Int64

@@ -4,6 +4,15 @@ import Database
 enum TemplatePurpose: String, Codable, Sendable {
     case operation
     case login
+
+    /// How many may await one account: nobody is worn down by hundreds of questions, and whoever
+    /// begins logins in another's name keeps no operation away.
+    var mostPending: Int64 {
+        switch self {
+        case .operation: 20
+        case .login: 5
+        }
+    }
 }
 
 /// What an administrator says of a template, checked.
@@ -27,6 +36,9 @@ struct Template: Equatable, Sendable {
     ) throws(FieldFault) {
         guard name.text.utf8.count <= 64 else {
             throw FieldFault(text: "a template's name is not longer than 64 bytes")
+        }
+        guard TemplateText.isVisible(name.text) else {
+            throw FieldFault(text: "a template's name has characters that cannot be seen")
         }
         _ = try TemplateText(text)
         guard (10...86_400).contains(seconds) else {

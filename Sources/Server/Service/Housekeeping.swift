@@ -34,9 +34,9 @@ extension Service {
     }
 }
 
-/// What is forgotten, and when.
+/// What is forgotten or marked, and when.
 private struct Sweep: Sendable {
-    /// Deletes some rows and returns each.
+    /// Deletes or marks some rows and returns each.
     let sql: StaticString
     /// How long after its end a row is of use, in seconds.
     let grace: Int64
@@ -63,6 +63,19 @@ private struct Sweep: Sendable {
                 DELETE FROM refresh_token WHERE hash IN
                     (SELECT hash FROM refresh_token WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
+        // Asked again of the row itself: it may have been decided after it was found.
+        Sweep(
+            sql: """
+                UPDATE operation SET status = 'EXPIRED' WHERE status = 'PENDING' AND id IN
+                    (SELECT id FROM operation WHERE status = 'PENDING' AND expires <= $1 LIMIT $2)
+                    RETURNING 1
+                """, grace: 0),
+        // The audit trail keeps what became of them.
+        Sweep(
+            sql: """
+                DELETE FROM operation WHERE id IN
+                    (SELECT id FROM operation WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 30 * 86_400),
     ]
 }
 

@@ -52,7 +52,7 @@ extension Service {
     }
 
     /// Writes down that somebody unknown was refused; what they say of themselves is quoted.
-    private func refuse(
+    func refuse(
         _ head: StatementHead, _ event: AuditEntry.Event, from origin: Origin
     ) async throws(Problem) {
         let now = now

@@ -11,7 +11,7 @@ struct TemplateText: Equatable, Sendable {
     private static let longestValue = 1_024
 
     private enum Part: Equatable, Sendable {
-        case literal(String)
+        case literal([UInt8])
         case placeholder(String)
     }
 
@@ -22,14 +22,18 @@ struct TemplateText: Equatable, Sendable {
         guard (1...Self.maximumLength).contains(text.utf8.count) else {
             throw FieldFault(text: "the text is not 1 to \(Self.maximumLength) bytes")
         }
-        let visible = [UInt8](text.utf8.filter { $0 != UInt8(ascii: "\n") })
-        guard shown(visible) == visible else {
+        guard Self.isVisible(text.replacing("\n", with: "")) else {
             throw FieldFault(text: "the text holds characters that cannot be seen")
         }
         parts = try Self.parts(of: text)
         guard placeholders.count <= Self.mostPlaceholders else {
             throw FieldFault(text: "the text has more than \(Self.mostPlaceholders) placeholders")
         }
+    }
+
+    /// Whether a text is shown just as it is.
+    static func isVisible(_ text: String) -> Bool {
+        shown([UInt8](text.utf8)) == [UInt8](text.utf8)
     }
 
     /// The names of the values that are wanted.
@@ -53,7 +57,7 @@ struct TemplateText: Equatable, Sendable {
         var text: [UInt8] = []
         for part in parts {
             switch part {
-            case .literal(let literal): text += literal.utf8
+            case .literal(let literal): text += literal
             case .placeholder(let name): text += try Self.shownValue(values[name] ?? "", name)
             }
         }
@@ -72,29 +76,31 @@ struct TemplateText: Equatable, Sendable {
         return shown(bytes)
     }
 
+    /// By bytes: a brace with an accent on it is a brace.
     private static func parts(of text: String) throws(FieldFault) -> [Part] {
         var parts: [Part] = []
-        var rest = text[...]
-        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
-            if brace > rest.startIndex { parts.append(.literal(String(rest[..<brace]))) }
-            let inside = rest[rest.index(after: brace)...]
-            guard rest[brace] == "{", let end = inside.firstIndex(of: "}"),
+        var rest = [UInt8](text.utf8)[...]
+        let (opening, closing) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
+        while let brace = rest.firstIndex(where: { $0 == opening || $0 == closing }) {
+            if brace > rest.startIndex { parts.append(.literal([UInt8](rest[..<brace]))) }
+            let inside = rest[(brace + 1)...]
+            guard rest[brace] == opening, let end = inside.firstIndex(of: closing),
                 isName(inside[..<end])
             else {
                 throw FieldFault(
                     text: "a brace in the text is no part of a placeholder such as {amount}")
             }
-            parts.append(.placeholder(String(inside[..<end])))
-            rest = inside[inside.index(after: end)...]
+            parts.append(.placeholder(String(decoding: inside[..<end], as: UTF8.self)))
+            rest = inside[(end + 1)...]
         }
-        if !rest.isEmpty { parts.append(.literal(String(rest))) }
+        if !rest.isEmpty { parts.append(.literal([UInt8](rest))) }
         return parts
     }
 
     /// 1 to 32 of ASCII letters, digits, hyphens and underscores.
-    private static func isName(_ text: Substring) -> Bool {
-        (1...32).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
+    private static func isName(_ text: ArraySlice<UInt8>) -> Bool {
+        (1...32).contains(text.count)
+            && text.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
