@@ -58,6 +58,7 @@ struct TemplateTextTests {
                 == TemplateText.maximumLength)
         #expect(throws: Problem.self) { try text.filled(with: ["b": most, "c": "ccc"]) }
         #expect(throws: Problem.self) { try text.filled(with: ["b": most + "b", "c": ""]) }
+        #expect(throws: Problem.self) { try TemplateText("{b}").filled(with: ["b": ""]) }
         // A mark takes more room than the byte that it stands for.
         let breaks = String(repeating: "\n", count: 342)
         #expect(throws: Problem.self) { try text.filled(with: ["b": breaks, "c": "c"]) }

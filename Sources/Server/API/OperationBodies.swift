@@ -46,7 +46,7 @@ struct OperationState: Encodable, Sendable {
     let registration: ID?
     /// When its login was confirmed.
     let confirmed: Int64?
-    let additional: AdditionalData?
+    let additional: AdditionalData
 
     init(_ record: OperationRecord, account: AccountRecord, at now: Int64) throws(Problem) {
         operation = ID(record.id)
