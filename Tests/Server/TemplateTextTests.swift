@@ -37,6 +37,35 @@ struct TemplateTextTests {
         #expect(try text.filled(with: ["amount": value, "payee": "Bob"]) == shown)
     }
 
+    @Test("keeps what it says around any value")
+    func anyValue() throws {
+        let text = try TemplateText("pay {amount} EUR\nto {payee}.")
+        let hostile: [Unicode.Scalar] = [
+            "{", "}", "a", "\n", "\r", "\u{0}", "\u{1B}", "\u{7F}", "\u{85}", "\u{AD}", "\u{301}",
+            "\u{200F}", "\u{2029}", "\u{2066}", "\u{FEFF}", "\u{E0001}", "é", "語", "😀",
+        ]
+        for _ in 0..<5_000 {
+            var values: [String: String] = [:]
+            for name in ["amount", "payee"] {
+                var value = String.UnicodeScalarView()
+                for _ in 0..<Int.random(in: 0...12) {
+                    hostile.randomElement().map { value.append($0) }
+                }
+                values[name] = String(value)
+            }
+            let filled = [UInt8](try text.filled(with: values).utf8)
+            let lines = filled.split(
+                separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            #expect(lines.count == 2, "\(values)")
+            #expect(lines[0].starts(with: "pay ".utf8) && lines[1].starts(with: "to ".utf8))
+            #expect(lines[0].reversed().starts(with: " EUR".utf8.reversed()))
+            #expect(lines[1].last == UInt8(ascii: "."))
+            for line in lines {
+                #expect(TemplateText.isVisible(String(decoding: line, as: UTF8.self)))
+            }
+        }
+    }
+
     @Test(
         "is refused where it is not plain",
         arguments: [

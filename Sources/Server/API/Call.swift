@@ -8,7 +8,7 @@ struct Call: Sendable {
     let parameters: [String]
     /// Whose API key it came with; nil where the route wants none.
     let application: ApplicationRecord?
-    /// Which device it came from; nil where the route wants none.
+    /// Who signed the request itself; nil where the route does not want that.
     let device: Signer?
     /// From where it came.
     let origin: Origin
@@ -30,7 +30,7 @@ struct Call: Sendable {
         return application
     }
 
-    /// The device that it came from; a route that asks for it has the caller `.device`.
+    /// Who signed the request; a route that asks for it has the caller `.device`.
     func deviceSigner() throws(Problem) -> Signer {
         guard let device else { throw .refused }
         return device

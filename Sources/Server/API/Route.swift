@@ -6,7 +6,7 @@ enum Caller: Sendable {
     case anybody
     /// Who has an API key, for its application.
     case application
-    /// A device, by what it signs or authenticates the request with.
+    /// Who signed the request itself with a registered key, or has a MAC token.
     case device
 }
 
