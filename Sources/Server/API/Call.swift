@@ -8,6 +8,8 @@ struct Call: Sendable {
     let parameters: [String]
     /// Whose API key it came with; nil where the route wants none.
     let application: ApplicationRecord?
+    /// Who signed the request itself; nil where the route does not want that.
+    let device: Signer?
     /// From where it came.
     let origin: Origin
 
@@ -26,6 +28,12 @@ struct Call: Sendable {
     func caller() throws(Problem) -> ApplicationRecord {
         guard let application else { throw .apiKeyRefused }
         return application
+    }
+
+    /// Who signed the request; a route that asks for it has the caller `.device`.
+    func deviceSigner() throws(Problem) -> Signer {
+        guard let device else { throw .refused }
+        return device
     }
 }
 

@@ -34,11 +34,15 @@ package struct Dispatcher: Sendable {
         if route.isLimited { try limits.admit(origin.address) }
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
-        if case .application = route.caller {
-            application = try await self.application(of: request)
+        var device: Signer?
+        switch route.caller {
+        case .anybody: break
+        case .application: application = try await self.application(of: request)
+        case .device: device = try await service.device(of: request, from: origin)
         }
         let call = Call(
-            request: request, parameters: parameters, application: application, origin: origin)
+            request: request, parameters: parameters, application: application, device: device,
+            origin: origin)
         return try await route.answer(service, call)
     }
 

@@ -6,6 +6,8 @@ enum Caller: Sendable {
     case anybody
     /// Who has an API key, for its application.
     case application
+    /// Who signed the request itself with a registered key, or has a MAC token.
+    case device
 }
 
 /// One row of the table of calls. What has no row is not served.

@@ -10,6 +10,8 @@ package final class Service: Sendable {
     let clock: Clock
     /// How this server is called from outside: the issuer of tokens.
     let issuer: String
+    /// Keys of devices that signed something of late.
+    let publicKeys = KeyCache()
 
     init(database: any Database, keys: ServerKeys, clock: Clock, issuer: String) {
         self.database = database
