@@ -13,32 +13,30 @@ final class KeyCache: Sendable {
     private struct Halves {
         var newer: [[UInt8]: P256PublicKey] = [:]
         var older: [[UInt8]: P256PublicKey] = [:]
+
+        mutating func keep(_ key: P256PublicKey, of credential: [UInt8]) {
+            if newer.count >= half {
+                older = newer
+                newer = [:]
+            }
+            newer[credential] = key
+        }
     }
 
     private let halves = Mutex(Halves())
 
     /// The key of a credential, if it is here.
     func key(of credential: [UInt8]) -> P256PublicKey? {
-        halves.withLock { halves in
+        halves.withLock { halves -> P256PublicKey? in
             if let key = halves.newer[credential] { return key }
             guard let key = halves.older[credential] else { return nil }
-            halves.keep(key, of: credential, most: Self.half)
+            halves.keep(key, of: credential)
             return key
         }
     }
 
     /// Keeps a key that has just verified something: so strangers cannot push others out.
     func keep(_ key: P256PublicKey, of credential: [UInt8]) {
-        halves.withLock { $0.keep(key, of: credential, most: Self.half) }
-    }
-}
-
-extension KeyCache.Halves {
-    fileprivate mutating func keep(_ key: P256PublicKey, of credential: [UInt8], most: Int) {
-        if newer.count >= most {
-            older = newer
-            newer = [:]
-        }
-        newer[credential] = key
+        halves.withLock { $0.keep(key, of: credential) }
     }
 }

@@ -33,7 +33,7 @@ extension Service {
                 until: expires)
             return .success(signer.application.audience)
         }
-        let bytes = secret.withBytes { span in (0..<span.byteCount).map { span[$0] } }
+        let bytes = secret.withBytes { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
         return MACTokenAnswer(
             token: ID(id), name: name.text, secret: Binary(bytes), audience: audience,
             expires: expires)
@@ -59,7 +59,7 @@ extension Service {
         let id = try call.id()
         let application = try call.caller()
         let now = now
-        try await write { store throws(DatabaseFault) in
+        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
             guard let (token, signer) = try store.macToken(id),
                 signer.application.id == application.id
             else { return .failure(.notFound) }

@@ -20,7 +20,7 @@ extension Service {
                 .refused, "\(detail): \(hexadecimal(head.credential))", from: origin)
             throw .refused
         }
-        let isSigned = isSigned(authorization, by: key, of: head.credential)
+        let isSigned = verifies(authorization, by: key, of: head.credential)
         let now = now
         return try await write { store throws(DatabaseFault) in
             let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
@@ -46,7 +46,7 @@ extension Service {
         return signer?.registration.publicKey.flatMap { try? P256PublicKey(point: $0) }
     }
 
-    private func isSigned(
+    private func verifies(
         _ authorization: SignetAuthorization, by key: P256PublicKey, of credential: [UInt8]
     ) -> Bool {
         let isSigned = try? key.verifies(
@@ -57,8 +57,8 @@ extension Service {
     }
 
     /// Whether a text was signed by the registered key, for one use.
-    func isSigned(
-        _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace, by signer: Signer
+    func verifies(
+        _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace, of signer: Signer
     ) -> Bool {
         guard let point = signer.registration.publicKey,
             let credential = signer.registration.credential

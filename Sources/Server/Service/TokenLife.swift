@@ -31,7 +31,7 @@ extension Service {
         let hash = refreshHash(wish.token)
         let claims = hash == nil ? accessClaims(wish.token) : nil
         let now = now
-        try await write { store throws(DatabaseFault) in
+        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
             var id = claims.flatMap { ID(text: $0.sid) }?.bytes
             if let hash { id = try store.refreshToken(hash)?.session }
             guard let id, let session = try store.tokenSession(id),
