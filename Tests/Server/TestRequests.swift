@@ -1,4 +1,5 @@
 import Crypto
+import Database
 import Foundation
 import HTTP
 import Posix

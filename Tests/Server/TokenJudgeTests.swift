@@ -1,6 +1,7 @@
 import Crypto
 import DatabaseSupport
 import Foundation
+import Posix
 import Statement
 import TestSupport
 import Testing
