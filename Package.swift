@@ -176,8 +176,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "Crypto", "Posix", "Statement", "Store", "StoreSupport", "TestSupport", "Vault",
-                "Wire",
+                "Crypto", "Database", "HTTP", "Posix", "Server", "Statement", "Store",
+                "StoreSupport", "TestSupport", "Vault", "Wire",
             ],
             path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(

@@ -17,8 +17,9 @@ package struct HTTPRequest: Sendable {
 
     /// From its parts; the target is the path, if nothing is said.
     package init(
-        method: String, target: String? = nil, path: String, query: [(name: String, value: String)] = [],
-        headers: [(name: String, value: String)] = [], body: [UInt8] = [], peer: String = ""
+        method: String, target: String? = nil, path: String,
+        query: [(name: String, value: String)] = [], headers: [(name: String, value: String)] = [],
+        body: [UInt8] = [], peer: String = ""
     ) {
         self.method = method
         self.target = target ?? path

@@ -9,7 +9,8 @@ import Testing
 @Suite("A call that a device signs")
 struct DeviceCallerTests {
     private static let routes =
-        Routes.all + ["GET", "POST"].map { method in
+        Routes.all
+        + ["GET", "POST"].map { method in
             Route(method, "/v1/device/whoami/{thing}", .device) { _, call throws(Problem) in
                 .json(["account": try call.deviceSigner().account.name])
             }

@@ -159,7 +159,8 @@ struct MACTokenTests {
         #expect(try await server.ask("POST", path, [:]).code == "conflict")
     }
 
-    @Test("ends with its registration, and rests while that is blocked", arguments: Backend.allCases)
+    @Test(
+        "ends with its registration, and rests while that is blocked", arguments: Backend.allCases)
     func registration(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()

@@ -68,9 +68,11 @@ struct SignedRequestRefusalTests {
             case .emptied:
                 lines[index] = [UInt8](lines[index].prefix { $0 != UInt8(ascii: " ") }) + [0x20]
             case .digitChanged:
-                guard let last = lines[index].indices.last(where: { position in
-                    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(lines[index][position])
-                }) else { return }
+                guard
+                    let last = lines[index].indices.last(where: { position in
+                        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(lines[index][position])
+                    })
+                else { return }
                 lines[index][last] ^= 1
             }
         }

@@ -78,7 +78,8 @@ struct TokenLifeTests {
         #expect(try await !isActive(server, first.access))
         #expect(try await refresh(server, second.refresh).code == "token-refused")
         #expect(try await server.audited("refresh", "token-refused") == 2)
-        let ends = try await server.rows("SELECT reason FROM token_session WHERE revoked IS NOT NULL")
+        let ends = try await server.rows(
+            "SELECT reason FROM token_session WHERE revoked IS NOT NULL")
         #expect(try ends.map { row in try row.text(0) } == ["reuse"])
         // Another session of the same device goes on.
         #expect(try await isActive(server, other.access))

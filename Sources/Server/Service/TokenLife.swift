@@ -139,7 +139,9 @@ extension Transaction {
     private func endReused(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Signer? {
         guard let token = try refreshToken(hash), let session = try tokenSession(token.session)
         else { return nil }
-        if token.isUsed { _ = try revoke(session: token.session, reason: SessionEnd.reuse, at: now) }
+        if token.isUsed {
+            _ = try revoke(session: token.session, reason: SessionEnd.reuse, at: now)
+        }
         return try signer(registration: session.registration)
     }
 }
