@@ -273,7 +273,7 @@ let package = Package(
             dependencies: [
                 "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "Posix", "Server",
                 "Statement", "TestSupport", "signet-server",
-            ], path: "Tests/Server", exclude: ["judge-tokens.py"], swiftSettings: common),
+            ], path: "Tests/Server", exclude: ["Judges"], swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
             path: "Tests/FingerprintsTests", swiftSettings: common),

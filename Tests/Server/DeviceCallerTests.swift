@@ -23,12 +23,11 @@ struct DeviceCallerTests {
     ) async -> Reply {
         let headers = authorization.map { (name: "authorization", value: $0) }
         let path = String(target.prefix { $0 != "?" })
-        return Reply(
-            await server.answer(
-                HTTPRequest(
-                    method: method, target: target, path: path,
-                    headers: headers + [("content-type", "application/json")], body: body,
-                    peer: "192.0.2.1")))
+        return await server.answer(
+            HTTPRequest(
+                method: method, target: target, path: path,
+                headers: headers + [("content-type", "application/json")], body: body,
+                peer: "192.0.2.1"))
     }
 
     @Test("is its registration's, by key or by MAC", arguments: Backend.allCases)

@@ -92,11 +92,6 @@ final class TestServer: Sendable {
         Reply(await dispatcher.answer(request))
     }
 
-    /// What a request is answered with.
-    func answer(_ request: HTTPRequest) async -> HTTPResponse {
-        await dispatcher.answer(request)
-    }
-
     /// Sends a call with the API key of `shop`.
     func ask(
         _ method: String, _ path: String, _ body: [String: Any]? = nil

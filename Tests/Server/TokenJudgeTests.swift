@@ -31,7 +31,7 @@ struct TokenJudgeTests {
             "issuer": "https://id.example.org",
         ]
         let input = try JSONSerialization.data(withJSONObject: given)
-        let script = "\(Layout.package)/Tests/Server/judge-tokens.py"
+        let script = "\(Layout.package)/Tests/Server/Judges/tokens.py"
         let outcome = try Program(
             Command(["/usr/bin/python3", script]), input: String(decoding: input, as: UTF8.self)
         ).expectEnd(within: .seconds(60))
