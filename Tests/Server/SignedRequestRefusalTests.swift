@@ -1,4 +1,5 @@
 import Crypto
+import Database
 import DatabaseSupport
 import Statement
 import Testing
@@ -141,6 +142,33 @@ struct SignedRequestRefusalTests {
             #expect(try await server.refusal(of: header) == "malformed", "\(header.prefix(40))")
         }
         #expect(try await server.refusal(of: right) == nil)
+    }
+
+    @Test("as soon as the API key is revoked", arguments: Backend.allCases)
+    func revokedKey(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let token = try await server.macToken(device)
+        func headers() throws -> [String] {
+            [
+                try device.header(try device.statement(at: server.time.now)),
+                try token.header(at: server.time.now),
+                try device.header(try device.statement(at: server.time.now), by: .generate()),
+                try TestDevice().header(try TestDevice().statement(at: server.time.now)),
+            ]
+        }
+        for header in try headers() { #expect(try await server.verify(header).status == 200) }
+        try await server.database.write { store throws(DatabaseFault) in
+            try store.run("UPDATE api_key SET revoked = 1")
+        }
+        for header in try headers() {
+            #expect(try await server.verify(header).code == "api-key-refused")
+        }
+        try await server.database.write { store throws(DatabaseFault) in
+            try store.run("UPDATE api_key SET revoked = NULL")
+        }
+        for header in try headers() { #expect(try await server.verify(header).status == 200) }
     }
 
     @Test("without an API key, or with a body that is not the call's")

@@ -3,7 +3,7 @@ import HTTP
 extension Routes {
     /// Codes of requests, and MAC tokens.
     static let authentication: [Route] = [
-        Route("POST", "/v1/authentication/verify", .application) {
+        Route("POST", "/v1/authentication/verify", .rememberedApplication) {
             service, call throws(Problem) in
             .json(try await service.verifyAuthentication(call))
         },

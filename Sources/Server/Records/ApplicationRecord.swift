@@ -83,6 +83,13 @@ extension Transaction {
         return try ApplicationRecord(row)
     }
 
+    /// Whether an API key of this hash is there and not revoked.
+    func holds(apiKey hash: [UInt8]) throws(DatabaseFault) -> Bool {
+        try !run(
+            "SELECT application FROM api_key WHERE hash = $1 AND revoked IS NULL", [.bytes(hash)]
+        ).isEmpty
+    }
+
     /// The application whose API key has this hash and is not revoked.
     func application(apiKey hash: [UInt8]) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try run(

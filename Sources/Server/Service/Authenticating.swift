@@ -40,13 +40,13 @@ extension Service {
             method: [UInt8](wish.method.utf8), resource: [UInt8](wish.resource.utf8),
             body: wish.body.bytes)
         do throws(Problem) {
-            let application = try call.caller()
             let device = try await authenticate(
-                wish.authorization, received, for: application, from: call.origin)
+                wish.authorization, received, for: try call.asking(), from: call.origin)
             return AuthenticationAnswer(device)
         } catch {
-            // What is the server's own fault says nothing of the proof.
-            guard error.status < 500 else { throw error }
+            if error == .apiKeyRefused { applications.forget(call.apiKey) }
+            // What the server or the caller is at fault for says nothing of the proof.
+            guard error.status < 500, error != .apiKeyRefused else { throw error }
             return AuthenticationAnswer(refusedFor: error)
         }
     }
@@ -63,7 +63,7 @@ extension Service {
 
     /// Checks a header of either scheme; `application` is the only one that it may be meant for.
     private func authenticate(
-        _ header: String, _ received: ReceivedRequest, for application: ApplicationRecord?,
+        _ header: String, _ received: ReceivedRequest, for application: AskingApplication?,
         from origin: Origin
     ) async throws(Problem) -> AuthenticatedDevice {
         switch try RequestProof(header: [UInt8](header.utf8)) {
@@ -80,15 +80,24 @@ extension Service {
 
     /// Writes down that a request's code was refused, of what its header says of itself.
     func refuseRequest(
-        _ problem: Problem, _ detail: String, from origin: Origin
+        _ problem: Problem, _ detail: String, for application: AskingApplication?,
+        from origin: Origin
     ) async throws(Problem) {
         let now = now
         let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
-        _ = try await write { store throws(DatabaseFault) in
+        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
+            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
             try store.audit(entry, from: origin, at: now)
-            return .success(())
+            return .failure(problem)
         }
-        throw problem
+    }
+}
+
+extension Transaction {
+    /// Whether who asks may still do so; a device that calls for itself needs no API key.
+    func holds(_ application: AskingApplication?) throws(DatabaseFault) -> Bool {
+        guard let application else { return true }
+        return try holds(apiKey: application.apiKey)
     }
 }
 

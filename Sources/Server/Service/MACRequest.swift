@@ -8,21 +8,23 @@ extension Service {
     /// Checks a MAC and uses its nonce up. It neither counts as a failure nor forgets any.
     func acceptMAC(
         _ authorization: MACAuthorization, _ received: ReceivedRequest,
-        for application: ApplicationRecord?, from origin: Origin
+        for application: AskingApplication?, from origin: Origin
     ) async throws(Problem) -> Signer {
         let found = try await read { store throws(DatabaseFault) in
             try store.macToken(authorization.token)
         }
         guard let (token, signer) = found,
-            application.map({ $0.id == signer.application.id }) ?? true,
+            application.map({ $0.record.id == signer.application.id }) ?? true,
             try isMAC(authorization, of: received, by: token, signer)
         else {
             try await refuseRequest(
-                .refused, "MAC token: \(hexadecimal(authorization.token))", from: origin)
+                .refused, "MAC token: \(hexadecimal(authorization.token))", for: application,
+                from: origin)
             throw .refused
         }
         let now = now
         return try await write { store throws(DatabaseFault) in
+            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
             let result = try store.accept(authorization, at: now)
             if let problem = result.problem {
                 try store.audit(entry(.request, signer, problem), from: origin, at: now)

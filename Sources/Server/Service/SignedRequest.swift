@@ -7,22 +7,24 @@ extension Service {
     /// Checks a signed request, and uses its nonce up: of many parallel uses, one wins.
     func acceptSigned(
         _ authorization: SignetAuthorization, _ received: ReceivedRequest,
-        for application: ApplicationRecord?, from origin: Origin
+        for application: AskingApplication?, from origin: Origin
     ) async throws(Problem) -> Signer {
         let statement = try requestStatement(authorization.statement)
         let head = statement.head
         let isMeant =
             received.isMeant(by: statement.request)
-            && application.map { $0.audience.utf8.elementsEqual(head.audience) } ?? true
+            && application.map { $0.record.audience.utf8.elementsEqual(head.audience) } ?? true
         guard isMeant, let key = try await key(of: head) else {
             let detail = isMeant ? "unknown credential" : "another request, or another's"
             try await refuseRequest(
-                .refused, "\(detail): \(hexadecimal(head.credential))", from: origin)
+                .refused, "\(detail): \(hexadecimal(head.credential))", for: application,
+                from: origin)
             throw .refused
         }
         let isSigned = verifies(authorization, by: key, of: head.credential)
         let now = now
         return try await write { store throws(DatabaseFault) in
+            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
             let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
             if let problem = result.problem {
                 try store.audit(refusalOf: head, .request, problem, from: origin, at: now)
