@@ -48,6 +48,8 @@ extension Transaction {
         if status == .blocked || status == .removed {
             try revokeSessions(ofRegistration: registration, reason: reason, at: now)
         }
+        // Those of a blocked one only rest: it may be unblocked.
+        if status == .removed { try revokeMACTokens(ofRegistration: registration, at: now) }
     }
 
     /// Keeps a counter that is above the one kept, and forgets failures; false where it is not
@@ -95,6 +97,14 @@ extension Transaction {
             try setStatus(registration, .blocked, reason: "failures", at: now)
         }
         return left
+    }
+
+    /// Notes that a registration was used, to the minute: not every use is worth a write.
+    func noteUse(of registration: RegistrationRecord, at now: Int64) throws(DatabaseFault) {
+        guard registration.lastUsed.map({ now - $0 >= 60 }) ?? true else { return }
+        try run(
+            "UPDATE registration SET last_used = $1 WHERE id = $2",
+            [.integer(now), .bytes(registration.id)])
     }
 
     /// Forgets the wrong signatures of a registration.

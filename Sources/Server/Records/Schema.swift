@@ -56,6 +56,8 @@ enum Schema {
             PRIMARY KEY (owner, value))
         """,
         "CREATE INDEX nonce_expires ON nonce (expires)",
+        // Up to which moment rows of a kind were forgotten, where that must be known.
+        "CREATE TABLE forgotten (what TEXT PRIMARY KEY, before BIGINT NOT NULL)",
         """
         CREATE TABLE signing_key (
             id TEXT PRIMARY KEY, use TEXT NOT NULL, public_key {bytes} NOT NULL,
@@ -68,12 +70,14 @@ enum Schema {
             revoked BIGINT, reason TEXT NOT NULL)
         """,
         "CREATE INDEX token_session_registration ON token_session (registration)",
+        "CREATE INDEX token_session_expires ON token_session (expires)",
         """
         CREATE TABLE refresh_token (
             hash {bytes} PRIMARY KEY, session {bytes} NOT NULL REFERENCES token_session (id),
             created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX refresh_token_expires ON refresh_token (expires)",
+        "CREATE INDEX refresh_token_session ON refresh_token (session)",
         """
         CREATE TABLE template (
             id {serial}, application BIGINT NOT NULL REFERENCES application (id),
@@ -100,6 +104,7 @@ enum Schema {
             expires BIGINT NOT NULL, revoked BIGINT)
         """,
         "CREATE INDEX mac_token_registration ON mac_token (registration, name)",
+        "CREATE INDEX mac_token_expires ON mac_token (expires)",
         """
         CREATE TABLE audit (
             id {serial}, time BIGINT NOT NULL, application TEXT NOT NULL, account TEXT NOT NULL,

@@ -40,6 +40,8 @@ private struct Sweep: Sendable {
     let sql: StaticString
     /// How long after its end a row is of use, in seconds.
     let grace: Int64
+    /// Whether it must be known up to which moment they were forgotten.
+    var isNoted = false
 
     static let all: [Sweep] = [
         Sweep(
@@ -51,7 +53,7 @@ private struct Sweep: Sendable {
             sql: """
                 DELETE FROM nonce WHERE (owner, value) IN
                     (SELECT owner, value FROM nonce WHERE expires < $1 LIMIT $2) RETURNING 1
-                """, grace: 0),
+                """, grace: 0, isNoted: true),
         Sweep(
             sql: """
                 DELETE FROM activation WHERE hash IN
@@ -76,6 +78,19 @@ private struct Sweep: Sendable {
                 DELETE FROM operation WHERE id IN
                     (SELECT id FROM operation WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 30 * 86_400),
+        // After the tokens that name them.
+        Sweep(
+            sql: """
+                DELETE FROM token_session WHERE id IN
+                    (SELECT s.id FROM token_session s WHERE s.expires < $1 AND NOT EXISTS
+                        (SELECT 1 FROM refresh_token r WHERE r.session = s.id) LIMIT $2)
+                RETURNING 1
+                """, grace: 86_400),
+        Sweep(
+            sql: """
+                DELETE FROM mac_token WHERE id IN
+                    (SELECT id FROM mac_token WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 86_400),
     ]
 }
 
@@ -84,6 +99,8 @@ extension Transaction {
     fileprivate func forget(
         _ sweep: Sweep, before now: Int64, most: Int64
     ) throws(DatabaseFault) -> Int64 {
-        Int64(try run(sweep.sql, [.integer(now - sweep.grace), .integer(most)]).count)
+        let gone = try run(sweep.sql, [.integer(now - sweep.grace), .integer(most)]).count
+        if sweep.isNoted && gone > 0 { try noteForgottenNonces(before: now - sweep.grace) }
+        return Int64(gone)
     }
 }

@@ -27,8 +27,8 @@ extension Service {
             try await refuse(statement.head, event, from: origin)
             throw .refused
         }
-        let isSigned = signer.hasSigned(
-            proof.statement.bytes, signature: proof.signature.bytes, .login)
+        let isSigned = verifies(
+            proof.statement.bytes, signature: proof.signature.bytes, .login, of: signer)
         let now = now
         return try await write { store throws(DatabaseFault) in
             let verdict = try store.settle(
