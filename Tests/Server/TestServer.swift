@@ -82,10 +82,13 @@ final class TestServer: Sendable {
             headers.append(("content-type", "application/json"))
         }
         if let key { headers.append(("authorization", "Bearer \(key)")) }
-        return Reply(
-            await dispatcher.answer(
-                HTTPRequest(
-                    method: method, path: path, headers: headers, body: bytes, peer: peer)))
+        return await answer(
+            HTTPRequest(method: method, path: path, headers: headers, body: bytes, peer: peer))
+    }
+
+    /// Answers a request as it stands.
+    func answer(_ request: HTTPRequest) async -> Reply {
+        Reply(await dispatcher.answer(request))
     }
 
     /// Sends a call with the API key of `shop`.
