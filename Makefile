@@ -150,8 +150,8 @@ INSTALLED = \
 	$(call under,pam/examples/*,$(DOCDIR)/examples) \
 	$(foreach section,1 5 8,\
 		$(call under,docs/man/*.$(section),$(PREFIX)/share/man/man$(section))) \
-	$(patsubst %signet.bash,%signet,\
-		$(call under,completions/signet.bash,$(PREFIX)/share/bash-completion/completions)) \
+	$(patsubst %.bash,%,\
+		$(call under,completions/*.bash,$(PREFIX)/share/bash-completion/completions)) \
 	$(call under,completions/_signet,$(ZSHDIR)) \
 	$(call under,completions/signet.fish,$(PREFIX)/share/fish/vendor_completions.d) \
 	$(foreach language,$(LANGUAGES),644:build/locale/$(language)/LC_MESSAGES/signet.mo:$\
