@@ -34,6 +34,9 @@ struct Route: Sendable {
         self.answer = answer
     }
 
+    /// As the table has it: what a log may show of a path.
+    var pattern: String { "/" + path.joined(separator: "/") }
+
     /// The open parts of a path that this row serves; nil if it does not.
     func parameters(of parts: [Substring]) -> [String]? {
         guard parts.count == path.count else { return nil }

@@ -36,6 +36,39 @@ extension Transaction {
         return try AccountRecord(row)
     }
 
+    /// Accounts of an application by name, from behind a name on.
+    func accounts(
+        of application: Int64, after name: String, most: Int64
+    ) throws(DatabaseFault) -> [AccountRecord] {
+        let rows = try run(
+            """
+            SELECT id, application, name, blocked, flags, roles FROM account
+            WHERE application = $1 AND name > $2 ORDER BY name LIMIT $3
+            """, [.integer(application), .text(name), .integer(most)])
+        var found: [AccountRecord] = []
+        for row in rows { found.append(try AccountRecord(row)) }
+        return found
+    }
+
+    /// Lets an account in no more, or again.
+    func setBlocked(_ account: Int64, _ isBlocked: Bool) throws(DatabaseFault) {
+        try run(
+            "UPDATE account SET blocked = $1 WHERE id = $2",
+            [.integer(isBlocked ? 1 : 0), .integer(account)])
+    }
+
+    /// Gives an account other flags and roles; a word holds no blank.
+    func setWords(
+        of account: Int64, flags: [String], roles: [String]
+    ) throws(DatabaseFault) {
+        try run(
+            "UPDATE account SET flags = $1, roles = $2 WHERE id = $3",
+            [
+                .text(flags.joined(separator: " ")), .text(roles.joined(separator: " ")),
+                .integer(account),
+            ])
+    }
+
     /// The account of an id.
     func account(_ id: Int64) throws(DatabaseFault) -> AccountRecord? {
         let rows = try run(

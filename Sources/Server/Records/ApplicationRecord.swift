@@ -46,6 +46,19 @@ struct ApplicationPolicy: Equatable, Sendable {
 }
 
 extension Transaction {
+    /// All applications, by name.
+    func applications() throws(DatabaseFault) -> [ApplicationRecord] {
+        let rows = try run(
+            """
+            SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
+                minimum_boot, max_failures, access_seconds, refresh_seconds
+            FROM application ORDER BY name
+            """)
+        var found: [ApplicationRecord] = []
+        for row in rows { found.append(try ApplicationRecord(row)) }
+        return found
+    }
+
     /// The application of an audience.
     func application(audience: String) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try run(

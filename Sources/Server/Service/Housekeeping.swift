@@ -91,6 +91,12 @@ private struct Sweep: Sendable {
                 DELETE FROM mac_token WHERE id IN
                     (SELECT id FROM mac_token WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
+        // The tokens that it has signed hold for a day at most.
+        Sweep(
+            sql: """
+                DELETE FROM signing_key WHERE id IN
+                    (SELECT id FROM signing_key WHERE retired < $1 LIMIT $2) RETURNING 1
+                """, grace: 90_000),
     ]
 }
 

@@ -8,6 +8,8 @@ package final class Service: Sendable {
     let database: any Database
     let keys: ServerKeys
     let clock: Clock
+    /// Whether it can serve.
+    let health: Health
     /// How this server is called from outside: the issuer of tokens.
     let issuer: String
     /// Keys of devices that signed something of late.
@@ -20,6 +22,7 @@ package final class Service: Sendable {
         self.keys = keys
         self.clock = clock
         self.issuer = issuer
+        health = Health(database)
     }
 
     /// Seconds since 1970.

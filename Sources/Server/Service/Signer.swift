@@ -49,6 +49,8 @@ enum RemovalReason {
     static let device = "device"
     /// The application asked for it.
     static let application = "application"
+    /// The administrator did, on the server's own machine.
+    static let administrator = "administrator"
 }
 
 /// How a person was recognised.
