@@ -176,8 +176,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "Crypto", "Posix", "Statement", "Store", "StoreSupport", "TestSupport", "Vault",
-                "Wire",
+                "Crypto", "Database", "HTTP", "Posix", "Server", "Statement", "Store",
+                "StoreSupport", "TestSupport", "Vault", "Wire",
             ],
             path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(
@@ -273,7 +273,7 @@ let package = Package(
             dependencies: [
                 "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "Policy", "Posix",
                 "Server", "Statement", "TestSupport", "signet-server",
-            ], path: "Tests/Server", swiftSettings: common),
+            ], path: "Tests/Server", exclude: ["Judges"], swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
             path: "Tests/FingerprintsTests", swiftSettings: common),

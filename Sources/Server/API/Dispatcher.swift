@@ -57,11 +57,21 @@ package struct Dispatcher: Sendable {
         if route.isLimited { try limits.admit(origin.address) }
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
-        if case .application = route.caller {
-            application = try await self.application(of: request)
+        var apiKey: [UInt8] = []
+        var device: Signer?
+        switch route.caller {
+        case .anybody: break
+        case .application, .rememberedApplication:
+            apiKey = try self.apiKey(of: request)
+            if case .rememberedApplication = route.caller {
+                application = service.applications.application(of: apiKey)
+            }
+            if application == nil { application = try await self.application(of: apiKey) }
+        case .device: device = try await service.device(of: request, from: origin)
         }
         let call = Call(
-            request: request, parameters: parameters, application: application, origin: origin)
+            request: request, parameters: parameters, application: application, apiKey: apiKey,
+            device: device, origin: origin)
         return try await route.answer(service, call)
     }
 
@@ -90,17 +100,22 @@ package struct Dispatcher: Sendable {
         guard essence == "application/json" else { throw .notJSON }
     }
 
-    private func application(of request: HTTPRequest) async throws(Problem) -> ApplicationRecord {
+    private func apiKey(of request: HTTPRequest) throws(Problem) -> [UInt8] {
         guard let header = request.header("authorization"),
             header.utf8.count <= 256, header.lowercased().hasPrefix("bearer ")
         else { throw .apiKeyRefused }
         let key = [UInt8](header.dropFirst("bearer ".count).utf8)
         guard let hash = try? BearerSecret.apiKey.digest(of: key) else { throw .apiKeyRefused }
+        return hash
+    }
+
+    private func application(of apiKey: [UInt8]) async throws(Problem) -> ApplicationRecord {
         guard
             let application = try await service.read({ store throws(DatabaseFault) in
-                try store.application(apiKey: hash)
+                try store.application(apiKey: apiKey)
             })
         else { throw .apiKeyRefused }
+        service.applications.keep(application, of: apiKey)
         return application
     }
 

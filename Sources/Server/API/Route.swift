@@ -6,6 +6,11 @@ enum Caller: Sendable {
     case anybody
     /// Who has an API key, for its application.
     case application
+    /// The same, for a call that asks whether the key holds in the transaction of its own that
+    /// decides: what is known of the key's application may be from before.
+    case rememberedApplication
+    /// Who signed the request itself with a registered key, or has a MAC token.
+    case device
 }
 
 /// One row of the table of calls. What has no row is not served.

@@ -5,7 +5,8 @@ enum Routes {
     /// The largest body in bytes.
     static let bodyLimit = 16_384
 
-    static let all: [Route] = registration + login + health
+    static let all: [Route] =
+        registration + login + authentication + tokens + operations + health
 
     private static let registration: [Route] = [
         Route("POST", "/v1/activations", .application) { service, call throws(Problem) in

@@ -10,13 +10,17 @@ struct AccountRecord: Equatable, Sendable {
     let flags: [String]
     let roles: [String]
 
-    fileprivate init(_ row: Row) throws(DatabaseFault) {
-        id = try row.integer(0)
-        application = try row.integer(1)
-        name = try row.text(2)
-        isBlocked = try row.integer(3) != 0
-        flags = try row.text(4).split(separator: " ").map(String.init)
-        roles = try row.text(5).split(separator: " ").map(String.init)
+    /// How many columns `init` reads.
+    static let columns = 6
+
+    /// Reads the columns from `first` on.
+    init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
+        id = try row.integer(first)
+        application = try row.integer(first + 1)
+        name = try row.text(first + 2)
+        isBlocked = try row.integer(first + 3) != 0
+        flags = try row.text(first + 4).split(separator: " ").map(String.init)
+        roles = try row.text(first + 5).split(separator: " ").map(String.init)
     }
 }
 

@@ -35,7 +35,11 @@ struct RegistrationRecord: Equatable, Sendable {
     /// `on`, `off` or `unknown`, as it claimed then.
     let secureBoot: String
 
-    fileprivate init(_ row: Row) throws(DatabaseFault) {
+    /// How many columns `init` reads.
+    static let columns = 14
+
+    /// Reads the first columns.
+    init(_ row: Row) throws(DatabaseFault) {
         id = try row.bytes(0)
         account = try row.integer(1)
         device = try row.bytes(2)

@@ -12,6 +12,10 @@ package final class Service: Sendable {
     let health: Health
     /// How this server is called from outside: the issuer of tokens.
     let issuer: String
+    /// Keys of devices that signed something of late.
+    let publicKeys = KeyCache()
+    /// Applications of API keys that held of late.
+    let applications = ApplicationCache()
 
     init(database: any Database, keys: ServerKeys, clock: Clock, issuer: String) {
         self.database = database
