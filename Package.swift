@@ -255,8 +255,9 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "Statement", "Store",
-                "StoreSupport", "TestSupport", "Vault", "Wire", "testbench",
+                "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "ServerSupport",
+                "Statement", "Store", "StoreSupport", "TestSupport", "Vault", "Wire",
+                "signet-relay", "signet-server", "testbench",
             ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
             name: "DoctorTests",

@@ -12,7 +12,7 @@ struct ManualPage {
     }
 
     /// The four pages.
-    static let names = ["signet.1", "signetd.8", "pam_signet.8", "signet.conf.5"]
+    static let names = ["signet.1", "signetd.8", "pam_signet.8", "signet.conf.5", "signet-relay.8"]
 
     static func path(_ name: String) -> String { "\(Layout.package)/docs/man/\(name)" }
 

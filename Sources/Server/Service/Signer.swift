@@ -12,6 +12,11 @@ struct Signer: Sendable {
     ///
     /// Told only to who signed with the registered key: so say why.
     func objection(to claims: StatementClaims) -> Problem? {
+        statusObjection ?? policyObjection(to: claims)
+    }
+
+    /// The same without how it came about: why the registered key, or the account, is of no use.
+    var statusObjection: Problem? {
         switch registration.status {
         case .active: break
         case .created, .pendingCommit:
@@ -20,7 +25,7 @@ struct Signer: Sendable {
         case .removed:
             return registration.reason == RemovalReason.replaced ? .keyReplaced : .keyRemoved
         }
-        return account.isBlocked ? .keyBlocked : policyObjection(to: claims)
+        return account.isBlocked ? .keyBlocked : nil
     }
 
     /// What the application's policy has against how a statement came about.
