@@ -17,6 +17,9 @@ enum TemplatePurpose: String, Codable, Sendable {
 
 /// What an administrator says of a template, checked.
 struct Template: Equatable, Sendable {
+    static let secondsRange: ClosedRange<Int64> = 10...86_400
+    static let failuresRange: ClosedRange<Int64> = 1...100
+
     /// 1 to 64 bytes.
     let name: String
     /// With `{name}` where a value goes.
@@ -41,10 +44,10 @@ struct Template: Equatable, Sendable {
             throw FieldFault(text: "a template's name has characters that cannot be seen")
         }
         _ = try TemplateText(text)
-        guard (10...86_400).contains(seconds) else {
+        guard Self.secondsRange.contains(seconds) else {
             throw FieldFault(text: "operations are decided within 10 to 86400 seconds")
         }
-        guard (1...100).contains(maximumFailures) else {
+        guard Self.failuresRange.contains(maximumFailures) else {
             throw FieldFault(text: "operations fail after 1 to 100 wrong signatures")
         }
         self.name = name.text
