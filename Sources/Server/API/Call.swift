@@ -8,8 +8,8 @@ struct Call: Sendable {
     let parameters: [String]
     /// Whose API key it came with; nil where the route wants none.
     let application: ApplicationRecord?
-    /// The API key's digest, where there is an application; nothing holds without one.
-    var apiKey: [UInt8] = []
+    /// The API key's digest, where there is an application.
+    let apiKey: [UInt8]
     /// Who signed the request itself; nil where the route does not want that.
     let device: Signer?
     /// From where it came.
