@@ -26,7 +26,7 @@ RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-
 	--disable-local-rpath
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
-PROGRAMS = signetd signet signet-notify signet-server verify-password testbench
+PROGRAMS = signetd signet signet-relay signet-notify signet-server verify-password testbench
 TESTBENCH = build/testbench
 
 # More programs are unpacked and not installed: see Tests/Stage/programs.
@@ -135,6 +135,7 @@ pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for tr
 under = $(foreach file,$(wildcard $(1)),644:$(file):$(2)/$(notdir $(file)))
 INSTALLED = \
 	755:build/signetd:$(LIBEXEC)/signetd \
+	755:build/signet-relay:$(LIBEXEC)/signet-relay \
 	755:build/verify-password:$(LIBEXEC)/verify-password \
 	755:build/signet-notify:$(LIBEXEC)/signet-notify \
 	755:build/signet:$(PREFIX)/bin/signet \
@@ -142,6 +143,8 @@ INSTALLED = \
 	644:build/pam_signet.so:$(PAMDIR)/pam_signet.so \
 	644:systemd/signetd.socket:$(SYSTEMDDIR)/signetd.socket \
 	644:systemd/signetd.service.in:$(SYSTEMDDIR)/signetd.service \
+	644:systemd/signet-relay.socket:$(SYSTEMDDIR)/signet-relay.socket \
+	644:systemd/signet-relay.service.in:$(SYSTEMDDIR)/signet-relay.service \
 	644:systemd/signet.sysusers:/usr/lib/sysusers.d/signet.conf \
 	644:systemd/signet-server.service.in:$(SYSTEMDDIR)/signet-server.service \
 	644:systemd/signet-server.sysusers:/usr/lib/sysusers.d/signet-server.conf \
@@ -195,7 +198,7 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 		if test -d /run/systemd/system; then \
 			systemd-sysusers signet.conf signet-server.conf; \
 			systemctl daemon-reload; \
-			systemctl try-restart signetd.service signet-server.service; \
+			systemctl try-restart signetd.service signet-relay.service signet-server.service; \
 		fi; \
 		if aa-enabled --quiet 2> /dev/null; then apparmor_parser -r -T -W /etc/apparmor.d/signetd; fi; \
 		PATH=$$PATH:/usr/sbin:/sbin; \
@@ -215,7 +218,8 @@ uninstall: ## take it all away again, but not state and not files you edited
 		fi; \
 	fi
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
-		systemctl disable --now signetd.socket signetd.service signet-server.service || true; \
+		systemctl disable --now signetd.socket signetd.service \
+			signet-relay.socket signet-relay.service signet-server.service || true; \
 	fi
 	@if test -z "$(DESTDIR)" && aa-enabled --quiet 2> /dev/null; then \
 		apparmor_parser -R /etc/apparmor.d/signetd || true; \

@@ -29,6 +29,7 @@ let package = Package(
         .executable(name: "signetd", targets: ["signetd"]),
         .executable(name: "signet", targets: ["signet"]),
         .executable(name: "signet-notify", targets: ["signet-notify"]),
+        .executable(name: "signet-relay", targets: ["signet-relay"]),
         .executable(name: "signet-server", targets: ["signet-server"]),
         .executable(name: "verify-password", targets: ["verify-password"]),
     ],
@@ -130,6 +131,14 @@ let package = Package(
                 ]),
             ]),
 
+        // The only part of the device with network, as a library.
+        .target(
+            name: "Relay",
+            dependencies: [
+                "ConfigurationFiles", "HTTPClient", "Policy", "Posix", "Statement", "Systemd",
+                "Wire",
+            ], swiftSettings: common),
+
         // The relying party, as a library.
         .target(
             name: "Server",
@@ -142,6 +151,9 @@ let package = Package(
         .executableTarget(
             name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common),
         .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
+        .executableTarget(
+            name: "signet-relay", dependencies: ["Policy", "Posix", "Relay"],
+            swiftSettings: common),
         .executableTarget(
             name: "signet-server", dependencies: ["Policy", "Posix", "Server"],
             swiftSettings: common),
@@ -159,6 +171,10 @@ let package = Package(
         .target(
             name: "StoreSupport", dependencies: ["Crypto", "Statement", "Store", "Vault"],
             path: "Tests/StoreSupport", swiftSettings: common),
+        .target(
+            name: "ServerSupport",
+            dependencies: ["Crypto", "Database", "HTTPClient", "Posix", "TestSupport"],
+            path: "Tests/ServerSupport", swiftSettings: common),
         .target(
             name: "DatabaseSupport", dependencies: ["Database", "TestSupport"],
             path: "Tests/DatabaseSupport", swiftSettings: common),
@@ -239,8 +255,9 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "Statement", "Store",
-                "StoreSupport", "TestSupport", "Vault", "Wire", "testbench",
+                "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "ServerSupport",
+                "Statement", "Store", "StoreSupport", "TestSupport", "Vault", "Wire",
+                "signet-relay", "signet-server", "testbench",
             ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
             name: "DoctorTests",
@@ -268,6 +285,12 @@ let package = Package(
                 "Database", "DatabaseSupport", "Posix", "TestSupport", "database-writer",
             ],
             path: "Tests/Database", swiftSettings: common),
+        .testTarget(
+            name: "RelayTests",
+            dependencies: [
+                "Crypto", "HTTP", "HTTPClient", "Policy", "Posix", "Relay", "ServerSupport",
+                "Statement", "TestSupport", "Wire", "signet-relay", "signet-server",
+            ], path: "Tests/Relay", swiftSettings: common),
         .testTarget(
             name: "ServerTests",
             dependencies: [

@@ -69,7 +69,7 @@ _signet() {
     cur=${words[-1]}
     previous=${words[-2]-}
     commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
-        import-fprintd notify secret help)
+        import-fprintd notify login secret help)
     fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
         right-middle right-ring right-little)
 
@@ -100,6 +100,7 @@ _signet() {
         --account=*) previous=--account cur=${cur#*=} ;;
         --reader=*) previous=--reader cur=${cur#*=} ;;
         --to=*) previous=--to cur=${cur#*=} ;;
+        --server=*) previous=--server cur=${cur#*=} ;;
     esac
     case $previous in
         --account)
@@ -114,15 +115,17 @@ _signet() {
             compopt -o dirnames 2> /dev/null
             return
             ;;
-        --export) return ;;
+        --export | --server) return ;;
     esac
 
     case $command in
         status | list | verify | 'secret list' | 'secret delete') options=(--account --json) ;;
         enroll) options=(--account --reader --password-stdin --json) ;;
         delete) options=(--account --all --password-stdin --json) ;;
-        enable) options=(--account --keyring --no-keyring --password-stdin --json) ;;
-        disable | unlock | vault | import-fprintd) options=(--account --password-stdin --json) ;;
+        enable) options=(--account --server --keyring --no-keyring --password-stdin --json) ;;
+        disable) options=(--account --server --password-stdin --json) ;;
+        login) options=(--account --json) ;;
+        unlock | vault | import-fprintd) options=(--account --password-stdin --json) ;;
         log) options=(--account --verify --export --to --signers --json) ;;
         config) options=(--check --json) ;;
         'secret set') options=(--account --replace --json) ;;

@@ -3,7 +3,7 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
-    case doctor, notify
+    case doctor, notify, login
     case importFprintd = "import-fprintd"
     case secretSet = "secret set"
     case secretGet = "secret get"
@@ -31,8 +31,10 @@ enum Action: String, CaseIterable {
         case .status, .list, .verify: [.account]
         case .enroll: [.account, .reader, .passwordStdin]
         case .delete: [.account, .all, .passwordStdin]
-        case .enable: [.account, .keyring, .noKeyring, .passwordStdin]
-        case .disable, .unlock, .vault, .importFprintd: [.account, .passwordStdin]
+        case .enable: [.account, .server, .keyring, .noKeyring, .passwordStdin]
+        case .disable: [.account, .server, .passwordStdin]
+        case .login: [.account]
+        case .unlock, .vault, .importFprintd: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
         case .secretSet: [.account, .replace]
@@ -50,6 +52,7 @@ enum Action: String, CaseIterable {
         case .config: ("[--check [FILE…]]", .max)
         case .vault: ("[migrate tpm|file | trust]", 2)
         case .help: ("[COMMAND]", 2)
+        case .login: ("[URL]", 1)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
         case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
             .doctor, .importFprintd, .notify:
@@ -75,6 +78,7 @@ enum Action: String, CaseIterable {
         case .doctor: CommandHelp.doctor
         case .importFprintd: CommandHelp.importFprintd
         case .notify: CommandHelp.notify
+        case .login: CommandHelp.login
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet
         case .secretList: CommandHelp.secretList
@@ -86,7 +90,7 @@ enum Action: String, CaseIterable {
 
 /// An option; the raw value is its name without the hyphens.
 enum Option: String, CaseIterable {
-    case account, json, help, reader, all
+    case account, json, help, reader, all, server
     case passwordStdin = "password-stdin"
     case verify, export, to, signers, check, replace, force, keyring
     case noNewline = "no-newline"
@@ -100,6 +104,7 @@ enum Option: String, CaseIterable {
         switch self {
         case .account: "NAME"
         case .reader: "ID"
+        case .server: "URL"
         case .export: "N"
         case .to: "DIRECTORY"
         case .json, .help, .all, .passwordStdin, .verify, .signers, .check, .replace, .force,
@@ -116,6 +121,7 @@ enum Option: String, CaseIterable {
         case .help: CommandHelp.optionHelp
         case .reader: CommandHelp.reader
         case .all: CommandHelp.all
+        case .server: CommandHelp.server
         case .passwordStdin: CommandHelp.passwordStdin
         case .verify: CommandHelp.logVerify
         case .export: CommandHelp.export

@@ -68,13 +68,15 @@ extension Denial {
         case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
             .badRequest:
             .fault
-        case .tooManyRequests, .stopping, .suspending: .noService
+        case .tooManyRequests, .stopping, .suspending, .serverUnreachable: .noService
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
             .cancelled, .remoteSession, .lidClosed, .otherSeat, .queueFull, .notPermitted,
             .unknownAccount, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
             .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
-            .notServed, .inBackground:
+            .notServed, .inBackground, .serverRefused, .activationRefused, .unknownServer,
+            .knownServer, .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved,
+            .serverKeyBlocked, .tooManyServers:
             .denied
         }
     }

@@ -15,6 +15,8 @@ struct Exchange {
     var password = PasswordSource.terminal
     /// Whether somebody has to touch the reader meanwhile.
     var awaitsTouch = false
+    /// Whether a server has to answer meanwhile.
+    var awaitsServer = false
     /// The secret that is announced, or room for the one that is released.
     var secret: SecretBuffer?
 
@@ -44,7 +46,7 @@ struct Exchange {
         let opening = try encoded(request)
         let connection = try Connection.open(surroundings)
         try connection.send(opening)
-        var limit = surroundings.answerLimit
+        var limit = awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
         while true {
             let answer: Answer
             do throws(CommandFault) {
@@ -107,13 +109,14 @@ struct Exchange {
                 else { continue }
                 switch answer {
                 case .denial: throw .interrupted
-                case .done:
+                case .token: throw .interrupted
+                case .done, .serverEnabled:
                     // Who took it back is shown no secret, though it was on its way.
                     if awaitsTouch && secret != nil { throw .interrupted }
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
                     .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
-                    .event:
+                    .event, .server:
                     continue
                 // What was taken over before stays.
                 case .importedPrint: _ = try take(answer)

@@ -48,7 +48,8 @@ extension Invocation {
                 result = done
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
-                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event:
+                .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
+                .serverEnabled, .token, .server:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -70,7 +70,7 @@ extension Invocation {
             case .done: return .finished
             case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
                 .setting, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint:
+                .importedPrint, .serverEnabled, .token, .server:
                 throw .fault(CommandText.unexpected)
             }
             return .goOn

@@ -43,7 +43,7 @@ extension Invocation {
             case .done: return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint:
+                .importedPrint, .serverEnabled, .token, .server:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -59,7 +59,7 @@ extension Invocation {
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint:
+                .importedPrint, .serverEnabled, .token, .server:
                 throw .fault(CommandText.unexpected)
             }
         }

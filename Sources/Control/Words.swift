@@ -43,6 +43,10 @@ extension SecretState {
     var word: String { String(casing: "\(self)") }
 }
 
+extension ServerKeyState {
+    var word: String { String(casing: "\(self)") }
+}
+
 extension ScanType {
     var word: String { String(casing: "\(self)") }
 }

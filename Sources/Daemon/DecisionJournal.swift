@@ -89,10 +89,10 @@ struct DecisionJournal: Sendable {
     private func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
-        case .assertion, .done: ("allow", "", .info)
+        case .assertion, .done, .serverEnabled, .token: ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
             .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint:
+            .importedPrint, .server:
             ("answer", "", .debug)
         }
     }
@@ -119,10 +119,12 @@ private struct Context {
         case .secretSet(let asked): purpose = SecretPurpose.text(asked.name)
         case .secretGet(_, let name, _): purpose = SecretPurpose.text(name)
         case .secretDelete(_, let name): purpose = SecretPurpose.text(name)
+        case .serverEnable(let asked): purpose = asked.server
+        case .serverDisable(_, let server), .serverLogin(_, let server, _): purpose = server
         case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
             .vault, .migrate, .trustVault, .passwordChanged, .watch,
-            .importPrint:
+            .importPrint, .serverList:
             break
         }
     }

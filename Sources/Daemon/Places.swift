@@ -18,6 +18,10 @@ package struct Places: Sendable {
     package var systemBus: String
     /// The directory in which the kernel tells of lids.
     package var lids: String
+    /// The socket of the way to servers.
+    package var relay = "/run/signet/relay.sock"
+    /// The file in which the kernel tells of secure boot.
+    package var secureBoot = Firmware.secureBootVariable
 
     /// The places of the installed daemon.
     package init(

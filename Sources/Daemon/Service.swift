@@ -24,6 +24,10 @@ final class Service: Answering {
     let vaults: Vaults
     /// Where fprintd keeps prints.
     let fprintd: FprintdStore
+    /// The way to servers.
+    let relay: RelayLine
+    /// The file in which the kernel tells of secure boot.
+    let secureBootVariable: String
     /// The kernel's id of this boot.
     let boot: Bytes
     /// Who hears of touches that are asked for without a terminal.
@@ -44,6 +48,11 @@ final class Service: Answering {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
         fprintd = FprintdStore(places.fprintd)
+        // The relay may repeat a request once; its own limits end it, this one is for a relay that hangs.
+        relay = RelayLine(
+            path: places.relay,
+            limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
+        secureBootVariable = places.secureBoot
         self.state = state
         self.readers = readers
         self.settings = settings
@@ -167,6 +176,8 @@ final class Service: Answering {
         case .watch: await watch(account, client)
         case .importPrint:
             keptOut(await importPrints(of: account, password, client), account)
+        case .serverEnable, .serverDisable, .serverLogin, .serverList:
+            await answerServer(request, account, client)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -181,8 +192,22 @@ final class Service: Answering {
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
             .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
-            .importPrint:
+            .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList:
             .denial(Denial(.badRequest))
+        }
+    }
+
+    private func answerServer(
+        _ request: Request, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        await finishRemovals(of: account)
+        return switch request {
+        case .serverEnable(let request): await enableServer(request, account, client)
+        case .serverDisable(_, let server): await disableServer(server, account)
+        case .serverLogin(_, let server, let timeout):
+            await loginServer(server, milliseconds: timeout, account, client)
+        case .serverList: await listServers(account, client)
+        default: .denial(Denial(.badRequest))
         }
     }
 }

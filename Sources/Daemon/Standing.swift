@@ -79,6 +79,7 @@ extension Service {
         if case .kept = try kept.keyring.state() {
             try drop(account, kept, because: .fingersChanged)
         }
+        try invalidateServerKeys(account, kept)
         try kept.credential.destroy(cause, now: instant)
         journal.credential(of: account, "destroyed", because: "\(cause)")
         return .destroyed(cause, since: instant)

@@ -172,7 +172,8 @@ extension Request {
     var readsPrints: Bool {
         switch self {
         case .verify, .enroll, .delete, .enable, .status, .list, .migrate,
-            .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint:
+            .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint, .serverEnable,
+            .serverDisable, .serverLogin, .serverList:
             true
         // Opens them itself, where it comes to that.
         case .authenticate: false

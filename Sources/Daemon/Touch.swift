@@ -189,6 +189,8 @@ extension Service {
                 updating: finger.print.identifier, template: &bytes)
             // Before the change: whichever prints a crash leaves, secrets open for them.
             let lost = await reseal(kept, from: enrolment.state, to: change.enrolment.state)
+            try await resealServerKeys(
+                kept, from: enrolment.state, to: change.enrolment.state)
             switch try credentialState(account, kept, enrolment) {
             case .issued(let credential):
                 let keyring = try keyringState(account, kept, enrolment)

@@ -1,4 +1,4 @@
-import Glibc
+import Posix
 import Synchronization
 
 /// Asks servers by HTTP/1.1: verified, without redirects and cookies, within its limits.
@@ -24,13 +24,14 @@ package final class HTTPClient: Sendable {
         let cancelled = CancelFlag()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let work = Work { [self] in
+                let work: @Sendable () -> Void = { [self] in
                     continuation.resume(
                         returning: Result { () throws(ClientFault) in
                             try perform(request, cancelled: cancelled)
                         })
                 }
-                work.start()
+                // Without a thread, here.
+                do throws(SystemFault) { try onThread(work) } catch { work() }
             }
         } onCancel: {
             cancelled.set()
@@ -45,32 +46,5 @@ package final class HTTPClient: Sendable {
         let transfer = if let kept { kept } else { try Transfer() }
         defer { idle.withLock { $0.append(transfer) } }
         return try transfer.perform(request, configuration, cancelled: cancelled)
-    }
-}
-
-/// Something to do once, on a thread of its own.
-private final class Work: Sendable {
-    private let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    /// Starts the thread; without one, does it here.
-    func start() {
-        let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        var attributes = pthread_attr_t()
-        unsafe pthread_attr_init(&attributes)
-        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        var thread = pthread_t()
-        let failed = unsafe pthread_create(
-            &thread, &attributes,
-            { context in
-                guard let context = unsafe context else { return nil }
-                unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
-                return nil
-            }, context)
-        guard failed != 0 else { return }
-        unsafe Unmanaged<Work>.fromOpaque(context).release()
-        body()
     }
 }

@@ -155,12 +155,35 @@ package enum Settings {
         section: "vault", key: "timeout", standard: .duration(.seconds(10)),
         accepts: .duration(.seconds(1)...(.seconds(60)), orOff: false),
         purpose: "the longest time that a call of the TPM may take")
+    /// `relay.ca-file`
+    package static let relayAuthorities = Setting(
+        section: "relay", key: "ca-file", standard: .word("system"), accepts: .text(256),
+        purpose: "who may vouch for a server: system, or a PEM file with those alone who may")
+    /// `relay.pin`
+    package static let relayPin = Setting(
+        section: "relay", key: "pin", standard: .word("none"), accepts: .text(512),
+        purpose: "the key that a server must have as well: sha256//BASE64, several with ;")
+    /// `relay.connect-timeout`
+    package static let relayConnectTimeout = Setting(
+        section: "relay", key: "connect-timeout", standard: .duration(.seconds(5)),
+        accepts: .duration(.milliseconds(100)...(.seconds(30)), orOff: false),
+        purpose: "the longest time until the connection to a server stands")
+    /// `relay.timeout`
+    package static let relayTimeout = Setting(
+        section: "relay", key: "timeout", standard: .duration(.seconds(15)),
+        accepts: .duration(.milliseconds(100)...(.seconds(60)), orOff: false),
+        purpose: "the longest time that a server may take to answer")
+    /// `relay.proxy`
+    package static let relayProxy = Setting(
+        section: "relay", key: "proxy", standard: .word("none"), accepts: .text(256),
+        purpose: "the proxy on the way to servers, as a URL, or none")
 
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
         ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
         loginAccounts, loginGroups, loginLid, loginSeat, keyringExcept, vaultKind, vaultTPM,
-        vaultRegisters, vaultTimeout,
+        vaultRegisters, vaultTimeout, relayAuthorities, relayPin, relayConnectTimeout,
+        relayTimeout, relayProxy,
     ]
 }

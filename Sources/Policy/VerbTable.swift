@@ -6,6 +6,8 @@ package enum Caller: Sendable {
     case root
     /// uid 0, or the account that the request is about.
     case rootOrAccount
+    /// The account that the request is about, and nobody in its place.
+    case account
     /// Every local user.
     case anyone
 }
@@ -58,6 +60,11 @@ package enum VerbTable {
         case .passwordChanged: row(.root, .none)
         case .watch: row(.rootOrAccount, .none)
         case .importPrint: row(.rootOrAccount, .password)
+        case .serverEnable: row(.rootOrAccount, .password)
+        case .serverDisable: row(.rootOrAccount, .password)
+        // What it gives lets in at the server whoever has it.
+        case .serverLogin: row(.account, .none)
+        case .serverList: row(.rootOrAccount, .none)
         }
     }
 
@@ -66,6 +73,7 @@ package enum VerbTable {
         switch rule(for: verb).callers {
         case .root: peerUID == 0
         case .rootOrAccount: peerUID == 0 || (accountUID != nil && peerUID == accountUID)
+        case .account: accountUID != nil && peerUID == accountUID
         case .anyone: true
         }
     }

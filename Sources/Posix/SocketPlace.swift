@@ -1,10 +1,13 @@
 import Glibc
 
 extension PacketListener {
-    /// Listens at a path for every local user, in the place of a socket that nobody listens at.
+    /// Listens at a path, for every local user unless the mode says otherwise, in the place of a
+    /// socket that nobody listens at.
     ///
     /// The directory is made if it is missing. Throws EADDRINUSE where somebody does listen.
-    package static func replacing(_ path: String) throws(SystemFault) -> PacketListener {
+    package static func replacing(
+        _ path: String, mode: UInt32 = 0o666
+    ) throws(SystemFault) -> PacketListener {
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             let directory = String(path[..<slash])
             if unsafe mkdir(directory, 0o755) == 0 {
@@ -26,7 +29,7 @@ extension PacketListener {
             default: throw error
             }
         }
-        return try listen(at: path, mode: 0o666)
+        return try listen(at: path, mode: mode)
     }
 
     /// Removes the node that a listener left at a path.

@@ -62,6 +62,10 @@ package struct Expectation: Sendable {
 package enum Factor {
     /// A finger on a reader of this machine.
     package static var fingerprint: [UInt8] { StaticString("fingerprint").bytes }
+    #if !hasFeature(Embedded)
+    /// The device alone, without a touch: good for taking back what it has.
+    package static var possession: [UInt8] { StaticString("possession").bytes }
+    #endif
 }
 
 /// The relying parties that have a name of their own.

@@ -27,6 +27,8 @@ package struct AccountState: Sendable {
     package var keyring: KeyringStore { KeyringStore(account: self) }
     /// The secrets that a touch releases.
     package var secrets: SecretStore { SecretStore(account: self) }
+    /// The keys for servers.
+    package var servers: ServerStore { ServerStore(account: self) }
     /// The failed matches.
     package var lockout: LockoutStore { LockoutStore(directory: directory) }
 
@@ -79,7 +81,9 @@ package struct AccountState: Sendable {
 
     /// Removes an account's files; the record goes last, so that an interrupted removal shows.
     static func empty(_ directory: Directory) throws(FileFault) {
-        for part in ["prints", SecretStore.directoryName] { try empty(part, of: directory) }
+        for part in ["prints", SecretStore.directoryName, ServerStore.directoryName] {
+            try empty(part, of: directory)
+        }
         for name in try directory.list() where name != "account" { try directory.remove(name) }
         try directory.remove("account")
         try directory.sweep()

@@ -185,6 +185,7 @@ package struct StateDirectory: Sendable {
             rootPin: rootPin)
         account.prints.sweep(record)
         account.secrets.sweep()
+        account.servers.sweep()
         return account
     }
 

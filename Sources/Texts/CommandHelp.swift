@@ -36,6 +36,9 @@ package enum CommandHelp {
     package static let enable: Text = "turn fingerprint login on, for the fingers there are now"
     /// `disable`
     package static let disable: Text = "turn fingerprint login off; the fingers stay"
+    /// `login`
+    package static let login: Text =
+        "log in to a server by a touch, and show its token; alone: which servers there are"
     /// `unlock`
     package static let unlock: Text =
         "end the lockout after too many fingers that did not match"
@@ -82,6 +85,9 @@ package enum CommandHelp {
         "read the password from standard input, up to a line end"
     /// `--reader`
     package static let reader: Text = "which reader, by the id that 'signet readers' shows"
+    /// `--server`
+    package static let server: Text =
+        "at this server instead: register this device, or take that back"
     /// `--all`
     package static let all: Text = "all fingers"
     /// `log --verify`

@@ -46,6 +46,12 @@ extension Denial {
             the system was started in another state than fingerprint login was enabled in. \
             Use the password, and run 'signet enable' if the change was yours
             """
+        #if !hasFeature(Embedded)
+        case .serverUnreachable, .serverRefused, .activationRefused, .unknownServer, .knownServer,
+            .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
+            .tooManyServers:
+            serverText
+        #endif
         }
     }
 

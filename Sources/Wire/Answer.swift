@@ -328,5 +328,8 @@ package enum Answer: Equatable, Sendable {
     case secretWanted
     case event(EventAnswer)
     case importedPrint(ImportedPrintAnswer)
+    case serverEnabled(ServerEnabledAnswer)
+    case token(TokenAnswer)
+    case server(ServerAnswer)
 }
 #endif

@@ -21,6 +21,9 @@ extension Answer {
         case .secretWanted: .secretWanted
         case .event: .event
         case .importedPrint: .importedPrint
+        case .serverEnabled: .serverEnabled
+        case .token: .token
+        case .server: .server
         }
     }
 
@@ -62,6 +65,9 @@ extension Answer {
         case .secretWanted: break
         case .event(let event): try event.put(into: &frame)
         case .importedPrint(let print): try print.put(into: &frame)
+        case .serverEnabled(let enabled): try enabled.put(into: &frame)
+        case .token(let token): try token.put(into: &frame)
+        case .server(let server): try server.put(into: &frame)
         }
         return frame.bytes
     }
@@ -119,6 +125,9 @@ extension Answer {
         case .secretWanted: self = .secretWanted
         case .event: self = .event(try EventAnswer(from: &frame))
         case .importedPrint: self = .importedPrint(try ImportedPrintAnswer(from: &frame))
+        case .serverEnabled: self = .serverEnabled(try ServerEnabledAnswer(from: &frame))
+        case .token: self = .token(try TokenAnswer(from: &frame))
+        case .server: self = .server(try ServerAnswer(from: &frame))
         }
     }
 }

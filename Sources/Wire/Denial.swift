@@ -78,6 +78,28 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case notServed = 38
     /// The request comes from the background, and its service is not served there.
     case inBackground = 39
+    #if !hasFeature(Embedded)
+    /// A server could not be asked. `subject`: why.
+    case serverUnreachable = 60
+    /// A server said no. `subject`: its problem's code.
+    case serverRefused = 61
+    /// The activation code is not good, or not any more.
+    case activationRefused = 62
+    /// This device is not registered there for the account. `subject`: the server.
+    case unknownServer = 63
+    /// It is registered there already. `subject`: the server.
+    case knownServer = 64
+    /// The fingers changed since the key for this server was made. `subject`: the server.
+    case serverKeyInvalidated = 65
+    /// Another device took this one's place; the key was destroyed. `subject`: the server.
+    case serverKeyReplaced = 66
+    /// The registration was removed at the server; the key was destroyed. `subject`: the server.
+    case serverKeyRemoved = 67
+    /// The registration is blocked at the server. `subject`: the server.
+    case serverKeyBlocked = 68
+    /// No more servers fit.
+    case tooManyServers = 69
+    #endif
 }
 
 /// What made a credential unusable; the raw value is on the wire.

@@ -52,6 +52,30 @@ package enum Field: UInt8, CaseIterable {
     case rootName = 56
     case keyringState = 57
 
+    #if !hasFeature(Embedded)
+    // What is about servers; nothing that the PAM module reads or sends.
+    case server = 80
+    case code = 81
+    case application = 82
+    case registration = 83
+    case publicKey = 84
+    case action = 85
+    case audience = 86
+    case expires = 87
+    case fingerprint = 88
+    case accessToken = 89
+    case refreshToken = 90
+    case moduleChallenge = 91
+    case localAccount = 92
+    case httpStatus = 93
+    case attempts = 94
+    case isRepeatable = 95
+    case verdict = 96
+    case verdictSignature = 97
+    case registrationState = 98
+    case why = 99
+    #endif
+
     /// The sizes in bytes that a value of this field may have.
     package var size: ClosedRange<Int> {
         switch self {
@@ -75,6 +99,25 @@ package enum Field: UInt8, CaseIterable {
             1...1
         case .timeoutMilliseconds, .count, .seconds, .features: 4...4
         case .first, .since, .generation, .counter: 8...8
+        #if !hasFeature(Embedded)
+        case .server, .application, .audience: 1...Limit.label
+        case .code: 1...Limit.code
+        case .action: 1...32
+        case .fingerprint: 0...Limit.code
+        case .registration: 16...16
+        case .publicKey: 65...65
+        case .moduleChallenge: Limit.challenge...Limit.challenge
+        case .localAccount: 1...Limit.account
+        case .accessToken: 1...Limit.accessToken
+        case .refreshToken: 0...Limit.refreshToken
+        case .verdict: 1...Limit.verdict
+        case .verdictSignature: 1...Limit.signature
+        case .why: 0...Limit.text
+        case .isRepeatable, .registrationState: 1...1
+        case .httpStatus: 2...2
+        case .attempts: 4...4
+        case .expires: 8...8
+        #endif
         }
     }
 }
@@ -107,4 +150,14 @@ package enum Limit {
     package static let statement = 8_192
     /// An SSHSIG blob, not armoured.
     package static let signature = 512
+    #if !hasFeature(Embedded)
+    /// An activation code as it is typed, a problem's code, a key's fingerprint.
+    package static let code = 64
+    /// A server's access token.
+    package static let accessToken = 4_096
+    /// A server's refresh token.
+    package static let refreshToken = 512
+    /// A server's verdict for the PAM module.
+    package static let verdict = 4_096
+    #endif
 }

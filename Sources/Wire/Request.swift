@@ -70,6 +70,10 @@ package enum Request: Equatable, Sendable {
     case watch(account: Bytes)
     /// Takes over the account's prints of fprintd.
     case importPrint(account: Bytes)
+    case serverEnable(ServerEnableRequest)
+    case serverDisable(account: Bytes, server: Bytes)
+    case serverLogin(account: Bytes, server: Bytes, timeoutMilliseconds: UInt32)
+    case serverList(account: Bytes)
 
     /// The row of the verb table that this request falls under.
     package var verb: Verb {
@@ -100,6 +104,10 @@ package enum Request: Equatable, Sendable {
         case .passwordChanged: .passwordChanged
         case .watch: .watch
         case .importPrint: .importPrint
+        case .serverEnable: .serverEnable
+        case .serverDisable: .serverDisable
+        case .serverLogin: .serverLogin
+        case .serverList: .serverList
         }
     }
 
@@ -114,8 +122,10 @@ package enum Request: Equatable, Sendable {
             .secretGet(let account, _, _), .secretList(let account),
             .secretDelete(let account, _), .migrate(let account, _),
             .passwordChanged(let account, _, _), .watch(let account),
-            .importPrint(let account):
+            .importPrint(let account), .serverDisable(let account, _),
+            .serverLogin(let account, _, _), .serverList(let account):
             account
+        case .serverEnable(let request): request.account
         case .secretSet(let request): request.account
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil
         }

@@ -20,7 +20,7 @@ extension Request {
             try frame.put(.keyring, flagIfPresent: keyring)
         case .disable(let account), .unlock(let account), .status(let account),
             .list(let account), .secretList(let account), .watch(let account),
-            .importPrint(let account):
+            .importPrint(let account), .serverList(let account):
             try frame.put(accountName: account)
         case .log(let request):
             try frame.put(accountName: request.account)
@@ -37,6 +37,14 @@ extension Request {
             break
         case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate:
             try putKept(into: &frame)
+        case .serverEnable(let request): try request.put(into: &frame)
+        case .serverDisable(let account, let server):
+            try frame.put(accountName: account)
+            try frame.put(.server, server)
+        case .serverLogin(let account, let server, let timeout):
+            try frame.put(accountName: account)
+            try frame.put(.timeoutMilliseconds, number: timeout)
+            try frame.put(.server, server)
         }
         return frame.bytes
     }
@@ -111,6 +119,16 @@ extension Request {
         case .secretList: self = .secretList(account: try frame.accountName())
         case .watch: self = .watch(account: try frame.accountName())
         case .importPrint: self = .importPrint(account: try frame.accountName())
+        case .serverEnable: self = .serverEnable(try ServerEnableRequest(from: &frame))
+        case .serverDisable:
+            self = .serverDisable(
+                account: try frame.accountName(), server: try frame.bytes(.server))
+        case .serverLogin:
+            let account = try frame.accountName()
+            let timeout: UInt32 = try frame.number(.timeoutMilliseconds)
+            self = .serverLogin(
+                account: account, server: try frame.bytes(.server), timeoutMilliseconds: timeout)
+        case .serverList: self = .serverList(account: try frame.accountName())
         case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate, .passwordChanged:
             self = try Request(kept: verb, from: &frame)
         }

@@ -54,6 +54,16 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case watch = 25
     /// Takes over the account's prints of fprintd.
     case importPrint = 26
+    #if !hasFeature(Embedded)
+    /// Registers this device at a server.
+    case serverEnable = 30
+    /// Takes that back, at the server and here.
+    case serverDisable = 31
+    /// A touch that logs in to a server.
+    case serverLogin = 32
+    /// The servers that the account is registered at.
+    case serverList = 33
+    #endif
 }
 
 /// What the daemon answers; the raw value is the frame's kind.
@@ -94,4 +104,12 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case event = 144
     /// One print of fprintd's, and what became of it.
     case importedPrint = 145
+    #if !hasFeature(Embedded)
+    /// Ends `serverEnable`: it is registered.
+    case serverEnabled = 150
+    /// Ends `serverLogin`: the tokens.
+    case token = 151
+    /// One server.
+    case server = 152
+    #endif
 }

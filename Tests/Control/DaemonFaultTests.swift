@@ -29,7 +29,7 @@ struct DaemonFaultTests {
         case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
             .badRequest:
             .fault
-        case .tooManyRequests, .stopping, .suspending: .noService
+        case .tooManyRequests, .stopping, .suspending, .serverUnreachable: .noService
         default: .denied
         }
     }

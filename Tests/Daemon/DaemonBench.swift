@@ -129,7 +129,7 @@ final class DaemonBench {
             "--socket", directory + "/socket", "--configuration", directory + "/signet.conf",
             "--verify-password", directory + "/verify-password", "--bus", directory + "/bus",
             "--lids", directory + "/lids",
-            "--fprintd", directory + "/fprint",
+            "--fprintd", directory + "/fprint", "--relay", directory + "/relay",
         ] + kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
     }
 

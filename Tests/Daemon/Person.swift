@@ -38,10 +38,10 @@ extension Answer {
     /// Whether it ends a request.
     var isLast: Bool {
         switch self {
-        case .assertion, .denial, .done, .status: true
+        case .assertion, .denial, .done, .status, .serverEnabled, .token: true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
             .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint:
+            .importedPrint, .server:
             false
         }
     }

@@ -20,6 +20,9 @@ struct VerbTableTests {
         (.trustVault, false, false, .none, true), (.passwordChanged, false, false, .none, true),
         (.watch, true, false, .none, true),
         (.importPrint, true, false, .password, true),
+        (.serverEnable, true, false, .password, true),
+        (.serverDisable, true, false, .password, true),
+        (.serverLogin, true, false, .none, true), (.serverList, true, false, .none, true),
     ]
 
     @Test("has a row for every verb")
@@ -31,8 +34,10 @@ struct VerbTableTests {
     @Test("lets in whom it names and nobody else")
     func callers() {
         for (verb, owner, other, proof, begins) in VerbTableTests.rows {
-            #expect(VerbTable.permits(verb, peerUID: 0, accountUID: 1_000))
-            #expect(VerbTable.permits(verb, peerUID: 0, accountUID: nil))
+            // Root in an account's place, but where it gets what lets in elsewhere.
+            let isForRoot = verb != .serverLogin
+            #expect(VerbTable.permits(verb, peerUID: 0, accountUID: 1_000) == isForRoot)
+            #expect(VerbTable.permits(verb, peerUID: 0, accountUID: nil) == isForRoot)
             #expect(VerbTable.permits(verb, peerUID: 1_000, accountUID: 1_000) == owner)
             #expect(VerbTable.permits(verb, peerUID: 1_001, accountUID: 1_000) == other)
             #expect(VerbTable.permits(verb, peerUID: 1_001, accountUID: 0) == other)

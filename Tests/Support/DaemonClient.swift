@@ -55,7 +55,7 @@ package final class DaemonClient: Sendable {
                 case .assertion, .denial, .done, .status: return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint:
+                    .importedPrint, .serverEnabled, .token, .server:
                     break
                 }
             }

@@ -109,6 +109,8 @@ struct ProtocolDocumentTests {
             ("States of the lockout", entries(LockState.self)),
             ("Fingers", entries(Finger.self)),
             ("Outcomes of an import", entries(ImportOutcome.self)),
+            ("States of a key for a server", entries(ServerKeyState.self)),
+            ("States of a registration", entries(RegistrationProgress.self)),
         ])
     func enumerations(heading: String, expected: [String]) throws {
         #expect(try document.rows(heading).map { "\($0[0]) \($0[1])" } == expected)

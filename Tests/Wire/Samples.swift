@@ -50,6 +50,12 @@ enum Samples {
         .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
         .watch(account: account),
         .importPrint(account: account),
+        .serverEnable(
+            ServerEnableRequest(
+                account: account, server: Bytes("https://h".utf8), code: Bytes("K7MDQ".utf8))),
+        .serverDisable(account: account, server: [1]),
+        .serverLogin(account: account, server: [1], timeoutMilliseconds: .max),
+        .serverList(account: account),
     ]
 
     static let status = StatusAnswer(
@@ -132,6 +138,15 @@ enum Samples {
                 ImportedPrintAnswer(finger: .leftLittle, since: 5, outcome: nil, place: [2])),
             .importedPrint(
                 ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
+            .serverEnabled(
+                ServerEnabledAnswer(
+                    account: Bytes("a:b".utf8), application: [1], fingerprint: [],
+                    progress: .pendingCommit)),
+            .token(TokenAnswer(accessToken: [1], seconds: 300, refreshToken: [])),
+            .server(
+                ServerAnswer(
+                    account: [1], since: 2, state: .removing, server: [3], application: [4],
+                    fingerprint: [5])),
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
             .vault(
                 VaultAnswer(

@@ -89,7 +89,10 @@ extension Transaction {
         // Read anew: it may have been blocked or replaced while the signature was checked.
         guard let signer = try signer(statement.head) else { return .failure(.refused) }
         guard isSigned else { return .failure(try countRefusal(of: signer, at: now)) }
-        if let objection = signer.objection(to: statement.claims) { return .failure(objection) }
+        // Taking back what it has is the device's own right, without a touch and by any policy.
+        let objection =
+            action == .remove ? signer.standing : signer.objection(to: statement.claims)
+        if let objection { return .failure(objection) }
         let claims = statement.claims
         guard
             try advance(

@@ -1,0 +1,172 @@
+import Policy
+import Posix
+import Statement
+import Texts
+import Wire
+
+extension Invocation {
+    /// `signet enable --server URL`
+    func enableServer() throws(CommandFault) {
+        guard !arguments.has(.keyring), !arguments.has(.noKeyring) else {
+            throw .usage(
+                CommandText.choose(
+                    Option.server.name.bytes, Option.keyring.name.bytes, action: "enable".bytes))
+        }
+        let server = try server(arguments.value(.server))
+        let account = try account()
+        var code = try activationCode(server)
+        defer { wipe(&code) }
+        let request = ServerEnableRequest(account: account, server: server, code: code)
+        let enabled = try ask(
+            .serverEnable(request), purpose: { _ in CommandServers.enabling(server) }
+        ) { answer in
+            if case .serverEnabled(let enabled) = answer { enabled } else { nil }
+        }
+        let document = JSON.document(
+            "registered",
+            [
+                ("account", .bytes(account)), ("server", .bytes(server)),
+                ("name", .bytes(enabled.account)), ("application", .bytes(enabled.application)),
+                ("fingerprint", .bytes(enabled.fingerprint)),
+                ("pending", .bool(enabled.progress == .pendingCommit)),
+            ])
+        let key =
+            enabled.progress == .pendingCommit
+            ? CommandServers.pending(enabled.fingerprint) : CommandServers.key(enabled.fingerprint)
+        let done = CommandServers.enabled(
+            server, as: enabled.account, application: enabled.application)
+        say(document, [done, key])
+    }
+
+    /// `signet disable --server URL`
+    func disableServer() throws(CommandFault) {
+        let server = try server(arguments.value(.server))
+        let account = try account()
+        let done = try ask(
+            .serverDisable(account: account, server: server), awaitsTouch: false,
+            purpose: { _ in "" }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        let isKnown = done.state != .disabled
+        say(
+            .document(
+                "unregistered",
+                [
+                    ("account", .bytes(account)), ("server", .bytes(server)),
+                    ("serverKnows", .bool(isKnown)),
+                ]),
+            [isKnown ? CommandServers.disabled(server) : CommandServers.disabledLater(server)])
+    }
+
+    /// `signet login [URL]`: the access token and nothing else on standard output; without a URL, the
+    /// servers that there are.
+    func login() throws(CommandFault) {
+        let account = try account()
+        let known: [ServerAnswer] = try collect(.serverList(account: account)) { answer in
+            if case .server(let server) = answer { server } else { nil }
+        }
+        guard let operand = arguments.operands.first else { return say(known, account) }
+        let server = try server(operand)
+        let name = known.first { $0.server == server }?.account ?? account
+        var token = try ask(
+            .serverLogin(account: account, server: server, timeoutMilliseconds: 30_000),
+            purpose: { _ in CommandServers.loggingIn(server, as: name) }
+        ) { answer in
+            if case .token(let token) = answer { token } else { nil }
+        }
+        defer {
+            wipe(&token.accessToken)
+            wipe(&token.refreshToken)
+        }
+        if isJSON { return surroundings.say(document(of: token, server)) }
+        guard surroundings.release(token.accessToken + [10]) else {
+            throw .fault(CommandServers.unwritten)
+        }
+    }
+
+    private func say(_ servers: [ServerAnswer], _ account: Bytes) {
+        let document = JSON.document(
+            "servers",
+            [("account", .bytes(account)), ("servers", .array(servers.map(\.document)))])
+        say(document, servers.isEmpty ? [CommandServers.none(account)] : servers.map(\.line))
+    }
+
+    private func document(of token: TokenAnswer, _ server: Bytes) -> JSON {
+        .document(
+            "token",
+            [
+                ("server", .bytes(server)), ("accessToken", .bytes(token.accessToken)),
+                ("expiresIn", .number(UInt64(token.seconds))),
+                ("refreshToken", .bytes(token.refreshToken)),
+            ])
+    }
+
+    /// A request that a server takes part in; what goes on meanwhile is told on standard error.
+    private func ask<Value>(
+        _ request: Request, awaitsTouch: Bool = true, purpose: (Notice) -> Text,
+        _ value: (Answer) -> Value?
+    ) throws(CommandFault) -> Value {
+        var exchange = exchange(request, awaitsTouch: awaitsTouch)
+        exchange.awaitsServer = true
+        var result: Value?
+        try exchange.run { (answer) throws(CommandFault) in
+            if case .notice(let notice) = answer {
+                surroundings.complain(
+                    notice.kind == .touch ? purpose(notice) : notice.text ?? "")
+                return .goOn
+            }
+            guard let found = value(answer) else { throw .fault(CommandText.unexpected) }
+            result = found
+            return .finished
+        }
+        guard let result else { throw .interrupted }
+        return result
+    }
+
+    private func server(_ typed: String?) throws(CommandFault) -> Bytes {
+        let typed = typed ?? ""
+        guard let url = ServerURL(typed: typed) else {
+            throw .usage(CommandServers.badURL(typed.bytes))
+        }
+        return url.bytes
+    }
+
+    /// Asked for at the terminal, or a line of standard input; a mistyped one goes nowhere.
+    private func activationCode(_ server: Bytes) throws(CommandFault) -> Bytes {
+        let isTyped = isTerminal(surroundings.input) && !arguments.has(.passwordStdin)
+        var typed =
+            isTyped
+            ? try HiddenLine.code.typed(after: CommandServers.codePrompt(server), in: surroundings)
+            : try HiddenLine.code.read(
+                from: surroundings.input, interrupts: surroundings.interrupts)
+        defer { wipe(&typed) }
+        do throws(ActivationCodeFault) {
+            return try ActivationCode(typed: typed).text
+        } catch { throw .refused(CommandServers.mistyped) }
+    }
+}
+
+extension ServerAnswer {
+    fileprivate var line: Text {
+        switch state {
+        case .good: CommandServers.good(server, as: account)
+        case .invalidated: CommandServers.invalidated(server)
+        case .removing: CommandServers.removing(server)
+        }
+    }
+
+    fileprivate var document: JSON {
+        .object([
+            ("server", .bytes(server)), ("name", .bytes(account)),
+            ("application", .bytes(application)), ("state", .string(state.word)),
+            ("since", JSON.instant(since)), ("fingerprint", .bytes(fingerprint)),
+        ])
+    }
+}
+
+extension HiddenLine {
+    fileprivate static let code = HiddenLine(
+        limit: Limit.code, noTerminal: .refused(CommandServers.noTerminal),
+        missing: .refused(CommandServers.noCode), tooLong: .refused(CommandServers.mistyped))
+}

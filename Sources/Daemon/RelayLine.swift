@@ -1,0 +1,57 @@
+import Loop
+import Posix
+import Wire
+
+/// The way to servers: one connection to the relay for each request, proved to be to root's socket.
+@ServiceActor
+final class RelayLine {
+    private let path: String
+    private let limit: Duration
+
+    /// To the relay at a path, which may take so long for an answer.
+    init(path: String, limit: Duration) {
+        self.path = path
+        self.limit = limit
+    }
+
+    /// Asks, and gives what the relay says; where there is none, or none in time, that.
+    ///
+    /// Ends early where the caller's task is cancelled.
+    func ask(_ request: RelayRequest) async -> RelayAnswer {
+        do throws(SystemFault) {
+            let socket = try PacketSocket.connect(to: path)
+            guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
+                return .unusable("somebody else than root listens at \(path)", isRepeatable: true)
+            }
+            guard let frame = try? request.encoded() else {
+                return .unusable("the request does not fit a frame", isRepeatable: false)
+            }
+            guard case .whole = try socket.send(frame) else { return .silent }
+            return try await answer(over: socket.descriptor.number, socket)
+        } catch {
+            return .unusable(
+                "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
+                isRepeatable: error.operation == "connect")
+        }
+    }
+
+    private func answer(
+        over number: Int32, _ socket: borrowing PacketSocket
+    ) async throws(SystemFault) -> RelayAnswer {
+        let (ready, _) = await limited(to: limit) { await FileWatch.ready(number, for: .readable) }
+        guard !ready.isEmpty else { return .silent }
+        guard case .packet(let packet) = try socket.receive(limit: Frame.maximumLength),
+            let answer = try? RelayAnswer(decoding: packet)
+        else { return .unusable("signet-relay gave no answer", isRepeatable: false) }
+        return answer
+    }
+}
+
+extension RelayAnswer {
+    fileprivate static let silent = unusable(
+        "signet-relay does not answer in time", isRepeatable: false)
+
+    fileprivate static func unusable(_ why: String, isRepeatable: Bool) -> RelayAnswer {
+        .unreachable(why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable)
+    }
+}

@@ -1,0 +1,71 @@
+import Wire
+
+/// The URL of a signet-server in the one form in which it is kept, compared and sealed to:
+/// `https://host[:port][/path]`, without a slash at the end.
+package struct ServerURL: Equatable, Hashable, Sendable {
+    /// The longest URL in bytes: a vault seals keys to it.
+    package static let maximumLength = 200
+
+    /// As it is written.
+    package let text: String
+
+    /// From what a person typed: scheme and host in any case, a slash at the end or not; nil for
+    /// anything but HTTPS, and for what has a user name, a query or a fragment.
+    package init?(typed: String) {
+        guard typed.utf8.count <= Self.maximumLength, typed.utf8.allSatisfy(Self.isAllowed) else {
+            return nil
+        }
+        let scheme = "https://"
+        guard typed.prefix(scheme.count).lowercased() == scheme else { return nil }
+        let rest = typed.dropFirst(scheme.count)
+        let host = rest.prefix { $0 != "/" }.lowercased()
+        var path = rest.drop { $0 != "/" }
+        while path.hasSuffix("/") { path.removeLast() }
+        guard Self.isHost(host), !path.contains("//"),
+            !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." })
+        else { return nil }
+        text = scheme + host + path
+    }
+
+    /// From bytes that must be in that one form already.
+    package init?(_ bytes: Bytes) {
+        guard let typed = String(validating: bytes, as: UTF8.self),
+            let url = ServerURL(typed: typed), url.text == typed
+        else { return nil }
+        self = url
+    }
+
+    /// As it crosses the socket.
+    package var bytes: Bytes { Bytes(text.utf8) }
+
+    private static func isHost(_ host: String) -> Bool {
+        var name = host[...]
+        if name.hasPrefix("[") {
+            guard let end = name.firstIndex(of: "]") else { return false }
+            let address = name[name.index(after: name.startIndex)..<end]
+            guard !address.isEmpty,
+                address.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." })
+            else { return false }
+            name = name[name.index(after: end)...]
+        } else {
+            let label = name.prefix { $0 != ":" }
+            let isName = label.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }
+            guard isName, !label.isEmpty, !label.hasPrefix("."), !label.contains("..") else {
+                return false
+            }
+            name = name.dropFirst(label.count)
+        }
+        if name.isEmpty { return true }
+        guard name.first == ":", let port = UInt16(name.dropFirst()), port > 0 else { return false }
+        return String(port) == name.dropFirst()
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~:/[]".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// Does something once, on a thread of its own that ends with it; pthread_create(3).
+///
+/// Throws, with nothing done, where there can be no more threads.
+package func onThread(_ body: @escaping @Sendable () -> Void) throws(SystemFault) {
+    let context = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    var thread = pthread_t()
+    let code = unsafe pthread_create(
+        &thread, &attributes,
+        { context in
+            guard let context = unsafe context else { return nil }
+            unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+            return nil
+        }, context)
+    guard code != 0 else { return }
+    unsafe Unmanaged<Work>.fromOpaque(context).release()
+    throw SystemFault("pthread_create", code: code)
+}
+
+private final class Work: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}

@@ -1,0 +1,182 @@
+import HTTPClient
+import Policy
+import Statement
+import Wire
+
+/// Turns signetd's requests into HTTP, and a server's JSON into answers of known shape and size.
+package struct Relay: Sendable {
+    private let client: HTTPClient
+
+    /// With the section `[relay]` of the configuration.
+    package init(_ configuration: ClientConfiguration) {
+        client = HTTPClient(configuration)
+    }
+
+    /// Asks the server, and blocks the calling thread until there is an answer or none is to come.
+    package func answer(_ request: RelayRequest) -> RelayAnswer {
+        guard let server = ServerURL(request.server) else {
+            return .failed("the server's URL is not in its one form")
+        }
+        guard let call = Call(request) else { return .failed("the request cannot be written") }
+        do throws(ClientFault) {
+            let answer = try send(call, to: server)
+            return self.answer(answer, to: call)
+        } catch {
+            return .failed(error.description, isRepeatable: error.isSafeToRepeat)
+        }
+    }
+
+    /// Asks once more where a connection broke, if the server cannot have done anything yet, or if
+    /// doing it twice changes nothing.
+    private func send(_ call: Call, to server: ServerURL) throws(ClientFault) -> HTTPAnswer {
+        let request = ClientRequest(
+            method: "POST", url: server.text + call.path,
+            headers: [("Content-Type", "application/json"), ("Accept", "application/json")],
+            body: call.body)
+        do throws(ClientFault) {
+            return try client.perform(request)
+        } catch .broken(let sent, let reason) {
+            guard !sent || call.isHarmless else { throw .broken(sent: sent, reason) }
+            return try client.perform(request)
+        }
+    }
+
+    private func answer(_ answer: HTTPAnswer, to call: Call) -> RelayAnswer {
+        switch answer.status {
+        case 200...299:
+            guard let answer = call.read(answer.body), (try? answer.encoded()) != nil else {
+                return .failed("the server's answer is not what docs/SERVER.md says")
+            }
+            return answer
+        case 300...399:
+            return .failed("the server sends elsewhere (\(answer.status)), which is not followed")
+        default:
+            guard let problem = value(ProblemBody.self, of: answer.body), problem.isWellFormed,
+                let status = UInt16(exactly: answer.status)
+            else { return .failed("the server answers with HTTP status \(answer.status)") }
+            return .refused(
+                code: Bytes(problem.code.utf8), status: status,
+                attempts: problem.remainingAttempts)
+        }
+    }
+}
+
+/// One call of a server's: its path, its body, and how its answer is read.
+private struct Call {
+    let path: String
+    let body: Bytes
+    /// Whether the server may do it twice.
+    let isHarmless: Bool
+    let read: @Sendable (Bytes) -> RelayAnswer?
+
+    private init?(
+        _ path: String, _ body: some Encodable, isHarmless: Bool = false,
+        _ read: @escaping @Sendable (Bytes) -> RelayAnswer?
+    ) {
+        guard let body = json(body) else { return nil }
+        self.path = path
+        self.body = body
+        self.isHarmless = isHarmless
+        self.read = read
+    }
+
+    init?(_ request: RelayRequest) {
+        switch request {
+        case .register(_, let code, let device):
+            guard let code = String(validating: code, as: UTF8.self) else { return nil }
+            self.init(
+                "/v1/registrations", RegistrationBody(code: code, device: hexadecimal(device)),
+                RelayAnswer.registered(from:))
+        case .prove(let proof):
+            self.init(
+                "/v1/registrations/\(hexadecimal(proof.registration))/proof",
+                ProofBody(
+                    publicKey: base64(proof.publicKey), statement: base64(proof.statement),
+                    signature: base64(proof.signature)), RelayAnswer.proven(from:))
+        case .challenge(let wish):
+            guard let body = ChallengeBody(wish) else { return nil }
+            self.init(
+                "/v1/login/challenge", body, isHarmless: true, RelayAnswer.challenge(from:))
+        case .login(let login):
+            guard let body = SignedBody(login) else { return nil }
+            self.init("/v1/login", body, RelayAnswer.loggedIn(from:))
+        case .remove(_, let registration, let statement, let signature):
+            self.init(
+                "/v1/registrations/\(hexadecimal(registration))/disable",
+                SignedBody(statement: base64(statement), signature: base64(signature))
+            ) { _ in .removed }
+        }
+    }
+}
+
+extension ChallengeBody {
+    fileprivate init?(_ wish: RelayChallengeWish) {
+        guard let application = String(validating: wish.application, as: UTF8.self),
+            let account = String(validating: wish.account, as: UTF8.self),
+            let action = String(validating: wish.action, as: UTF8.self)
+        else { return nil }
+        self.init(
+            application: application, account: account, device: hexadecimal(wish.device),
+            action: action)
+    }
+}
+
+extension SignedBody {
+    fileprivate init?(_ login: RelayLogin) {
+        self.init(statement: base64(login.statement), signature: base64(login.signature))
+        guard let module = login.module else { return }
+        guard let account = String(validating: module.account, as: UTF8.self) else { return nil }
+        self.module = Module(challenge: base64(module.challenge), account: account)
+    }
+}
+
+extension RelayAnswer {
+    /// No answer that could be used, and why.
+    static func failed(_ why: String, isRepeatable: Bool = false) -> RelayAnswer {
+        .unreachable(why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable)
+    }
+
+    fileprivate static func registered(from body: Bytes) -> RelayAnswer? {
+        guard let begun = value(BegunBody.self, of: body),
+            let registration = Hexadecimal.decode(Bytes(begun.registration.utf8)),
+            let challenge = bytes(base64: begun.challenge)
+        else { return nil }
+        return .registered(
+            RelayRegistration(
+                registration: registration, account: Bytes(begun.account.utf8),
+                application: Bytes(begun.application.utf8), audience: Bytes(begun.audience.utf8),
+                challenge: challenge, expires: begun.expires))
+    }
+
+    fileprivate static func proven(from body: Bytes) -> RelayAnswer? {
+        guard let state = value(StateBody.self, of: body) else { return nil }
+        let fingerprint = Bytes((state.fingerprint ?? "").utf8)
+        switch state.status {
+        case "ACTIVE": return .proven(.active, fingerprint: fingerprint)
+        case "PENDING_COMMIT": return .proven(.pendingCommit, fingerprint: fingerprint)
+        default: return nil
+        }
+    }
+
+    fileprivate static func challenge(from body: Bytes) -> RelayAnswer? {
+        guard let given = value(ChallengeGiven.self, of: body),
+            let challenge = bytes(base64: given.challenge)
+        else { return nil }
+        return .challenge(
+            challenge, audience: Bytes(given.audience.utf8), expires: given.expires)
+    }
+
+    fileprivate static func loggedIn(from body: Bytes) -> RelayAnswer? {
+        guard let login = value(LoginBody.self, of: body), login.valid else { return nil }
+        var tokens = RelayTokens(
+            accessToken: Bytes(login.tokens.accessToken.utf8), seconds: login.tokens.expiresIn,
+            refreshToken: Bytes((login.tokens.refreshToken ?? "").utf8))
+        if let verdict = login.verdict {
+            guard let statement = bytes(base64: verdict.statement),
+                let signature = bytes(base64: verdict.signature)
+            else { return nil }
+            tokens.verdict = RelayVerdict(statement: statement, signature: signature)
+        }
+        return .loggedIn(tokens)
+    }
+}

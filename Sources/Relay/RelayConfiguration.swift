@@ -1,0 +1,22 @@
+import ConfigurationFiles
+import HTTPClient
+import Policy
+
+extension ClientConfiguration {
+    /// The most bytes of a server's answer: tokens and a verdict, with room.
+    private static let bodyBytes = 32 * 1_024
+
+    /// What the section `[relay]` says; nothing else, the environment least of all.
+    package init(_ settings: Configuration) {
+        self.init()
+        let authorities = settings.word(Settings.relayAuthorities)
+        if authorities != "system" { self.authorities = .file(authorities) }
+        let pin = settings.word(Settings.relayPin)
+        if pin != "none" { pinnedKey = pin }
+        let proxy = settings.word(Settings.relayProxy)
+        if proxy != "none" { self.proxy = .url(proxy) }
+        connectLimit = settings.duration(Settings.relayConnectTimeout) ?? connectLimit
+        totalLimit = settings.duration(Settings.relayTimeout) ?? totalLimit
+        bodyLimit = Self.bodyBytes
+    }
+}

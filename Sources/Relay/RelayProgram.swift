@@ -1,0 +1,62 @@
+import ConfigurationFiles
+import HTTPClient
+import Policy
+import Posix
+import Systemd
+import Wire
+
+/// The relay from start to end.
+package enum RelayProgram {
+    /// How long it stays when nothing is asked of it.
+    private static let idle = Duration.seconds(60)
+
+    /// Serves on the calling thread, the process's first, until SIGTERM or SIGINT, or until it was
+    /// idle where systemd holds the socket; gives the exit status.
+    package static func run(_ command: RelayCommand) -> Int32 {
+        guard case .serve(let configuration, let socket) = command else { return 2 }
+        do {
+            try enterRelay()
+            let signals = try Interrupts.take()
+            let inherited = try Activation.sockets().first
+            let listener: PacketListener
+            if let inherited {
+                listener = try PacketListener(adopting: Descriptor(adopting: inherited))
+            } else {
+                listener = try PacketListener.replacing(socket, mode: 0o600)
+            }
+            let service = RelayService(caller: 0, answering(configuration))
+            Readiness.ready.notify()
+            try service.serve(
+                listener, until: signals.descriptor.number, idle: inherited == nil ? nil : idle)
+            if inherited == nil { PacketListener.remove(socket) }
+            Readiness.stopping.notify()
+            return 0
+        } catch {
+            complain("signet-relay: cannot start: \(error)")
+            return 1
+        }
+    }
+
+    /// Nothing in the environment may steer the relay or its libraries: no proxy, no file of
+    /// authorities, no log of TLS keys.
+    private static func enterRelay() throws(SystemFault) {
+        try hardenProcess()
+        try clearEnvironment(keeping: [
+            "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET",
+        ])
+    }
+
+    /// With a mistake in the configuration nothing is sent: it may be the line that says whom to trust.
+    private static func answering(
+        _ configuration: String
+    ) -> @Sendable (RelayRequest) -> RelayAnswer {
+        do throws(ConfigurationFault) {
+            let relay = Relay(ClientConfiguration(try ConfigurationFiles.load(configuration)))
+            return { relay.answer($0) }
+        } catch {
+            let text = error.text
+            complain("signet-relay: \(text)")
+            return { _ in .failed(text, isRepeatable: true) }
+        }
+    }
+}

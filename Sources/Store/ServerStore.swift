@@ -1,0 +1,172 @@
+import Posix
+import Statement
+import Vault
+import Wire
+
+/// What a server said of a registration that has begun.
+package struct ServerPlace: Equatable, Sendable {
+    /// The server's URL in its one form.
+    package let server: [UInt8]
+    /// The account's name there.
+    package let account: [UInt8]
+    /// The application.
+    package let application: [UInt8]
+    /// What statements for it name.
+    package let audience: [UInt8]
+    /// The registration's id, 16 bytes.
+    package let registration: [UInt8]
+
+    /// From its parts; `server` is the caller's, the rest the server's.
+    package init(server: [UInt8], _ begun: RelayRegistration) {
+        self.server = server
+        account = begun.account
+        application = begun.application
+        audience = begun.audience
+        registration = begun.registration
+    }
+}
+
+/// Keeps an account's keys for servers: a file each in `servers/`, named after the credential's id.
+///
+/// Nothing here opens one: a vault does, for the right fingers.
+package struct ServerStore: Sendable {
+    /// The most servers that an account can be registered at.
+    package static let limit = 32
+    static let directoryName = "servers"
+
+    let account: AccountState
+
+    /// All keys, by server; what cannot be read is left out, since it opens nothing.
+    package func list() throws(StoreFault) -> [ServerKey] {
+        guard let directory = try directory() else { return [] }
+        var keys: [ServerKey] = []
+        for name in try files({ () throws(FileFault) in try directory.list() }) {
+            guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
+            else { continue }
+            if let key = try key(identifier) { keys.append(key) }
+        }
+        return keys.sorted { $0.server.lexicographicallyPrecedes($1.server) }
+    }
+
+    /// The key for a server; nil where there is none.
+    package func key(for server: [UInt8]) throws(StoreFault) -> ServerKey? {
+        try list().first { $0.server == server }
+    }
+
+    /// What a key is sealed to: account, credential, server and fingers.
+    package func context(
+        _ identifier: [UInt8], server: [UInt8], _ enrolment: EnrolmentState
+    ) throws(StoreFault) -> SealingContext {
+        let context = SealingContext(
+            account: account.name, uid: account.uid, credential: identifier,
+            relyingParty: String(decoding: server, as: UTF8.self), enrolment: enrolment)
+        guard let context else { throw .unsupportedName }
+        return context
+    }
+
+    /// Keeps a new key, which has signed its first statement, in the place of any older one for the
+    /// server.
+    package func keep(
+        _ made: NewCredential, _ context: SealingContext, by vault: VaultKind,
+        at place: ServerPlace, now: Instant
+    ) throws(StoreFault) -> ServerKey {
+        guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
+            throw .vault(.malformed)
+        }
+        let key = ServerKey(
+            server: place.server, account: place.account, application: place.application,
+            audience: place.audience, registration: place.registration,
+            identifier: context.credential, created: now, publicKey: publicKey, vault: vault,
+            state: .good, counter: 1,
+            sealings: [ServerKey.Sealing(enrolment: context.enrolment, key: made.sealed)])
+        let former = try list().filter { $0.server == place.server }
+        try write(key)
+        for old in former { try remove(old) }
+        return key
+    }
+
+    /// Takes the next counter, durably: before it is signed.
+    package func advance(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        guard key.counter < UInt64.max else { throw .damaged(path: fileName(key.identifier)) }
+        return try change(key) { $0.counter += 1 }
+    }
+
+    /// Lets a key that fits `old` open to other fingers, too.
+    package func add(
+        _ sealed: [UInt8], for new: EnrolmentState, to key: ServerKey, fitting old: EnrolmentState
+    ) throws(StoreFault) {
+        _ = try change(key) { next in
+            next.sealings =
+                next.sealings.filter { $0.enrolment == old && old != new }
+                + [ServerKey.Sealing(enrolment: new, key: sealed)]
+        }
+    }
+
+    /// Destroys the private half, and remembers that the fingers did it.
+    package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        try change(key) { next in
+            next.state = .invalidated
+            next.sealings = []
+        }
+    }
+
+    /// Remembers that the server has yet to be told.
+    package func beginRemoval(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        try change(key) { $0.state = .removing }
+    }
+
+    /// Removes all that is kept of a key.
+    package func remove(_ key: ServerKey) throws(StoreFault) {
+        guard let directory = try directory() else { return }
+        try files { () throws(FileFault) in try directory.remove(fileName(key.identifier)) }
+    }
+
+    /// Removes what a crash left half-written. What cannot be removed now is in nobody's way.
+    func sweep() {
+        try? directory()?.sweep()
+    }
+
+    /// Throws `.changedMeanwhile`, with nothing changed, unless the key is on disk as it was found.
+    private func change(
+        _ key: ServerKey, _ body: (inout ServerKey) -> Void
+    ) throws(StoreFault) -> ServerKey {
+        guard try self.key(key.identifier) == key else { throw .changedMeanwhile }
+        var next = key
+        body(&next)
+        try write(next)
+        return next
+    }
+
+    private func key(_ identifier: [UInt8]) throws(StoreFault) -> ServerKey? {
+        guard let directory = try directory() else { return nil }
+        do throws(StoreFault) {
+            let key: ServerKey? = try directory.record(fileName(identifier))
+            // A file under another's name is not where it was written.
+            return key?.identifier == identifier ? key : nil
+        } catch {
+            guard error.isAboutContent else { throw error }
+            return nil
+        }
+    }
+
+    private func write(_ key: ServerKey) throws(StoreFault) {
+        let directory = try files { () throws(FileFault) in
+            try account.directory.makeDirectory(Self.directoryName, mode: 0o700)
+        }
+        try directory.keep(key, as: fileName(key.identifier))
+    }
+
+    /// The directory, nil where nothing was ever kept.
+    private func directory() throws(StoreFault) -> Directory? {
+        do throws(FileFault) {
+            return try account.directory.directory(Self.directoryName)
+        } catch {
+            if error.isMissing { return nil }
+            throw .file(error)
+        }
+    }
+
+    private func fileName(_ identifier: [UInt8]) -> String {
+        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
+    }
+}

@@ -1,0 +1,81 @@
+#if !hasFeature(Embedded)
+import Wire
+
+/// What the commands about servers say.
+package enum CommandServers {
+    /// Before the code.
+    package static func codePrompt(_ server: Bytes) -> Text {
+        "Activation code for \(server): "
+    }
+    /// It cannot be asked for.
+    package static let noTerminal: Text =
+        "there is no terminal to ask for the activation code at. Give it on standard input"
+    /// Nothing was given.
+    package static let noCode: Text = "no activation code was given"
+    /// A code is found wrong here, and nobody was asked.
+    package static let mistyped: Text =
+        "the activation code is mistyped: nothing was sent. Compare it and type it again"
+    /// No URL that could be asked.
+    package static func badURL(_ text: Bytes) -> Text {
+        "\(text) is no server's URL: it is like https://id.example.org"
+    }
+    /// `login` without one, and none is known.
+    package static func none(_ account: Bytes) -> Text {
+        """
+        \(account) is registered at no server. Run 'signet enable --server URL' with an \
+        activation code
+        """
+    }
+
+    /// What the touch is for.
+    package static func enabling(_ server: Bytes) -> Text {
+        "touch the reader to register this device at \(server)"
+    }
+    /// What the touch is for.
+    package static func loggingIn(_ server: Bytes, as account: Bytes) -> Text {
+        "touch the reader to log in to \(server) as \(account)"
+    }
+
+    /// It is done.
+    package static func enabled(_ server: Bytes, as account: Bytes, application: Bytes) -> Text {
+        """
+        this device is registered at \(server) as \(account), for \(application): 'signet login' \
+        logs in by a touch
+        """
+    }
+    /// Somebody has to compare the key.
+    package static func pending(_ fingerprint: Bytes) -> Text {
+        "somebody there has to compare the fingerprint of its key first: \(fingerprint)"
+    }
+    /// The key, for comparison.
+    package static func key(_ fingerprint: Bytes) -> Text {
+        "its key has the fingerprint \(fingerprint)"
+    }
+    /// It is taken back.
+    package static func disabled(_ server: Bytes) -> Text {
+        "this device is not registered at \(server) any more, and its key is destroyed"
+    }
+    /// It is taken back here only.
+    package static func disabledLater(_ server: Bytes) -> Text {
+        """
+        login to \(server) is off. The server could not be told: it will be, with the next \
+        command about servers
+        """
+    }
+    /// The token could not be handed on.
+    package static let unwritten: Text = "the token could not be written to standard output"
+
+    /// In the list of servers: a key that a touch opens.
+    package static func good(_ server: Bytes, as account: Bytes) -> Text {
+        "\(server), as \(account)"
+    }
+    /// A key that opens no more.
+    package static func invalidated(_ server: Bytes) -> Text {
+        "\(server): the fingers have changed. Run 'signet enable --server'"
+    }
+    /// A key that the server has yet to forget.
+    package static func removing(_ server: Bytes) -> Text {
+        "\(server): off, and the server has yet to be told"
+    }
+}
+#endif

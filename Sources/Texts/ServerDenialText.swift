@@ -1,0 +1,59 @@
+#if !hasFeature(Embedded)
+import Wire
+
+extension Denial {
+    /// The texts about servers.
+    var serverText: Text {
+        let about = Text(escaping: subject ?? [])
+        return switch reason {
+        case .serverUnreachable: "the server cannot be asked: \(about)"
+        case .activationRefused:
+            "the activation code is not good, or not any more. Ask for a new one"
+        case .unknownServer:
+            """
+            this device is not registered at \(about). Run 'signet enable --server' with an \
+            activation code
+            """
+        case .knownServer:
+            """
+            this device is registered at \(about) already. Run 'signet disable --server' first to \
+            register it anew
+            """
+        case .serverKeyInvalidated:
+            """
+            the fingers have changed since this device was registered at \(about). Run \
+            'signet enable --server' with a new activation code
+            """
+        case .serverKeyReplaced:
+            """
+            another device was registered at \(about) in place of this one, whose key is \
+            destroyed now. Run 'signet enable --server' to register this one
+            """
+        case .serverKeyRemoved:
+            """
+            the registration at \(about) was removed there, and its key is destroyed now. Run \
+            'signet enable --server' to register again
+            """
+        case .serverKeyBlocked:
+            "the registration at \(about) is blocked there. Ask whoever runs it"
+        case .tooManyServers: "no more servers fit. Run 'signet disable --server' for one"
+        default: serverRefusedText(about)
+        }
+    }
+
+    private func serverRefusedText(_ about: Text) -> Text {
+        let code = String(decoding: subject ?? [], as: UTF8.self)
+        return switch ServerProblem(rawValue: code) {
+        case .conflict:
+            """
+            the server does not take this device yet: somebody there has to compare the \
+            fingerprint of its key
+            """
+        case .policy: "the server does not accept fingers, or keys that are kept like this one"
+        case .slowDown: "the server was asked too often. Wait a minute and try again"
+        case .unavailable: "the server is there and cannot work. Try again later"
+        case nil: "the server says no: \(about)"
+        }
+    }
+}
+#endif

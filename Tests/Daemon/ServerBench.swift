@@ -1,0 +1,93 @@
+import Glibc
+import Posix
+import ServerSupport
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+/// A daemon, its relay, and the real server that both know.
+final class ServerBench {
+    let bench: DaemonBench
+    let server: LiveServer
+    private(set) var relay: TestSupport.Program
+
+    /// With a finger of `daemon`'s enrolled, `one`.
+    init(_ server: LiveServer) throws {
+        self.server = server
+        let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 2s\n"
+        bench = try DaemonBench([.text], configuration: configuration)
+        try bench.enrol(.daemon, as: "one")
+        relay = try Self.relay(of: bench)
+    }
+
+    deinit {
+        relay.signal(SIGTERM)
+        _ = try? relay.expectEnd()
+    }
+
+    /// Ends the relay; `startRelay` starts one again.
+    func stopRelay() throws {
+        relay.signal(SIGTERM)
+        try relay.expectEnd()
+    }
+
+    func startRelay() throws { relay = try Self.relay(of: bench) }
+
+    var url: Bytes { Bytes(server.url.utf8) }
+
+    /// Registers the device for somebody, as whom the server knows `alice`.
+    @discardableResult
+    func enable(
+        _ person: Person = .daemon, with finger: String = "one", code: String? = nil
+    ) throws -> Answer {
+        let code = try code ?? server.code()
+        return try bench.touchEach(
+            .serverEnable(
+                ServerEnableRequest(
+                    account: person.bytes, server: url, code: Bytes(code.utf8))), with: finger)
+    }
+
+    func login(_ person: Person = .daemon) -> Request {
+        .serverLogin(account: person.bytes, server: url, timeoutMilliseconds: 20_000)
+    }
+
+    /// Logs in as somebody, with a finger.
+    func logIn(_ person: Person = .daemon, with finger: String = "one") throws -> Answer {
+        try bench.touchEach(login(person), with: finger, client: bench.client(person))
+    }
+
+    /// What is kept of servers for somebody.
+    func list(_ person: Person = .daemon) throws -> [ServerAnswer] {
+        let client = try bench.client()
+        try client.send(.serverList(account: person.bytes))
+        return try client.rest().compactMap { answer in
+            if case .server(let server) = answer { server } else { nil }
+        }
+    }
+
+    func files(of person: Person = .daemon) -> [String] {
+        Layout.entries(of: bench.file("servers", of: person))
+    }
+
+    private static func relay(of bench: DaemonBench) throws -> TestSupport.Program {
+        let notices = try ReadinessNotices(at: bench.directory + "/relay-notify")
+        let program = try TestSupport.Program(
+            Command(
+                [
+                    Layout.products + "/signet-relay", "--config", bench.configuration,
+                    "--socket", bench.directory + "/relay",
+                ], environment: ["NOTIFY_SOCKET": bench.directory + "/relay-notify"]))
+        guard notices.hearReady(within: .seconds(20)) else {
+            throw TestFault.deadline(awaited: "signet-relay", transcript: program.errors)
+        }
+        return program
+    }
+}
+
+extension Answer {
+    var token: TokenAnswer? { if case .token(let token) = self { token } else { nil } }
+    var enabled: ServerEnabledAnswer? {
+        if case .serverEnabled(let enabled) = self { enabled } else { nil }
+    }
+}

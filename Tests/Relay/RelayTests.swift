@@ -1,0 +1,174 @@
+import Crypto
+import HTTPClient
+import Posix
+import ServerSupport
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+@testable import Relay
+
+@Suite("The relay")
+struct RelayTests {
+    private static let device = Bytes(repeating: 0xd1, count: 16)
+
+    private func relay(_ server: LiveServer) -> Relay {
+        var configuration = ClientConfiguration()
+        configuration.authorities = .file(server.authority)
+        return Relay(configuration)
+    }
+
+    @Test("registers a key and logs in with it at the real server")
+    func wholeWay() async throws {
+        let server = try await LiveServer.start()
+        let relay = relay(server)
+        let url = Bytes(server.url.utf8)
+        let code = Bytes(try server.code().utf8)
+        let begun = try #require(
+            relay.answer(.register(server: url, code: code, device: Self.device)).begun)
+        #expect(begun.account == Bytes("alice".utf8) && begun.application == Bytes("shop".utf8))
+        var signer = try Signer(begun)
+        let proof = try signer.sign(begun.challenge, LoginAction.register, .registration)
+        let proven = relay.answer(
+            .prove(
+                RelayProof(
+                    server: url, registration: begun.registration,
+                    publicKey: signer.key.publicPoint, statement: proof.statement,
+                    signature: proof.signature)))
+        guard case .proven(.active, let fingerprint) = proven else {
+            Issue.record("\(proven)")
+            return
+        }
+        #expect(fingerprint.starts(with: Bytes("SHA256:".utf8)))
+        let wish = RelayChallengeWish(
+            server: url, account: begun.account, device: Self.device,
+            application: begun.application, action: LoginAction.login)
+        guard case .challenge(let challenge, begun.audience, _) = relay.answer(.challenge(wish))
+        else {
+            Issue.record("no challenge")
+            return
+        }
+        let signed = try signer.sign(challenge, LoginAction.login, .login)
+        let login = RelayLogin(
+            server: url, statement: signed.statement, signature: signed.signature,
+            module: RelayModule(
+                challenge: Bytes(repeating: 5, count: 32), account: Bytes("bob".utf8)))
+        guard case .loggedIn(let tokens) = relay.answer(.login(login)) else {
+            Issue.record("not logged in")
+            return
+        }
+        #expect(tokens.seconds == 300 && tokens.refreshToken.starts(with: Bytes("sgr_".utf8)))
+        let verdict = try Verdict(parsing: try #require(tokens.verdict).statement)
+        #expect(verdict.local == Bytes("bob".utf8) && verdict.challenge == challenge)
+        // The same once more: the challenge is used up.
+        guard case .refused(let refusal, 401, _) = relay.answer(.login(login)) else {
+            Issue.record("a challenge was good twice")
+            return
+        }
+        #expect(refusal == Bytes("refused".utf8))
+    }
+
+    @Test("tells a server's refusal by its code")
+    func refused() async throws {
+        let server = try await LiveServer.start()
+        let code = Bytes("00000-00000-00000-00000".utf8)
+        let answer = relay(server).answer(
+            .register(server: Bytes(server.url.utf8), code: code, device: Self.device))
+        #expect(
+            answer
+                == .refused(code: Bytes("activation-refused".utf8), status: 401, attempts: nil))
+    }
+
+    @Test("sends nothing to a server that another authority vouches for, or of another key")
+    func untrusted() async throws {
+        let server = try await LiveServer.start()
+        let scratch = try Scratch()
+        try LiveServer.certificate("other", in: scratch)
+        let code = Bytes(try server.code().utf8)
+        let request = RelayRequest.register(
+            server: Bytes(server.url.utf8), code: code, device: Self.device)
+        var wrongAuthority = ClientConfiguration()
+        wrongAuthority.authorities = .file(scratch.at("other.pem"))
+        var wrongPin = ClientConfiguration()
+        wrongPin.authorities = .file(server.authority)
+        wrongPin.pinnedKey = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        for configuration in [wrongAuthority, wrongPin, ClientConfiguration()] {
+            let answer = Relay(configuration).answer(request)
+            #expect(answer.why?.contains("does not prove who it is") == true, "\(answer)")
+            #expect(answer.isRepeatable == false)
+        }
+        // The code was not used up.
+        #expect(relay(server).answer(request).begun != nil)
+    }
+
+    @Test("says that the same may be asked again where nobody was reached")
+    func gone() throws {
+        let url = "https://127.0.0.1:\(try freePort())"
+        let answer = Relay(ClientConfiguration()).answer(
+            .register(server: Bytes(url.utf8), code: [1], device: Self.device))
+        #expect(answer.why?.contains("cannot be reached") == true)
+        #expect(answer.isRepeatable == true)
+    }
+
+    @Test(
+        "asks no server whose URL is not in its one form",
+        arguments: [
+            "http://127.0.0.1", "https://127.0.0.1/", "https://user@127.0.0.1", "https://HOST",
+            "https://127.0.0.1/?x", "file:///etc/passwd", "https://127.0.0.1/../x",
+        ])
+    func badURL(url: String) {
+        let answer = Relay(ClientConfiguration()).answer(
+            .register(server: Bytes(url.utf8), code: [1], device: Self.device))
+        #expect(answer.why == "the server's URL is not in its one form")
+    }
+}
+
+/// A key as a device has it.
+struct Signer {
+    let key: P256PrivateKey
+    private let begun: RelayRegistration
+    private var counter: UInt64 = 0
+
+    init(_ begun: RelayRegistration) throws {
+        self.begun = begun
+        key = try P256PrivateKey.generate()
+    }
+
+    mutating func sign(
+        _ challenge: Bytes, _ action: Bytes, _ namespace: SignatureNamespace
+    ) throws -> (statement: Bytes, signature: Bytes) {
+        counter += 1
+        let head = StatementHead(
+            audience: begun.audience, account: begun.account,
+            device: Bytes(repeating: 0xd1, count: 16),
+            credential: Bytes(repeating: 0xc1, count: 16))
+        let claims = StatementClaims(
+            factor: Factor.fingerprint, integrity: Integrity(key: .file, secureBoot: .unknown),
+            enrolment: 1, counter: counter,
+            issued: Instant(seconds: UInt64(clamping: Clock.system.wallSeconds())))
+        let statement = LoginStatement(
+            head: head, challenge: challenge, action: action, service: Bytes("signet".utf8),
+            terminal: [], purpose: [], claims: claims
+        ).encoded()
+        return (statement, try key.signature(of: statement, in: namespace).blob)
+    }
+}
+
+extension RelayAnswer {
+    var begun: RelayRegistration? {
+        if case .registered(let begun) = self { begun } else { nil }
+    }
+
+    var why: String? {
+        if case .unreachable(let why, _) = self {
+            String(decoding: why, as: UTF8.self)
+        } else {
+            nil
+        }
+    }
+
+    var isRepeatable: Bool? {
+        if case .unreachable(_, let isRepeatable) = self { isRepeatable } else { nil }
+    }
+}

@@ -1,0 +1,141 @@
+import Glibc
+import Posix
+import TestSupport
+import Testing
+import Wire
+
+@testable import Relay
+
+@Suite("The relay's socket")
+struct ServiceTests {
+    /// What listens there, until the test is over.
+    private final class Served {
+        let scratch: Scratch
+        private let stop: Event
+
+        init(caller: UInt32, _ answer: RelayAnswer = .removed) throws {
+            scratch = try Scratch()
+            stop = try Event()
+            let path = scratch.at("relay.sock")
+            let listener = Listening(try PacketListener.replacing(path, mode: 0o600))
+            let service = RelayService(caller: caller) { _ in answer }
+            try onThread { [stop] in
+                try? service.serve(listener.listener, until: stop.descriptor.number, idle: nil)
+            }
+        }
+
+        deinit { stop.happen() }
+
+        func connect() throws -> PacketSocket {
+            try PacketSocket.connect(to: scratch.at("relay.sock"))
+        }
+    }
+
+    private final class Listening: Sendable {
+        let listener: PacketListener
+        init(_ listener: consuming PacketListener) { self.listener = listener }
+    }
+
+    /// What comes: a packet, or nil for the end.
+    private func hear(_ socket: borrowing PacketSocket) throws -> Bytes? {
+        guard
+            wait(
+                for: socket.descriptor.number, or: -1,
+                until: ContinuousClock.now + .seconds(10)) == .readable
+        else { throw TestFault.deadline(awaited: "the relay", transcript: "") }
+        do throws(SystemFault) {
+            if case .packet(let packet) = try socket.receive(limit: Frame.maximumLength) {
+                return packet
+            }
+        } catch { #expect(error.code == ECONNRESET) }
+        return nil
+    }
+
+    private var request: Bytes {
+        get throws {
+            try RelayRequest.register(
+                server: Bytes("https://h".utf8), code: [1], device: Bytes(repeating: 1, count: 16)
+            ).encoded()
+        }
+    }
+
+    @Test("answers whoever may ask, one request after the other")
+    func served() throws {
+        let served = try Served(caller: geteuid())
+        let socket = try served.connect()
+        for _ in 0..<3 {
+            _ = try socket.send(try request)
+            let packet = try #require(try hear(socket))
+            #expect(try RelayAnswer(decoding: packet) == .removed)
+        }
+    }
+
+    @Test("says nothing to anybody else")
+    func foreign() throws {
+        let served = try Served(caller: geteuid() + 1)
+        let socket = try served.connect()
+        _ = try? socket.send(try request)
+        #expect(try hear(socket) == nil)
+    }
+
+    @Test(
+        "ends a connection that says what is no request",
+        arguments: [[1], [2, 64], [1, 1], [1, 64], [1, 64, 80, 0, 1, 65], [1, 255]] as [Bytes])
+    func malformed(packet: Bytes) throws {
+        let served = try Served(caller: geteuid())
+        let socket = try served.connect()
+        _ = try socket.send(packet)
+        #expect(try hear(socket) == nil)
+    }
+
+    @Test("is closed to others by its mode, and the program serves it until it is told to stop")
+    func program() throws {
+        let scratch = try Scratch()
+        try scratch.write("signet.conf", "[relay]\ntimeout = 1s\n", mode: 0o644)
+        let notices = try ReadinessNotices(at: scratch.at("notify"))
+        let program = try TestSupport.Program(
+            Command(
+                [
+                    Layout.products + "/signet-relay", "--config", scratch.at("signet.conf"),
+                    "--socket", scratch.at("relay.sock"),
+                ],
+                environment: [
+                    "NOTIFY_SOCKET": scratch.at("notify"), "SSLKEYLOGFILE": scratch.at("keys"),
+                    "https_proxy": "http://127.0.0.1:1",
+                ]))
+        try #require(notices.hearReady(within: .seconds(20)))
+        var status = stat()
+        #expect(unsafe stat(scratch.at("relay.sock"), &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        let socket = try PacketSocket.connect(to: scratch.at("relay.sock"))
+        _ = try socket.send(try request)
+        let packet = try #require(try hear(socket))
+        guard case .unreachable = try RelayAnswer(decoding: packet) else {
+            Issue.record("a server that is not there has answered")
+            return
+        }
+        program.signal(SIGTERM)
+        #expect(try program.expectEnd().succeeded)
+    }
+
+    @Test("with a mistake in its configuration it asks nobody")
+    func faulty() throws {
+        let scratch = try Scratch()
+        try scratch.write("signet.conf", "[relay]\nca-fil = /etc/own.pem\n", mode: 0o644)
+        let notices = try ReadinessNotices(at: scratch.at("notify"))
+        let program = try TestSupport.Program(
+            Command(
+                [
+                    Layout.products + "/signet-relay", "--config", scratch.at("signet.conf"),
+                    "--socket", scratch.at("relay.sock"),
+                ], environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
+        try #require(notices.hearReady(within: .seconds(20)))
+        let socket = try PacketSocket.connect(to: scratch.at("relay.sock"))
+        _ = try socket.send(try request)
+        let packet = try #require(try hear(socket))
+        let answer = try RelayAnswer(decoding: packet)
+        #expect(answer.why?.contains("unknown key 'ca-fil'") == true)
+        program.signal(SIGTERM)
+        #expect(try program.expectEnd().succeeded)
+    }
+}
