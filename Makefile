@@ -41,7 +41,7 @@ CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
-BENCH_DEBS = dbus-bin dbus-daemon valgrind
+BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs catalogues demo test programs-table check \

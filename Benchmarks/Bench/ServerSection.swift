@@ -154,7 +154,8 @@ enum Crowd {
         let microseconds = Double(processorNow() - used) / 1e3 / Double(calls.count)
         var samples = Samples()
         for time in times { samples.take { Double(time) / 1e6 } }
-        return Figure(perSecond: Double(calls.count) / seconds, microseconds: microseconds,
+        return Figure(
+            perSecond: Double(calls.count) / seconds, microseconds: microseconds,
             samples: samples)
     }
 
