@@ -26,7 +26,7 @@ RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-
 	--disable-local-rpath
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
-PROGRAMS = signetd signet signet-relay signet-notify verify-password testbench
+PROGRAMS = signetd signet signet-notify signet-relay signet-server verify-password testbench
 TESTBENCH = build/testbench
 
 # More programs are unpacked and not installed: see Tests/Stage/programs.
@@ -139,19 +139,22 @@ INSTALLED = \
 	755:build/verify-password:$(LIBEXEC)/verify-password \
 	755:build/signet-notify:$(LIBEXEC)/signet-notify \
 	755:build/signet:$(PREFIX)/bin/signet \
+	755:build/signet-server:$(PREFIX)/bin/signet-server \
 	644:build/pam_signet.so:$(PAMDIR)/pam_signet.so \
 	644:systemd/signetd.socket:$(SYSTEMDDIR)/signetd.socket \
 	644:systemd/signetd.service.in:$(SYSTEMDDIR)/signetd.service \
 	644:systemd/signet-relay.socket:$(SYSTEMDDIR)/signet-relay.socket \
 	644:systemd/signet-relay.service.in:$(SYSTEMDDIR)/signet-relay.service \
 	644:systemd/signet.sysusers:/usr/lib/sysusers.d/signet.conf \
+	644:systemd/signet-server.service.in:$(SYSTEMDDIR)/signet-server.service \
+	644:systemd/signet-server.sysusers:/usr/lib/sysusers.d/signet-server.conf \
 	644:pam/signet.pam-auth-update:/usr/share/pam-configs/signet \
 	$(call under,README.md SECURITY.md docs/*.md,$(DOCDIR)) \
 	$(call under,pam/examples/*,$(DOCDIR)/examples) \
 	$(foreach section,1 5 8,\
 		$(call under,docs/man/*.$(section),$(PREFIX)/share/man/man$(section))) \
-	$(patsubst %signet.bash,%signet,\
-		$(call under,completions/signet.bash,$(PREFIX)/share/bash-completion/completions)) \
+	$(patsubst %.bash,%,\
+		$(call under,completions/*.bash,$(PREFIX)/share/bash-completion/completions)) \
 	$(call under,completions/_signet,$(ZSHDIR)) \
 	$(call under,completions/signet.fish,$(PREFIX)/share/fish/vendor_completions.d) \
 	$(foreach language,$(LANGUAGES),644:build/locale/$(language)/LC_MESSAGES/signet.mo:$\
@@ -163,6 +166,7 @@ INSTALLED = \
 # The administrator's once they are there: not touched when edited.
 CONFIGURATION = \
 	644:pam/signet:/etc/pam.d/signet \
+	644:server/server.conf:/etc/signet/server.conf \
 	$(if $(or $(DESTDIR),$(wildcard /etc/apparmor.d)),\
 		644:apparmor/signetd.in:/etc/apparmor.d/signetd)
 
@@ -192,9 +196,9 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 	done
 	@if test -z "$(DESTDIR)"; then \
 		if test -d /run/systemd/system; then \
-			systemd-sysusers signet.conf; \
+			systemd-sysusers signet.conf signet-server.conf; \
 			systemctl daemon-reload; \
-			systemctl try-restart signetd.service signet-relay.service; \
+			systemctl try-restart signetd.service signet-relay.service signet-server.service; \
 		fi; \
 		if aa-enabled --quiet 2> /dev/null; then apparmor_parser -r -T -W /etc/apparmor.d/signetd; fi; \
 		PATH=$$PATH:/usr/sbin:/sbin; \
@@ -214,8 +218,8 @@ uninstall: ## take it all away again, but not state and not files you edited
 		fi; \
 	fi
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
-		systemctl disable --now signetd.socket signetd.service \
-			signet-relay.socket signet-relay.service || true; \
+		systemctl disable --now signetd.socket signetd.service signet-relay.socket \
+			signet-relay.service signet-server.service || true; \
 	fi
 	@if test -z "$(DESTDIR)" && aa-enabled --quiet 2> /dev/null; then \
 		apparmor_parser -R /etc/apparmor.d/signetd || true; \

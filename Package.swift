@@ -192,8 +192,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "Crypto", "Posix", "Statement", "Store", "StoreSupport", "TestSupport", "Vault",
-                "Wire",
+                "Crypto", "Database", "HTTP", "Posix", "Server", "Statement", "Store",
+                "StoreSupport", "TestSupport", "Vault", "Wire",
             ],
             path: "Benchmarks/Bench", swiftSettings: common),
         .executableTarget(
@@ -294,9 +294,9 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "Posix", "Server",
-                "Statement", "TestSupport", "signet-server",
-            ], path: "Tests/Server", swiftSettings: common),
+                "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "Policy", "Posix",
+                "Server", "Statement", "TestSupport", "signet-server",
+            ], path: "Tests/Server", exclude: ["Judges"], swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
             path: "Tests/FingerprintsTests", swiftSettings: common),

@@ -13,6 +13,8 @@ enum Section: String, CaseIterable {
     case secrets
     /// The message bus, and sleep.
     case sleep
+    /// The server's checks, against the ECDSA that they cannot do without.
+    case server
 
     /// Measures and prints.
     func run(in workshop: Workshop, mocksPolkit: Bool) throws {
@@ -22,6 +24,7 @@ enum Section: String, CaseIterable {
         case .growth: try GrowthSection(workshop: workshop).run()
         case .secrets: try SecretSection(workshop: workshop).run()
         case .sleep: try SleepSection(workshop: workshop).run()
+        case .server: try ServerSection(workshop: workshop).run()
         }
         print()
         // So that whoever reads a file sees how far it is.

@@ -55,6 +55,9 @@ package protocol Database: Sendable {
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
     ) async throws(DatabaseFault) -> T
 
+    /// What it has done since it was opened.
+    var figures: DatabaseFigures { get }
+
     /// Ends all connections after what is under way.
     func close() async
 }

@@ -2,6 +2,9 @@ import Synchronization
 
 /// A body that awaits a thread with a connection, and whoever awaits its answer.
 protocol Job: AnyObject, Sendable {
+    /// When it came, by the monotonic clock, in nanoseconds.
+    var arrival: Int64 { get }
+
     /// Runs the body, once more if it ran before, and remembers its result.
     func run(in transaction: any Transaction) throws(DatabaseFault)
 
@@ -14,6 +17,7 @@ private final class AwaitedJob<T: Sendable>: Job {
     typealias Body = @Sendable (any Transaction) throws(DatabaseFault) -> T
     typealias Answer = CheckedContinuation<Result<T, DatabaseFault>, Never>
 
+    let arrival = monotonicNanoseconds()
     private let body: Body
     private let answer: Answer
     private let result = Mutex<T?>(nil)

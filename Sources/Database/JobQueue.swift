@@ -15,8 +15,11 @@ import Glibc
     private var isClosed = false
     private var threads = 0
     private var awaitingEnd: [CheckedContinuation<Void, Never>] = []
+    private let figures: DatabaseFigures
 
-    init() {
+    /// What jobs waited is noted in `figures`.
+    init(_ figures: DatabaseFigures) {
+        self.figures = figures
         unsafe mutex = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
         unsafe pthread_mutex_init(mutex, nil)
@@ -44,6 +47,13 @@ import Glibc
 
     /// Waits for jobs and takes them from the front; none when the queue is closed and empty.
     func take(upTo limit: Int) -> [any Job] {
+        let batch = awaited(upTo: limit)
+        let now = batch.isEmpty ? 0 : monotonicNanoseconds()
+        for job in batch { figures.waits.note(now - job.arrival) }
+        return batch
+    }
+
+    private func awaited(upTo limit: Int) -> [any Job] {
         locked {
             while taken == jobs.count && !isClosed { unsafe pthread_cond_wait(arrival, mutex) }
             let batch = Array(jobs[taken..<min(jobs.count, taken + limit)])

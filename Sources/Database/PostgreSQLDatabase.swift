@@ -9,8 +9,10 @@ package final class PostgreSQLDatabase: Database {
     /// So often a transaction is run anew because others were in the way.
     private static let attempts = 10
 
-    private let writes = JobQueue()
-    private let reads = JobQueue()
+    /// What it has done since it was opened.
+    package let figures: DatabaseFigures
+    private let writes: JobQueue
+    private let reads: JobQueue
 
     /// Uses the server of a connection string (libpq's, TLS included) by so many connections for
     /// writing, and a quarter of that for reading. Does not wait for it.
@@ -19,6 +21,9 @@ package final class PostgreSQLDatabase: Database {
     /// a second. Throws `.broken` for a string that libpq does not understand. No fault tells a
     /// password.
     package init(connection: String, connections: Int = 16) throws(DatabaseFault) {
+        figures = DatabaseFigures()
+        writes = JobQueue(figures)
+        reads = JobQueue(figures)
         let parameters = try ConnectionParameters(connection)
         let outage = Outage()
         let writers = max(1, connections)

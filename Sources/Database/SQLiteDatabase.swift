@@ -5,14 +5,20 @@ package final class SQLiteDatabase: Database {
     /// So many jobs share a commit at most: the first does not wait longer for its answer.
     private static let batch = 512
 
-    private let writes = JobQueue()
-    private let reads = JobQueue()
+    /// What it has done since it was opened.
+    package let figures: DatabaseFigures
+    private let writes: JobQueue
+    private let reads: JobQueue
 
     /// Opens the file at an absolute path, or makes it; `readers` threads read.
     ///
     /// The file is for the program's account alone (mode 0600), and the directory must not let
     /// others write. Throws `.broken` for a file that is damaged or another program's.
     package init(path: String, readers: Int = 2) throws(DatabaseFault) {
+        let figures = DatabaseFigures()
+        self.figures = figures
+        writes = JobQueue(figures)
+        reads = JobQueue(figures)
         try SQLiteFile.prepare(path)
         let writer = try SQLiteConnection(path)
         // It may have to wait for another process that is about to do the same.
@@ -30,6 +36,7 @@ package final class SQLiteDatabase: Database {
             while true {
                 let jobs = queue.take(upTo: Self.batch)
                 if jobs.isEmpty { return }
+                figures.batches.note(Int64(jobs.count))
                 Self.write(jobs, on: writer)
             }
         }

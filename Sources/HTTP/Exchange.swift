@@ -118,8 +118,8 @@ final class Exchange: @unchecked Sendable {
     /// Runs the handler here until it waits for something; only then the connection is suspended.
     private func handle(_ head: RequestHead, _ call: LibraryCall) -> Bool {
         let request = HTTPRequest(
-            method: head.method, path: head.path, query: head.query, headers: head.headers,
-            body: body, peer: connection.peer)
+            method: head.method, target: target, path: head.path, query: head.query,
+            headers: head.headers, body: body, peer: connection.peer)
         body = []
         connection.allowHandler()
         phase.withLock { $0 = .started }

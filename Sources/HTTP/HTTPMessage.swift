@@ -2,6 +2,8 @@
 package struct HTTPRequest: Sendable {
     /// `GET`, `POST`, … as it was sent.
     package let method: String
+    /// Path and query as they were sent: what a signature of the request is about.
+    package let target: String
     /// The path as it was sent, without the query.
     package let path: String
     /// The query's names and values, percent-decoded, in the order sent.
@@ -13,12 +15,14 @@ package struct HTTPRequest: Sendable {
     /// The address of who sent it, without the port.
     package let peer: String
 
-    /// From its parts.
+    /// From its parts; the target is the path, if nothing is said.
     package init(
-        method: String, path: String, query: [(name: String, value: String)] = [],
-        headers: [(name: String, value: String)] = [], body: [UInt8] = [], peer: String = ""
+        method: String, target: String? = nil, path: String,
+        query: [(name: String, value: String)] = [], headers: [(name: String, value: String)] = [],
+        body: [UInt8] = [], peer: String = ""
     ) {
         self.method = method
+        self.target = target ?? path
         self.path = path
         self.query = query
         self.headers = headers

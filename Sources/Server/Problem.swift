@@ -50,6 +50,17 @@ extension Problem {
     }
     /// The proof does not hold; nothing more is told.
     static let refused = Problem(status: 401, code: "refused", title: "the proof does not hold")
+    /// The request itself is to be signed, or to have a MAC.
+    static let unauthenticated = Problem(
+        status: 401, code: "refused", title: "the request is to be signed by a registered device",
+        headers: ["WWW-Authenticate": "Signet, SignetMAC"])
+    /// A request's code was issued too long ago, or ahead of the server's clock.
+    static let clock = Problem(
+        status: 401, code: "clock",
+        title: "the code is more than 30 seconds from the server's time: check the device's clock")
+    /// A request's code was used before.
+    static let replayed = Problem(
+        status: 401, code: "replayed", title: "the code was used before")
     /// The activation code is unknown, used or too old: which, is not told.
     static let activationRefused = Problem(
         status: 401, code: "activation-refused",

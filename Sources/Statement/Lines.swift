@@ -109,6 +109,10 @@ package enum PercentEncoding {
 
     /// The bytes of a text, or nil unless it is exactly what `encode` makes of them.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
+        // Most values are written as they are.
+        if text.allSatisfy({ (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "%") }) {
+            return text
+        }
         var value: [UInt8] = []
         value.reserveCapacity(text.count)
         var index = 0

@@ -27,6 +27,44 @@ package enum Activation {
         return sockets
     }
 
+    /// Hands over the one inherited socket, close-on-exec, checked to be a listening TCP socket; nil
+    /// when the process was not started by activation.
+    ///
+    /// The caller owns the descriptor. `isLocal` tells whether only this machine can reach it.
+    /// Source: `sd_listen_fds(3)`, `sd_is_socket_inet(3)`.
+    package static func tcpSocket() throws(ActivationFault) -> (descriptor: Int32, isLocal: Bool)? {
+        let count = sd_listen_fds(1)
+        guard count >= 0 else { throw .malformed(-count) }
+        guard count > 0 else { return nil }
+        let number = SD_LISTEN_FDS_START
+        let stream = Int32(SOCK_STREAM.rawValue)
+        guard count == 1, sd_is_socket_inet(number, AF_UNSPEC, stream, 1, 0) > 0 else {
+            throw .unsuitable(descriptor: number)
+        }
+        return (number, isLocal(number))
+    }
+
+    /// Whether a socket is bound to an address of this machine alone.
+    private static func isLocal(_ descriptor: Int32) -> Bool {
+        var address = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(descriptor, $0, &length)
+            }
+        }
+        guard result == 0 else { return false }
+        return unsafe withUnsafeBytes(of: address) { bytes in
+            switch Int32(address.sin6_family) {
+            // 127.0.0.0/8: the first byte of the address, in the order of the network.
+            case AF_INET: unsafe bytes[4] == 127
+            // ::1, behind family, port and flow.
+            case AF_INET6: unsafe bytes[8..<23].allSatisfy { $0 == 0 } && bytes[23] == 1
+            default: false
+            }
+        }
+    }
+
     /// True only for a listening `AF_UNIX` `SOCK_SEQPACKET` socket. Source: `sd_is_socket(3)`.
     package static func isListener(_ descriptor: Int32) -> Bool {
         sd_is_socket(descriptor, AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 1) > 0

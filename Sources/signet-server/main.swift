@@ -17,6 +17,8 @@ func run() -> Int32 {
     case .unknown(let argument):
         complain("signet-server: unknown argument '\(argument)'\n\(ServerCommand.usage)")
         return 2
+    case .administer(let words):
+        return AdminProgram.run(words)
     case .serve(let configuration):
         return ServerProgram.run(configuration: configuration)
     }

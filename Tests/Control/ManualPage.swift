@@ -11,8 +11,11 @@ struct ManualPage {
         lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The four pages.
-    static let names = ["signet.1", "signetd.8", "pam_signet.8", "signet.conf.5", "signet-relay.8"]
+    /// All pages.
+    static let names = [
+        "signet.1", "signetd.8", "pam_signet.8", "signet.conf.5", "signet-relay.8",
+        "signet-server.8", "signet-server.conf.5",
+    ]
 
     static func path(_ name: String) -> String { "\(Layout.package)/docs/man/\(name)" }
 

@@ -1,17 +1,16 @@
 import Database
 import Synchronization
 import TestSupport
-import Testing
 
 /// What every test of a database runs on.
-package enum Backend: String, CaseIterable, CustomTestStringConvertible {
+package enum Backend: String, CaseIterable, CustomStringConvertible {
     /// In a file.
     case sqlite = "SQLite"
     /// In a server of the process's own.
     case postgreSQL = "PostgreSQL"
 
     /// Its name.
-    package var testDescription: String { rawValue }
+    package var description: String { rawValue }
 
     /// An empty database of this kind.
     package func make() throws -> TestDatabase {

@@ -127,6 +127,10 @@ struct PasswordFlowTests {
         #expect(codes(passwordFirst, service: service) == [])
         let together = debian.replacing("pam_signet.so", with: "pam_signet.so prompt=together")
         #expect(codes(together, service: service) == [])
+        let brief = debian.replacing("pam_signet.so", with: "pam_signet.so timeout=10")
+        #expect(codes(brief, service: service) == [])
+        let long = debian.replacing("pam_signet.so", with: "pam_signet.so timeout=11")
+        #expect(codes(long, service: service) == ["typing-blocked"])
         #expect(codes(debian, service: "sudo") == [])
     }
 }

@@ -64,7 +64,7 @@ func freshBytes(_ count: Int) throws -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255) }
 }
 
-extension TestServer {
+extension CalledServer {
     /// Registers a device with a code of the application; throws where that is refused.
     func register(_ device: TestDevice) async throws {
         let reply = try await prove(device, try await begin(device))

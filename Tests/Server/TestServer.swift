@@ -22,19 +22,20 @@ final class TestServer: Sendable {
 
     /// With the application `shop` and an API key of it.
     static func make(
-        _ backend: Backend, policy: ApplicationPolicy = ApplicationPolicy(), rate: Int = 100_000
+        _ backend: Backend, policy: ApplicationPolicy = ApplicationPolicy(), rate: Int = 100_000,
+        routes: [Route] = Routes.all
     ) async throws -> TestServer {
         let place = try backend.make()
         let database = try place.open()
         try await database.migrate(Schema.steps)
         let key = try await makeApplication("shop", policy, in: database)
         let keys = try await ServerKeys(database, master: .random(32), at: TestTime.start)
-        return TestServer(place, database, keys, apiKey: key, rate: rate)
+        return TestServer(place, database, keys, apiKey: key, rate: rate, routes: routes)
     }
 
     private init(
         _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys, apiKey: String,
-        rate: Int
+        rate: Int, routes: [Route]
     ) {
         let time = TestTime()
         self.place = place
@@ -44,7 +45,7 @@ final class TestServer: Sendable {
         service = Service(
             database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org")
         dispatcher = Dispatcher(
-            service: service, limits: RateLimit(perMinute: rate, clock: time.clock),
+            service: service, routes: routes, limits: RateLimit(perMinute: rate, clock: time.clock),
             trustsProxy: false)
     }
 
@@ -82,10 +83,13 @@ final class TestServer: Sendable {
             headers.append(("content-type", "application/json"))
         }
         if let key { headers.append(("authorization", "Bearer \(key)")) }
-        return Reply(
-            await dispatcher.answer(
-                HTTPRequest(
-                    method: method, path: path, headers: headers, body: bytes, peer: peer)))
+        return await answer(
+            HTTPRequest(method: method, path: path, headers: headers, body: bytes, peer: peer))
+    }
+
+    /// Answers a request as it stands.
+    func answer(_ request: HTTPRequest) async -> Reply {
+        Reply(await dispatcher.answer(request))
     }
 
     /// Sends a call with the API key of `shop`.

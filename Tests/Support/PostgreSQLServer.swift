@@ -71,6 +71,16 @@ package final class PostgreSQLServer: Sendable {
         ]).output
     }
 
+    /// Has pg_dump write all of a database, and pg_restore put it into an empty one; gives that one's
+    /// connection string.
+    package func copyByDump(_ connection: String) throws(TestFault) -> String {
+        let file = scratch.at("dump")
+        let empty = try makeDatabase()
+        try finish(["pg_dump", "--format=custom", "--file=\(file)", "--dbname=\(connection)"])
+        try finish(["pg_restore", "--no-owner", "--exit-on-error", "--dbname=\(empty)", file])
+        return empty
+    }
+
     // MARK: Its life
 
     /// Starts it after a stop or a crash. Returns when it answers.

@@ -109,7 +109,8 @@ extension Chain {
     func touchBeforePassword(_ walks: [StackResult]) -> Int? {
         guard let first = places(of: .signet).first,
             // Without a terminal it stays out then.
-            !handlers[first].options.contains("prompt=together")
+            !handlers[first].options.contains("prompt=together"),
+            !handlers[first].waitsBriefly
         else { return nil }
         let waiting = walks.contains { walk in
             let before = walk.calls.prefix { $0.index != first }
@@ -117,5 +118,17 @@ extension Chain {
             return before.count < walk.calls.count && !asked
         }
         return waiting ? first : nil
+    }
+}
+
+extension Handler {
+    /// Whether its line says a wait so short that somebody chose it for a program without a prompt.
+    fileprivate var waitsBriefly: Bool {
+        options.contains { option in
+            guard option.hasPrefix("timeout="), let seconds = Int(option.dropFirst(8)) else {
+                return false
+            }
+            return seconds <= 10
+        }
     }
 }

@@ -8,6 +8,10 @@ struct Call: Sendable {
     let parameters: [String]
     /// Whose API key it came with; nil where the route wants none.
     let application: ApplicationRecord?
+    /// The API key's digest, where there is an application.
+    let apiKey: [UInt8]
+    /// Who signed the request itself; nil where the route does not want that.
+    let device: Signer?
     /// From where it came.
     let origin: Origin
 
@@ -26,6 +30,17 @@ struct Call: Sendable {
     func caller() throws(Problem) -> ApplicationRecord {
         guard let application else { throw .apiKeyRefused }
         return application
+    }
+
+    /// The application of the API key, with the key, for a call that asks whether it holds.
+    func asking() throws(Problem) -> AskingApplication {
+        AskingApplication(record: try caller(), apiKey: apiKey)
+    }
+
+    /// Who signed the request; a route that asks for it has the caller `.device`.
+    func deviceSigner() throws(Problem) -> Signer {
+        guard let device else { throw .refused }
+        return device
     }
 }
 

@@ -9,36 +9,69 @@ package struct Dispatcher: Sendable {
     private let routes: [Route]
     private let limits: RateLimit
     private let trustsProxy: Bool
+    private let numbers = RequestNumbers()
+    private let observer: Observer
 
+    /// `observer` is told of each request that was answered.
     init(
-        service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool
+        service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
+        observer: @escaping Observer = { _ in }
     ) {
         self.service = service
         self.routes = routes
         self.limits = limits
         self.trustsProxy = trustsProxy
+        self.observer = observer
     }
 
     /// Answers one request; a refusal is a problem document.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        let began = ContinuousClock.now
+        let origin = origin(of: request)
+        var pattern = "none"
+        var outcome = "ok"
+        var response: HTTPResponse
         do throws(Problem) {
-            return try await serve(request)
+            let (route, parameters) = try route(of: request)
+            pattern = route.pattern
+            response = try await serve(request, route, parameters, from: origin)
         } catch {
-            return error.response
+            outcome = error.code
+            response = error.response
         }
+        let id = numbers.next()
+        response.headers.append(("X-Request-Id", id))
+        observer(
+            Served(
+                id: id, method: Self.methods.contains(request.method) ? request.method : "other",
+                route: pattern, status: response.status, outcome: outcome,
+                nanoseconds: began.nanosecondsUntilNow, peer: origin.address))
+        return response
     }
 
-    private func serve(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let (route, parameters) = try route(of: request)
-        let origin = origin(of: request)
+    private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+    private func serve(
+        _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
+    ) async throws(Problem) -> HTTPResponse {
         if route.isLimited { try limits.admit(origin.address) }
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
-        if case .application = route.caller {
-            application = try await self.application(of: request)
+        var apiKey: [UInt8] = []
+        var device: Signer?
+        switch route.caller {
+        case .anybody: break
+        case .application, .rememberedApplication:
+            apiKey = try self.apiKey(of: request)
+            if case .rememberedApplication = route.caller {
+                application = service.applications.application(of: apiKey)
+            }
+            if application == nil { application = try await self.application(of: apiKey) }
+        case .device: device = try await service.device(of: request, from: origin)
         }
         let call = Call(
-            request: request, parameters: parameters, application: application, origin: origin)
+            request: request, parameters: parameters, application: application, apiKey: apiKey,
+            device: device, origin: origin)
         return try await route.answer(service, call)
     }
 
@@ -67,17 +100,22 @@ package struct Dispatcher: Sendable {
         guard essence == "application/json" else { throw .notJSON }
     }
 
-    private func application(of request: HTTPRequest) async throws(Problem) -> ApplicationRecord {
+    private func apiKey(of request: HTTPRequest) throws(Problem) -> [UInt8] {
         guard let header = request.header("authorization"),
             header.utf8.count <= 256, header.lowercased().hasPrefix("bearer ")
         else { throw .apiKeyRefused }
         let key = [UInt8](header.dropFirst("bearer ".count).utf8)
         guard let hash = try? BearerSecret.apiKey.digest(of: key) else { throw .apiKeyRefused }
+        return hash
+    }
+
+    private func application(of apiKey: [UInt8]) async throws(Problem) -> ApplicationRecord {
         guard
             let application = try await service.read({ store throws(DatabaseFault) in
-                try store.application(apiKey: hash)
+                try store.application(apiKey: apiKey)
             })
         else { throw .apiKeyRefused }
+        service.applications.keep(application, of: apiKey)
         return application
     }
 
@@ -90,5 +128,13 @@ package struct Dispatcher: Sendable {
             return Origin(address: String(last.filter { $0 != " " }), agent: agent)
         }
         return Origin(address: request.peer, agent: agent)
+    }
+}
+
+extension ContinuousClock.Instant {
+    /// How long ago it was.
+    fileprivate var nanosecondsUntilNow: Int64 {
+        let (seconds, attoseconds) = duration(to: .now).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

@@ -6,6 +6,11 @@ enum Caller: Sendable {
     case anybody
     /// Who has an API key, for its application.
     case application
+    /// The same, for a call that asks whether the key holds in the transaction of its own that
+    /// decides: what is known of the key's application may be from before.
+    case rememberedApplication
+    /// Who signed the request itself with a registered key, or has a MAC token.
+    case device
 }
 
 /// One row of the table of calls. What has no row is not served.
@@ -28,6 +33,9 @@ struct Route: Sendable {
         isLimited = limited
         self.answer = answer
     }
+
+    /// As the table has it: what a log may show of a path.
+    var pattern: String { "/" + path.joined(separator: "/") }
 
     /// The open parts of a path that this row serves; nil if it does not.
     func parameters(of parts: [Substring]) -> [String]? {

@@ -5,7 +5,8 @@ enum Routes {
     /// The largest body in bytes.
     static let bodyLimit = 16_384
 
-    static let all: [Route] = registration + login
+    static let all: [Route] =
+        registration + login + authentication + tokens + operations + health
 
     private static let registration: [Route] = [
         Route("POST", "/v1/activations", .application) { service, call throws(Problem) in
@@ -55,6 +56,14 @@ enum Routes {
         },
         Route("POST", "/v1/login", .anybody) { service, call throws(Problem) in
             .json(try await service.logIn(call))
+        },
+    ]
+
+    private static let health: [Route] = [
+        Route("GET", "/health/live", .anybody) { _, _ throws(Problem) in .plain("live") },
+        Route("GET", "/health/ready", .anybody) { service, _ throws(Problem) in
+            guard await service.health.isReady() else { throw .unavailable }
+            return .plain("ready")
         },
     ]
 }

@@ -2,12 +2,15 @@ import Database
 import HTTP
 import Policy
 import Posix
+import Systemd
 
 /// A server that was started from a configuration.
 actor RunningServer {
     private let clock: Clock
+    private let figures = ServerFigures()
     private var database: (any Database)?
     private var http: HTTPServer?
+    private var metrics: HTTPServer?
     private var housekeeping: Task<Void, Never>?
 
     /// `clock` is for tests.
@@ -15,65 +18,106 @@ actor RunningServer {
         self.clock = clock
     }
 
-    /// The port that it listens on, when it was started.
-    var port: UInt16? { http?.port }
-
-    /// Takes the steps in which a fault ends the program; false if one did.
-    func start(configuration path: String) async -> Bool {
+    /// Takes the steps in which a fault ends the program; gives the exit status, 0 where it serves.
+    func start(configuration path: String) async -> Int32 {
         do throws(StartFault) {
             let settings = try ServerFiles.settings(path)
-            let identity = try ServerFiles.identity(settings)
+            ServerLog.use(json: settings.word(ServerSettings.logFormat) == "json")
+            let (place, isHandedOver) = try place(settings)
+            let identity = try ServerFiles.identity(settings, isHandedOver: isHandedOver)
+            let metricsPlace = try MetricsPlace(settings.word(ServerSettings.metrics))
             let database = try await ServerFiles.database(settings)
             self.database = database
-            let service = try await service(database, settings)
-            try serve(service, settings, identity)
+            let service = try await ServerFiles.service(database, settings, clock: clock)
+            let http = try serve(service, settings, at: place, identity)
+            self.http = http
+            if let metricsPlace {
+                metrics = try serveFigures(service, of: http, at: metricsPlace)
+            }
             housekeeping = Task { await service.keepHouse() }
-            return true
+            announce(http, isSecure: identity != nil)
+            return 0
         } catch {
             report("cannot start: \(error.text)")
+            await http?.stop(within: .zero)
             await database?.close()
-            return false
+            return 1
         }
     }
 
-    /// Answers what is under way, then ends; true, for nothing of it can fail.
-    func stop(within limit: Duration) async -> Bool {
+    /// Answers what is under way, then ends; 0, for nothing of it can fail.
+    func stop(within limit: Duration) async -> Int32 {
         housekeeping?.cancel()
         await http?.stop(within: limit)
+        await metrics?.stop(within: .seconds(1))
         await database?.close()
-        return true
+        return 0
     }
 
-    private func service(
-        _ database: any Database, _ settings: Configuration
-    ) async throws(StartFault) -> Service {
-        let master: SecretBytes
-        do throws(FileFault) {
-            master = try MasterSecret.load(settings.word(ServerSettings.master))
-        } catch { throw .file(error) }
-        do throws(KeyFault) {
-            let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
-            return Service(
-                database: database, keys: keys, clock: clock,
-                issuer: settings.word(ServerSettings.url))
-        } catch { throw .keys(error) }
+    /// A socket that systemd handed over, or the address of the settings.
+    private func place(
+        _ settings: Configuration
+    ) throws(StartFault) -> (ServerConfiguration.Place, isHandedOver: Bool) {
+        do throws(ActivationFault) {
+            if let socket = try Activation.tcpSocket() {
+                let isPlain = settings.word(ServerSettings.certificate) == "none"
+                guard socket.isLocal || !isPlain else {
+                    throw .unsuitable(descriptor: socket.descriptor)
+                }
+                return (.listening(descriptor: socket.descriptor), true)
+            }
+        } catch { throw .socket(error) }
+        let address = settings.word(ServerSettings.address)
+        let port = UInt16(clamping: settings.count(ServerSettings.port))
+        return (.address(address, port: port), false)
     }
 
     private func serve(
-        _ service: Service, _ settings: Configuration, _ identity: ServerConfiguration.Identity?
-    ) throws(StartFault) {
+        _ service: Service, _ settings: Configuration, at place: ServerConfiguration.Place,
+        _ identity: ServerConfiguration.Identity?
+    ) throws(StartFault) -> HTTPServer {
+        let requests = ServerLog.Requests(rawValue: settings.word(ServerSettings.logRequests))
+        let log = ServerLog.observer(requests ?? .all)
+        let figures = figures
         let dispatcher = Dispatcher(
             service: service,
             limits: RateLimit(perMinute: settings.count(ServerSettings.rate), clock: clock),
-            trustsProxy: settings.word(ServerSettings.proxy) == "trusted")
+            trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
+            observer: { served in
+                figures.note(served)
+                log(served)
+            })
         var configuration = ServerConfiguration(
-            place: .address(
-                settings.word(ServerSettings.address),
-                port: UInt16(clamping: settings.count(ServerSettings.port))),
-            identity: identity, bodyLimit: { _, _ in Routes.bodyLimit }, log: report)
+            place: place, identity: identity, bodyLimit: { _, _ in Routes.bodyLimit }, log: report)
         configuration.connectionLimit = settings.count(ServerSettings.connections)
+        return try start(configuration) { await dispatcher.answer($0) }
+    }
+
+    private func serveFigures(
+        _ service: Service, of http: HTTPServer, at place: MetricsPlace
+    ) throws(StartFault) -> HTTPServer {
+        let pages = MetricsPages(
+            figures: figures, health: service.health, database: service.database.figures,
+            connections: { [weak http] in http?.connectionCount ?? 0 })
+        var configuration = ServerConfiguration(
+            place: .address(place.address, port: place.port), bodyLimit: { _, _ in 0 }, log: report)
+        configuration.connectionLimit = 64
+        configuration.threads = 1
+        return try start(configuration) { await pages.answer($0) }
+    }
+
+    private func start(
+        _ configuration: ServerConfiguration,
+        _ handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ) throws(StartFault) -> HTTPServer {
         do throws(ServerFault) {
-            http = try HTTPServer(configuration) { await dispatcher.answer($0) }
+            return try HTTPServer(configuration, handler: handler)
         } catch { throw .http(error) }
+    }
+
+    private func announce(_ http: HTTPServer, isSecure: Bool) {
+        let metrics = metrics.map { ", figures on port \($0.port)" } ?? ""
+        report("serves \(isSecure ? "HTTPS" : "plain HTTP") on port \(http.port)\(metrics)")
+        Readiness.status("port \(http.port)").notify()
     }
 }

@@ -7,11 +7,17 @@ package enum ServerCommand: Equatable {
     case serve(configuration: String)
     case version
     case help
+    /// Administration, by what stands behind `admin`.
+    case administer([String])
     /// An argument that is not known.
     case unknown(String)
 
     /// Reads the arguments after the program's name.
     package init(_ arguments: [String]) {
+        if arguments.first == "admin" {
+            self = .administer(Array(arguments.dropFirst()))
+            return
+        }
         var configuration = Self.installed
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -39,10 +45,13 @@ package enum ServerCommand: Equatable {
     /// What `--help` shows.
     package static let usage = """
         usage: signet-server [--config FILE] [--version] [--help]
+               signet-server admin COMMAND
 
         Registers devices' keys, issues challenges, verifies what a touch has signed, and gives
         tokens. It stays in the foreground until SIGTERM.
 
           --config FILE  the settings, instead of /etc/signet/server.conf
+          --version      show the version
+          --help         show this; 'signet-server admin --help' shows the commands
         """
 }

@@ -3,6 +3,7 @@ import Database
 import HTTP
 import Policy
 import Posix
+import Systemd
 
 /// What a configuration names, opened.
 enum ServerFiles {
@@ -24,7 +25,8 @@ enum ServerFiles {
         } catch { throw .database(error) }
     }
 
-    private static func open(_ settings: Configuration) throws(DatabaseFault) -> any Database {
+    /// The database, in whatever form it is.
+    static func open(_ settings: Configuration) throws(DatabaseFault) -> any Database {
         if settings.word(ServerSettings.databaseKind) == "sqlite" {
             return try SQLiteDatabase(path: settings.word(ServerSettings.databasePath))
         }
@@ -33,15 +35,32 @@ enum ServerFiles {
             connections: settings.count(ServerSettings.databaseConnections))
     }
 
-    /// The certificate and its key; nil for plain HTTP, which is served to this machine alone.
+    /// What serves the calls: the database, and the keys that the master secret opens.
+    static func service(
+        _ database: any Database, _ settings: Configuration, clock: Clock
+    ) async throws(StartFault) -> Service {
+        let master: SecretBytes
+        do throws(FileFault) {
+            master = try MasterSecret.load(settings.word(ServerSettings.master))
+        } catch { throw .file(error) }
+        do throws(KeyFault) {
+            let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
+            return Service(
+                database: database, keys: keys, clock: clock,
+                issuer: settings.word(ServerSettings.url))
+        } catch { throw .keys(error) }
+    }
+
+    /// The certificate and its key; nil for plain HTTP, which is served to this machine alone. For
+    /// a socket that was handed over, the address of the settings says nothing.
     static func identity(
-        _ settings: Configuration
+        _ settings: Configuration, isHandedOver: Bool
     ) throws(StartFault) -> ServerConfiguration.Identity? {
         let certificate = settings.word(ServerSettings.certificate)
         let key = settings.word(ServerSettings.key)
         let address = settings.word(ServerSettings.address)
         guard certificate != "none" || key != "none" else {
-            guard address == "::1" || address.hasPrefix("127.") else {
+            guard isHandedOver || address == "::1" || address.hasPrefix("127.") else {
                 throw .plain(address: address)
             }
             return nil
@@ -72,6 +91,10 @@ enum StartFault: Error {
     case http(ServerFault)
     /// Plain HTTP was to be served to other machines.
     case plain(address: String)
+    /// A socket that was handed over is not one that can be served.
+    case socket(ActivationFault)
+    /// `metrics.listen` is no address and port.
+    case metricsPlace(String)
 
     /// One line for who runs the server.
     var text: String {
@@ -83,6 +106,14 @@ enum StartFault: Error {
             "the keys in the database were sealed with another master secret: put the right one back"
         case .keys(let fault): "no keys to sign with: \(fault)"
         case .http(let fault): "\(fault)"
+        case .socket(.unsuitable(let number)):
+            """
+            descriptor \(number) is not one listening TCP socket, of this machine alone where \
+            there is no certificate: see the socket unit
+            """
+        case .socket(.malformed(let code)): "sockets were handed over wrongly: error \(code)"
+        case .metricsPlace(let text):
+            "'\(text)' is no place for metrics.listen: write 127.0.0.1:9464, [::1]:9464 or none"
         case .plain(let address):
             """
             '\(address)' is not of this machine alone: set listen.certificate and listen.key, \

@@ -14,11 +14,12 @@ package enum ServerProgram {
             try enterServer()
             let signals = try Interrupts.take()
             let running = RunningServer()
-            guard try finished({ await running.start(configuration: path) }) else { return 1 }
+            let status = try finished { await running.start(configuration: path) }
+            guard status == 0 else { return status }
             Readiness.ready.notify()
             _ = wait(for: signals.descriptor.number, or: -1, until: nil)
             Readiness.stopping.notify()
-            return try finished({ await running.stop(within: farewell) }) ? 0 : 1
+            return try finished { await running.stop(within: farewell) }
         } catch {
             report("cannot start: \(error)")
             return 1
@@ -34,22 +35,21 @@ package enum ServerProgram {
         ])
     }
 
-    /// Waits on this thread for work that goes on on others, and gives what it came to.
+    /// Waits on this thread for work that goes on on others, and gives its exit status.
     static func finished(
-        _ work: @escaping @Sendable () async -> Bool
-    ) throws(SystemFault) -> Bool {
+        _ work: @escaping @Sendable () async -> Int32
+    ) throws(SystemFault) -> Int32 {
         let end = try Event()
         let outcome = Outcome()
         Task {
-            let isGood = await work()
-            outcome.isGood.store(isGood, ordering: .sequentiallyConsistent)
+            outcome.status.store(await work(), ordering: .sequentiallyConsistent)
             end.happen()
         }
         _ = wait(for: end.descriptor.number, or: -1, until: nil)
-        return outcome.isGood.load(ordering: .sequentiallyConsistent)
+        return outcome.status.load(ordering: .sequentiallyConsistent)
     }
 
     private final class Outcome: Sendable {
-        let isGood = Atomic(false)
+        let status = Atomic<Int32>(1)
     }
 }

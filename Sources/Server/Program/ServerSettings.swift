@@ -59,6 +59,15 @@ package enum ServerSettings {
         section: "keys", key: "master", standard: .word("/var/lib/signet-server/master-secret"),
         accepts: .text(256),
         purpose: "the file of 32 bytes that seals keys in the database; made if there is none")
+    /// `log.format`
+    package static let logFormat = Setting(
+        section: "log", key: "format", standard: .word("text"), accepts: .choice(["text", "json"]),
+        purpose: "lines as a person reads them, or as JSON")
+    /// `log.requests`
+    package static let logRequests = Setting(
+        section: "log", key: "requests", standard: .word("all"),
+        accepts: .choice(["all", "problems", "none"]),
+        purpose: "which requests have a line in the log: all, refused ones, or none")
     /// `metrics.listen`
     package static let metrics = Setting(
         section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
@@ -67,6 +76,7 @@ package enum ServerSettings {
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
         url, address, port, certificate, key, proxy, connections, rate, databaseKind,
-        databasePath, databaseConnection, databaseConnections, master, metrics,
+        databasePath, databaseConnection, databaseConnections, master, logFormat, logRequests,
+        metrics,
     ]
 }

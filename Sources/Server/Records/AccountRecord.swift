@@ -10,13 +10,17 @@ struct AccountRecord: Equatable, Sendable {
     let flags: [String]
     let roles: [String]
 
-    fileprivate init(_ row: Row) throws(DatabaseFault) {
-        id = try row.integer(0)
-        application = try row.integer(1)
-        name = try row.text(2)
-        isBlocked = try row.integer(3) != 0
-        flags = try row.text(4).split(separator: " ").map(String.init)
-        roles = try row.text(5).split(separator: " ").map(String.init)
+    /// How many columns `init` reads.
+    static let columns = 6
+
+    /// Reads the columns from `first` on.
+    init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
+        id = try row.integer(first)
+        application = try row.integer(first + 1)
+        name = try row.text(first + 2)
+        isBlocked = try row.integer(first + 3) != 0
+        flags = try row.text(first + 4).split(separator: " ").map(String.init)
+        roles = try row.text(first + 5).split(separator: " ").map(String.init)
     }
 }
 
@@ -30,6 +34,39 @@ extension Transaction {
             """, [.integer(application), .text(name)])
         guard let row = rows.first else { return nil }
         return try AccountRecord(row)
+    }
+
+    /// Accounts of an application by name, from behind a name on.
+    func accounts(
+        of application: Int64, after name: String, most: Int64
+    ) throws(DatabaseFault) -> [AccountRecord] {
+        let rows = try run(
+            """
+            SELECT id, application, name, blocked, flags, roles FROM account
+            WHERE application = $1 AND name > $2 ORDER BY name LIMIT $3
+            """, [.integer(application), .text(name), .integer(most)])
+        var found: [AccountRecord] = []
+        for row in rows { found.append(try AccountRecord(row)) }
+        return found
+    }
+
+    /// Lets an account in no more, or again.
+    func setBlocked(_ account: Int64, _ isBlocked: Bool) throws(DatabaseFault) {
+        try run(
+            "UPDATE account SET blocked = $1 WHERE id = $2",
+            [.integer(isBlocked ? 1 : 0), .integer(account)])
+    }
+
+    /// Gives an account other flags and roles; a word holds no blank.
+    func setWords(
+        of account: Int64, flags: [String], roles: [String]
+    ) throws(DatabaseFault) {
+        try run(
+            "UPDATE account SET flags = $1, roles = $2 WHERE id = $3",
+            [
+                .text(flags.joined(separator: " ")), .text(roles.joined(separator: " ")),
+                .integer(account),
+            ])
     }
 
     /// The account of an id.

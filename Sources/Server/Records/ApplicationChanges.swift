@@ -39,6 +39,30 @@ extension Transaction {
             """, [.bytes(hash), .integer(application), .text(name.text), .integer(now)]
         ).isEmpty
     }
+
+    /// The API keys of an application, the oldest first.
+    func apiKeys(of application: Int64) throws(DatabaseFault) -> [ListedKey] {
+        try run(
+            "SELECT name, created, revoked FROM api_key WHERE application = $1 ORDER BY created, name",
+            [.integer(application)]
+        ).map { (row) throws(DatabaseFault) in
+            ListedKey(
+                name: try row.text(0), created: try row.integer(1),
+                revoked: try row.optionalInteger(2))
+        }
+    }
+
+    /// Ends an API key; false unless the application has one of this name that holds.
+    func revokeAPIKey(
+        _ name: String, of application: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            UPDATE api_key SET revoked = $1
+            WHERE application = $2 AND name = $3 AND revoked IS NULL RETURNING name
+            """, [.integer(now), .integer(application), .text(name)]
+        ).isEmpty
+    }
 }
 
 extension ApplicationPolicy {

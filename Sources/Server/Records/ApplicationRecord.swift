@@ -8,20 +8,20 @@ struct ApplicationRecord: Equatable, Sendable {
     let audience: String
     let policy: ApplicationPolicy
 
-    /// The columns, in the order that `init` reads.
-    fileprivate init(_ row: Row) throws(DatabaseFault) {
-        id = try row.integer(0)
-        name = try row.text(1)
-        audience = try row.text(2)
+    /// Reads the columns from `first` on.
+    init(_ row: Row, from first: Int = 0) throws(DatabaseFault) {
+        id = try row.integer(first)
+        name = try row.text(first + 1)
+        audience = try row.text(first + 2)
         policy = ApplicationPolicy(
-            severalDevices: try row.text(3) == "several",
-            commitRequired: try row.integer(4) != 0,
-            biometrics: try row.integer(5) != 0,
-            needsTPM: try row.text(6) == "tpm",
-            needsSecureBoot: try row.text(7) == "on",
-            maximumFailures: try row.integer(8),
-            accessSeconds: try row.integer(9),
-            refreshSeconds: try row.integer(10))
+            severalDevices: try row.text(first + 3) == "several",
+            commitRequired: try row.integer(first + 4) != 0,
+            biometrics: try row.integer(first + 5) != 0,
+            needsTPM: try row.text(first + 6) == "tpm",
+            needsSecureBoot: try row.text(first + 7) == "on",
+            maximumFailures: try row.integer(first + 8),
+            accessSeconds: try row.integer(first + 9),
+            refreshSeconds: try row.integer(first + 10))
     }
 }
 
@@ -46,6 +46,19 @@ struct ApplicationPolicy: Equatable, Sendable {
 }
 
 extension Transaction {
+    /// All applications, by name.
+    func applications() throws(DatabaseFault) -> [ApplicationRecord] {
+        let rows = try run(
+            """
+            SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
+                minimum_boot, max_failures, access_seconds, refresh_seconds
+            FROM application ORDER BY name
+            """)
+        var found: [ApplicationRecord] = []
+        for row in rows { found.append(try ApplicationRecord(row)) }
+        return found
+    }
+
     /// The application of an audience.
     func application(audience: String) throws(DatabaseFault) -> ApplicationRecord? {
         let rows = try run(
@@ -81,6 +94,13 @@ extension Transaction {
             """, [.integer(account)])
         guard let row = rows.first else { return nil }
         return try ApplicationRecord(row)
+    }
+
+    /// Whether an API key of this hash is there and not revoked.
+    func holds(apiKey hash: [UInt8]) throws(DatabaseFault) -> Bool {
+        try !run(
+            "SELECT application FROM api_key WHERE hash = $1 AND revoked IS NULL", [.bytes(hash)]
+        ).isEmpty
     }
 
     /// The application whose API key has this hash and is not revoked.

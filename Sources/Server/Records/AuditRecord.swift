@@ -17,7 +17,7 @@ struct Origin: Equatable, Sendable {
 /// One line of the audit trail.
 struct AuditEntry: Sendable {
     /// What happened.
-    enum Event: String, Sendable {
+    enum Event: String, CaseIterable, Sendable {
         case activation, registration, commit, block, unblock, removal
         case login, refresh, revocation
         case macToken = "mac-token"
@@ -56,4 +56,36 @@ extension Transaction {
                 .text(entry.detail),
             ])
     }
+
+    /// Lines of the audit trail, the newest last.
+    func auditTrail(_ filter: AuditFilter) throws(DatabaseFault) -> [ListedAudit] {
+        try run(
+            """
+            SELECT time, event, outcome, application, account, registration, address, agent, detail
+            FROM audit
+            WHERE time >= $1 AND ($2 = '' OR application = $2) AND ($3 = '' OR account = $3)
+                AND ($4 = '' OR event = $4)
+            ORDER BY id DESC LIMIT $5
+            """,
+            [
+                .integer(filter.since), .text(filter.application), .text(filter.account),
+                .text(filter.event), .integer(filter.most),
+            ]
+        ).map { (row) throws(DatabaseFault) in
+            ListedAudit(
+                time: try row.integer(0), event: try row.text(1), outcome: try row.text(2),
+                application: try row.text(3), account: try row.text(4),
+                registration: try row.text(5), address: try row.text(6), agent: try row.text(7),
+                detail: try row.text(8))
+        }.reversed()
+    }
+}
+
+/// Which lines of the audit trail are asked for; an empty text does not choose.
+struct AuditFilter: Sendable {
+    let since: Int64
+    let application: String
+    let account: String
+    let event: String
+    let most: Int64
 }

@@ -48,6 +48,8 @@ extension Transaction {
         if status == .blocked || status == .removed {
             try revokeSessions(ofRegistration: registration, reason: reason, at: now)
         }
+        // Those of a blocked one only rest: it may be unblocked.
+        if status == .removed { try revokeMACTokens(ofRegistration: registration, at: now) }
     }
 
     /// Keeps a counter that is above the one kept, and forgets failures; false where it is not
@@ -69,6 +71,17 @@ extension Transaction {
         ).isEmpty
     }
 
+    /// Marks an ACTIVE registration as used, so that none can block or remove it before this
+    /// transaction is over; false where it is not ACTIVE any more.
+    func useActive(_ registration: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            UPDATE registration SET last_used = $1 WHERE id = $2 AND status = 'ACTIVE'
+            RETURNING id
+            """, [.integer(now), .bytes(registration)]
+        ).isEmpty
+    }
+
     /// Counts a wrong signature, and blocks at the limit; gives how many are left.
     func countFailure(
         _ registration: [UInt8], limit: Int64, at now: Int64
@@ -84,6 +97,14 @@ extension Transaction {
             try setStatus(registration, .blocked, reason: "failures", at: now)
         }
         return left
+    }
+
+    /// Notes that a registration was used, to the minute: not every use is worth a write.
+    func noteUse(of registration: RegistrationRecord, at now: Int64) throws(DatabaseFault) {
+        guard registration.lastUsed.map({ now - $0 >= 60 }) ?? true else { return }
+        try run(
+            "UPDATE registration SET last_used = $1 WHERE id = $2",
+            [.integer(now), .bytes(registration.id)])
     }
 
     /// Forgets the wrong signatures of a registration.

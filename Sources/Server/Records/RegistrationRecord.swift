@@ -35,7 +35,11 @@ struct RegistrationRecord: Equatable, Sendable {
     /// `on`, `off` or `unknown`, as it claimed then.
     let secureBoot: String
 
-    fileprivate init(_ row: Row) throws(DatabaseFault) {
+    /// How many columns `init` reads.
+    static let columns = 14
+
+    /// Reads the first columns.
+    init(_ row: Row) throws(DatabaseFault) {
         id = try row.bytes(0)
         account = try row.integer(1)
         device = try row.bytes(2)
@@ -91,6 +95,27 @@ extension Transaction {
             """, [.integer(account)])
         var found: [RegistrationRecord] = []
         for row in rows { found.append(try RegistrationRecord(row)) }
+        return found
+    }
+
+    /// Registrations of an application, the newest first; an empty text does not choose.
+    func registrations(
+        of application: Int64, account name: String, status: String, most: Int64
+    ) throws(DatabaseFault) -> [(registration: RegistrationRecord, account: AccountRecord)] {
+        let rows = try run(
+            """
+            SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
+                r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot
+            FROM registration r JOIN account a ON a.id = r.account
+            WHERE a.application = $1 AND ($2 = '' OR a.name = $2) AND ($3 = '' OR r.status = $3)
+            ORDER BY r.created DESC, r.id LIMIT $4
+            """, [.integer(application), .text(name), .text(status), .integer(most)])
+        var found: [(registration: RegistrationRecord, account: AccountRecord)] = []
+        for row in rows {
+            let registration = try RegistrationRecord(row)
+            guard let account = try account(registration.account) else { continue }
+            found.append((registration, account))
+        }
         return found
     }
 }

@@ -56,6 +56,8 @@ enum Schema {
             PRIMARY KEY (owner, value))
         """,
         "CREATE INDEX nonce_expires ON nonce (expires)",
+        // Up to which moment rows of a kind were forgotten, where that must be known.
+        "CREATE TABLE forgotten (what TEXT PRIMARY KEY, before BIGINT NOT NULL)",
         """
         CREATE TABLE signing_key (
             id TEXT PRIMARY KEY, use TEXT NOT NULL, public_key {bytes} NOT NULL,
@@ -68,18 +70,20 @@ enum Schema {
             revoked BIGINT, reason TEXT NOT NULL)
         """,
         "CREATE INDEX token_session_registration ON token_session (registration)",
+        "CREATE INDEX token_session_expires ON token_session (expires)",
         """
         CREATE TABLE refresh_token (
             hash {bytes} PRIMARY KEY, session {bytes} NOT NULL REFERENCES token_session (id),
             created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX refresh_token_expires ON refresh_token (expires)",
+        "CREATE INDEX refresh_token_session ON refresh_token (session)",
         """
         CREATE TABLE template (
             id {serial}, application BIGINT NOT NULL REFERENCES application (id),
-            name TEXT NOT NULL, text TEXT NOT NULL, seconds BIGINT NOT NULL,
-            max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL, created BIGINT NOT NULL,
-            UNIQUE (application, name))
+            name TEXT NOT NULL, text TEXT NOT NULL, purpose TEXT NOT NULL,
+            seconds BIGINT NOT NULL, max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL,
+            created BIGINT NOT NULL, UNIQUE (application, name))
         """,
         """
         CREATE TABLE operation (
@@ -91,7 +95,8 @@ enum Schema {
             expires BIGINT NOT NULL, decided BIGINT, registration {bytes}, consumed BIGINT)
         """,
         "CREATE INDEX operation_account ON operation (account, status)",
-        "CREATE INDEX operation_expires ON operation (status, expires)",
+        "CREATE INDEX operation_expires ON operation (expires)",
+        "CREATE INDEX operation_pending ON operation (expires) WHERE status = 'PENDING'",
         """
         CREATE TABLE mac_token (
             id {bytes} PRIMARY KEY, registration {bytes} NOT NULL REFERENCES registration (id),
@@ -99,6 +104,7 @@ enum Schema {
             expires BIGINT NOT NULL, revoked BIGINT)
         """,
         "CREATE INDEX mac_token_registration ON mac_token (registration, name)",
+        "CREATE INDEX mac_token_expires ON mac_token (expires)",
         """
         CREATE TABLE audit (
             id {serial}, time BIGINT NOT NULL, application TEXT NOT NULL, account TEXT NOT NULL,

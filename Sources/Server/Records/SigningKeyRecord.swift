@@ -62,4 +62,16 @@ extension Transaction {
                 .integer(now),
             ])
     }
+
+    /// Has the keys for a use sign no more.
+    func endSigningKeys(_ use: KeyUse, at now: Int64) throws(DatabaseFault) {
+        try run(
+            "UPDATE signing_key SET retired = $1 WHERE use = $2 AND retired IS NULL",
+            [.integer(now), .text(use.rawValue)])
+    }
+
+    /// Forgets a key.
+    func forgetSigningKey(_ id: String) throws(DatabaseFault) {
+        try run("DELETE FROM signing_key WHERE id = $1", [.text(id)])
+    }
 }

@@ -65,11 +65,14 @@ extension Transaction {
         return try row.bytes(0)
     }
 
-    /// The session of a refresh token, used or not.
-    func session(ofRefreshToken hash: [UInt8]) throws(DatabaseFault) -> [UInt8]? {
-        let rows = try run("SELECT session FROM refresh_token WHERE hash = $1", [.bytes(hash)])
+    /// The session of a refresh token, and whether it was used.
+    func refreshToken(
+        _ hash: [UInt8]
+    ) throws(DatabaseFault) -> (session: [UInt8], isUsed: Bool)? {
+        let rows = try run(
+            "SELECT session, used FROM refresh_token WHERE hash = $1", [.bytes(hash)])
         guard let row = rows.first else { return nil }
-        return try row.bytes(0)
+        return (try row.bytes(0), try row.optionalInteger(1) != nil)
     }
 
     /// Ends a session; false if it had ended.

@@ -34,12 +34,14 @@ extension Service {
     }
 }
 
-/// What is forgotten, and when.
+/// What is forgotten or marked, and when.
 private struct Sweep: Sendable {
-    /// Deletes some rows and returns each.
+    /// Deletes or marks some rows and returns each.
     let sql: StaticString
     /// How long after its end a row is of use, in seconds.
     let grace: Int64
+    /// Whether it must be known up to which moment they were forgotten.
+    var isNoted = false
 
     static let all: [Sweep] = [
         Sweep(
@@ -51,7 +53,7 @@ private struct Sweep: Sendable {
             sql: """
                 DELETE FROM nonce WHERE (owner, value) IN
                     (SELECT owner, value FROM nonce WHERE expires < $1 LIMIT $2) RETURNING 1
-                """, grace: 0),
+                """, grace: 0, isNoted: true),
         Sweep(
             sql: """
                 DELETE FROM activation WHERE hash IN
@@ -63,6 +65,38 @@ private struct Sweep: Sendable {
                 DELETE FROM refresh_token WHERE hash IN
                     (SELECT hash FROM refresh_token WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
+        // Asked again of the row itself: it may have been decided after it was found.
+        Sweep(
+            sql: """
+                UPDATE operation SET status = 'EXPIRED' WHERE status = 'PENDING' AND id IN
+                    (SELECT id FROM operation WHERE status = 'PENDING' AND expires <= $1 LIMIT $2)
+                    RETURNING 1
+                """, grace: 0),
+        // The audit trail keeps what became of them.
+        Sweep(
+            sql: """
+                DELETE FROM operation WHERE id IN
+                    (SELECT id FROM operation WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 30 * 86_400),
+        // After the tokens that name them.
+        Sweep(
+            sql: """
+                DELETE FROM token_session WHERE id IN
+                    (SELECT s.id FROM token_session s WHERE s.expires < $1 AND NOT EXISTS
+                        (SELECT 1 FROM refresh_token r WHERE r.session = s.id) LIMIT $2)
+                RETURNING 1
+                """, grace: 86_400),
+        Sweep(
+            sql: """
+                DELETE FROM mac_token WHERE id IN
+                    (SELECT id FROM mac_token WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 86_400),
+        // The tokens that it has signed hold for a day at most.
+        Sweep(
+            sql: """
+                DELETE FROM signing_key WHERE id IN
+                    (SELECT id FROM signing_key WHERE retired < $1 LIMIT $2) RETURNING 1
+                """, grace: 90_000),
     ]
 }
 
@@ -71,6 +105,8 @@ extension Transaction {
     fileprivate func forget(
         _ sweep: Sweep, before now: Int64, most: Int64
     ) throws(DatabaseFault) -> Int64 {
-        Int64(try run(sweep.sql, [.integer(now - sweep.grace), .integer(most)]).count)
+        let gone = try run(sweep.sql, [.integer(now - sweep.grace), .integer(most)]).count
+        if sweep.isNoted && gone > 0 { try noteForgottenNonces(before: now - sweep.grace) }
+        return Int64(gone)
     }
 }

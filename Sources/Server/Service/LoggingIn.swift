@@ -41,13 +41,13 @@ extension Service {
         let (signer, statement) = try await settle(
             wish.proof, .login, .login, from: call.origin
         ) { store, signer, statement throws(DatabaseFault) in
-            try store.beginSession(fresh, of: signer, factor: "fingerprint", at: now)
+            try store.beginSession(fresh, of: signer, factor: Factor.touch, at: now)
             return .success((signer, statement))
         }
         return LoginAnswer(
             valid: true, application: signer.application.name, account: signer.account.name,
             registration: ID(signer.registration.id), status: signer.registration.status,
-            factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
+            factor: Factor.touch, remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.account.flags + signer.registration.flags,
             roles: signer.account.roles,
             tokens: try pair(

@@ -105,12 +105,23 @@ extension Service {
     /// `POST /v1/registrations/{id}/commit`: a person has compared the fingerprint of the key.
     func commitRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let wish = try call.body(CommitWish.self)
-        return try await changeOwn(call, .commit) { store, signer, now throws(DatabaseFault) in
+        return try await commit(
+            try call.id(), of: try call.caller(), fingerprint: wish.fingerprint,
+            from: call.origin)
+    }
+
+    /// The same, also for the administrator.
+    func commit(
+        _ id: [UInt8], of application: ApplicationRecord, fingerprint: String,
+        from origin: Origin
+    ) async throws(Problem) -> RegistrationState {
+        try await changeOwn(id, of: application, .commit, from: origin) {
+            store, signer, now throws(DatabaseFault) in
             guard signer.registration.status == .pendingCommit else {
                 return .failure(.conflict("nothing awaits a comparison here"))
             }
             guard let key = signer.registration.publicKey,
-                wish.fingerprint == keyFingerprint(key)
+                fingerprint == keyFingerprint(key)
             else { return .failure(.conflict("the fingerprint is another")) }
             try store.activate(signer, at: now)
             return .success(())
@@ -121,13 +132,24 @@ extension Service {
     func change(
         _ call: Call, to status: RegistrationStatus
     ) async throws(Problem) -> RegistrationState {
+        try await change(
+            try call.id(), of: try call.caller(), to: status,
+            because: RemovalReason.application, from: call.origin)
+    }
+
+    /// The same, also for the administrator.
+    func change(
+        _ id: [UInt8], of application: ApplicationRecord, to status: RegistrationStatus,
+        because reason: String, from origin: Origin
+    ) async throws(Problem) -> RegistrationState {
         let event: AuditEntry.Event =
             switch status {
             case .active: .unblock
             case .blocked: .block
             case .created, .pendingCommit, .removed: .removal
             }
-        return try await changeOwn(call, event) { store, signer, now throws(DatabaseFault) in
+        return try await changeOwn(id, of: application, event, from: origin) {
+            store, signer, now throws(DatabaseFault) in
             let from = signer.registration.status
             let isAllowed =
                 switch status {
@@ -139,8 +161,7 @@ extension Service {
             guard isAllowed else {
                 return .failure(.conflict("not possible: the registration is \(from.rawValue)"))
             }
-            try store.setStatus(
-                signer.registration.id, status, reason: RemovalReason.application, at: now)
+            try store.setStatus(signer.registration.id, status, reason: reason, at: now)
             if status == .active { try store.forgetFailures(signer.registration.id) }
             return .success(())
         }
@@ -200,16 +221,15 @@ extension Service {
         }
     }
 
-    /// Changes a registration of the caller's own application.
+    /// Changes a registration of an application's own.
     private func changeOwn(
-        _ call: Call, _ event: AuditEntry.Event,
+        _ id: [UInt8], of application: ApplicationRecord, _ event: AuditEntry.Event,
+        from origin: Origin,
         _ change:
             @escaping @Sendable (any Transaction, Signer, Int64) throws(DatabaseFault) -> Result<
                 Void, Problem
             >
     ) async throws(Problem) -> RegistrationState {
-        let id = try call.id()
-        let application = try call.caller()
         let now = now
         return try await write { store throws(DatabaseFault) in
             guard let registration = try store.registration(id),
@@ -219,7 +239,7 @@ extension Service {
             let signer = Signer(
                 application: application, account: account, registration: registration)
             let result = try change(store, signer, now)
-            try store.audit(entry(event, signer, result.problem), from: call.origin, at: now)
+            try store.audit(entry(event, signer, result.problem), from: origin, at: now)
             if let problem = result.problem { return .failure(problem) }
             return .success(try store.state(id))
         }

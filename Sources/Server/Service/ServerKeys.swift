@@ -41,6 +41,9 @@ final class ServerKeys: Sendable {
         keys.withLock { $0 = fresh }
     }
 
+    /// A new key, sealed, that is nobody's yet.
+    func fresh() throws(CryptoFault) -> NewKey { try NewKey(keySeal) }
+
     /// The keys that access tokens are verified with.
     var verifying: [JSONWebKey] { keys.withLock { $0.verifying } }
 

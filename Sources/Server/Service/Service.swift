@@ -8,14 +8,21 @@ package final class Service: Sendable {
     let database: any Database
     let keys: ServerKeys
     let clock: Clock
+    /// Whether it can serve.
+    let health: Health
     /// How this server is called from outside: the issuer of tokens.
     let issuer: String
+    /// Keys of devices that signed something of late.
+    let publicKeys = KeyCache()
+    /// Applications of API keys that held of late.
+    let applications = ApplicationCache()
 
     init(database: any Database, keys: ServerKeys, clock: Clock, issuer: String) {
         self.database = database
         self.keys = keys
         self.clock = clock
         self.issuer = issuer
+        health = Health(database)
     }
 
     /// Seconds since 1970.

@@ -27,8 +27,8 @@ extension Service {
             try await refuse(statement.head, event, from: origin)
             throw .refused
         }
-        let isSigned = signer.hasSigned(
-            proof.statement.bytes, signature: proof.signature.bytes, .login)
+        let isSigned = verifies(
+            proof.statement.bytes, signature: proof.signature.bytes, .login, of: signer)
         let now = now
         return try await write { store throws(DatabaseFault) in
             let verdict = try store.settle(
@@ -52,7 +52,7 @@ extension Service {
     }
 
     /// Writes down that somebody unknown was refused; what they say of themselves is quoted.
-    private func refuse(
+    func refuse(
         _ head: StatementHead, _ event: AuditEntry.Event, from origin: Origin
     ) async throws(Problem) {
         let now = now
@@ -91,7 +91,7 @@ extension Transaction {
         guard isSigned else { return .failure(try countRefusal(of: signer, at: now)) }
         // Taking back what it has is the device's own right, without a touch and by any policy.
         let objection =
-            action == .remove ? signer.statusObjection : signer.objection(to: statement.claims)
+            action == .remove ? signer.standing : signer.objection(to: statement.claims)
         if let objection { return .failure(objection) }
         let claims = statement.claims
         guard

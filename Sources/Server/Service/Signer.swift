@@ -12,11 +12,12 @@ struct Signer: Sendable {
     ///
     /// Told only to who signed with the registered key: so say why.
     func objection(to claims: StatementClaims) -> Problem? {
-        statusObjection ?? policyObjection(to: claims)
+        standing ?? policyObjection(to: claims)
     }
 
-    /// The same without how it came about: why the registered key, or the account, is of no use.
-    var statusObjection: Problem? {
+    /// What stands against whatever they prove; nil for an ACTIVE registration of an account that
+    /// is not blocked.
+    var standing: Problem? {
         switch registration.status {
         case .active: break
         case .created, .pendingCommit:
@@ -48,12 +49,16 @@ enum RemovalReason {
     static let device = "device"
     /// The application asked for it.
     static let application = "application"
+    /// The administrator did, on the server's own machine.
+    static let administrator = "administrator"
 }
 
 /// How a person was recognised.
 enum Factor {
     /// A finger, as statements say it.
     static let fingerprint = [UInt8]("fingerprint".utf8)
+    /// The same, as answers and sessions have it.
+    static let touch = "fingerprint"
     /// The device alone, without a touch.
     static let possession = "possession"
 }
@@ -62,18 +67,54 @@ extension Transaction {
     /// Who a statement says that it is from; nil unless there is exactly that registration, of
     /// that device, account and application.
     func signer(_ head: StatementHead) throws(DatabaseFault) -> Signer? {
-        guard let registration = try registration(credential: head.credential),
-            registration.device == head.device,
-            let account = try account(registration.account),
-            [UInt8](account.name.utf8) == head.account,
-            let application = try application(ofAccount: account.id),
-            [UInt8](application.audience.utf8) == head.audience
+        guard let signer = try signer(credential: head.credential),
+            signer.registration.device == head.device,
+            signer.account.name.utf8.elementsEqual(head.account),
+            signer.application.audience.utf8.elementsEqual(head.audience)
         else { return nil }
-        return Signer(application: application, account: account, registration: registration)
+        return signer
+    }
+
+    private func signer(credential: [UInt8]) throws(DatabaseFault) -> Signer? {
+        let rows = try run(
+            """
+            SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
+                r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
+                c.id, c.application, c.name, c.blocked, c.flags, c.roles,
+                a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds
+            FROM registration r JOIN account c ON c.id = r.account
+                JOIN application a ON a.id = c.application
+            WHERE r.credential = $1
+            """, [.bytes(credential)])
+        return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
+    }
+
+    /// Whose registration this is.
+    func signer(registration id: [UInt8]) throws(DatabaseFault) -> Signer? {
+        let rows = try run(
+            """
+            SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
+                r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot,
+                c.id, c.application, c.name, c.blocked, c.flags, c.roles,
+                a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
+                a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds
+            FROM registration r JOIN account c ON c.id = r.account
+                JOIN application a ON a.id = c.application
+            WHERE r.id = $1
+            """, [.bytes(id)])
+        return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
     }
 }
 
 extension Signer {
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        registration = try RegistrationRecord(row)
+        account = try AccountRecord(row, from: RegistrationRecord.columns)
+        application = try ApplicationRecord(
+            row, from: RegistrationRecord.columns + AccountRecord.columns)
+    }
+
     /// Whether a text was signed by the registered key, for one use.
     func hasSigned(
         _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace

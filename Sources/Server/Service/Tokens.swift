@@ -5,44 +5,52 @@ import Statement
 /// The secrets of a session that is yet to begin.
 struct FreshTokens: Sendable {
     /// 16 bytes.
-    let session: [UInt8]
+    var session: [UInt8]
     /// The token's own id, 16 bytes.
     let id: [UInt8]
     /// As it is handed out.
     let refreshToken: String
     /// As it is kept.
     let refreshHash: [UInt8]
+
+    /// The same for a session that goes on.
+    func of(_ session: [UInt8]) -> FreshTokens {
+        var fresh = self
+        fresh.session = session
+        return fresh
+    }
 }
 
 // Access tokens are JWTs (RFC 7519) of ES256; a refresh token is good once, and one that comes a
 // second time ends its whole session (RFC 9700, section 4.14).
 extension Service {
     /// Random ids, and a refresh token, before the transaction that keeps them.
-    func freshTokens(session: [UInt8]? = nil) throws(Problem) -> FreshTokens {
+    func freshTokens() throws(Problem) -> FreshTokens {
         let refresh = try made { () throws(CryptoFault) in
             try BearerSecret.refreshToken.generate()
         }
-        var id = session
-        if id == nil { id = try random(16) }
         return FreshTokens(
-            session: id ?? [], id: try random(16),
+            session: try random(16), id: try random(16),
             refreshToken: String(decoding: refresh.text, as: UTF8.self),
             refreshHash: refresh.digest)
     }
 
-    /// The pair as it is handed out, when the session is durable.
+    /// The pair as it is handed out, when the session is durable; the access token does not
+    /// outlive it.
     func pair(
-        _ fresh: FreshTokens, of signer: Signer, methods: [String], at now: Int64
+        _ fresh: FreshTokens, of signer: Signer, methods: [String], at now: Int64,
+        until end: Int64? = nil
     ) throws(Problem) -> TokenPair {
         let policy = signer.application.policy
+        let seconds = min(policy.accessSeconds, (end ?? now + policy.refreshSeconds) - now)
         let claims = AccessClaims(
             iss: issuer, sub: signer.account.name, aud: signer.application.audience,
-            iat: now, exp: now + policy.accessSeconds, jti: hexadecimal(fresh.id),
+            iat: now, exp: now + seconds, jti: hexadecimal(fresh.id),
             sid: hexadecimal(fresh.session), reg: hexadecimal(signer.registration.id),
             amr: methods, roles: signer.account.roles, flags: signer.account.flags)
         return TokenPair(
             accessToken: try keys.signToken(JSON.encode(claims)), tokenType: "Bearer",
-            expiresIn: policy.accessSeconds, refreshToken: fresh.refreshToken)
+            expiresIn: seconds, refreshToken: fresh.refreshToken)
     }
 }
 

@@ -1,0 +1,252 @@
+import Crypto
+import Database
+import FoundationEssentials
+import HTTP
+import Posix
+import Server
+import Statement
+
+/// A server with one application and its devices, and calls to it that are ready to be sent.
+final class ServerSite: Sendable {
+    /// What is measured.
+    enum Kind: String, CaseIterable {
+        /// The signed challenge against tokens; the challenge was asked for before.
+        case login = "challenge login"
+        case signed = "request's code, signed"
+        case mac = "request's code, MAC"
+    }
+
+    private static let audience = "https://id.example.org/shop"
+    private static let resource = "/v1/payments"
+    /// The server, without its sockets.
+    let dispatcher: Dispatcher
+    private let apiKey: String
+    private let devices: [Device]
+
+    /// With so many registered devices, each of an account of its own.
+    init(on database: any Database, devices count: Int) async throws {
+        guard
+            let dispatcher = await Dispatcher.inProcess(
+                database, master: try .random(32), issuer: "https://id.example.org")
+        else { throw BenchFault.unexpected("no server") }
+        self.dispatcher = dispatcher
+        apiKey = try await Self.makeApplication(in: database)
+        var devices: [Device] = []
+        // One key for all: OpenSSL's secure memory holds few private ones. Each has a credential
+        // of its own all the same.
+        let key = try P256PrivateKey.generate()
+        for index in 0..<count {
+            devices.append(try Device(account: "person\(index)", key: key))
+        }
+        self.devices = devices
+        for device in devices { try await register(device) }
+    }
+
+    /// So many calls, of one device after the other.
+    func prepare(_ kind: Kind, _ count: Int) async throws -> [HTTPRequest] {
+        let challenges = kind == .login ? try await challenges(count) : []
+        if kind == .mac { try await fetchTokens() }
+        return try (0..<count).map { index in
+            let device = devices[index % devices.count]
+            switch kind {
+            case .login:
+                return call("/v1/login", try device.signed(challenges[index], "login", .login))
+            case .signed: return verification(of: try device.header(Self.lines()))
+            case .mac: return verification(of: try device.macHeader(Self.lines()))
+            }
+        }
+    }
+
+    private static func makeApplication(in database: any Database) async throws -> String {
+        let key = try BearerSecret.apiKey.generate()
+        try await database.write { store throws(DatabaseFault) in
+            try store.run(
+                """
+                INSERT INTO application (name, audience, devices, commit_required, biometrics,
+                    minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds,
+                    created)
+                VALUES ('shop', $1, 'several', 0, 1, 'any', 'any', 5, 300, 86400, 0)
+                """, [.text(audience)])
+            try store.run(
+                """
+                INSERT INTO api_key (hash, application, name, created)
+                VALUES ($1, 1, 'bench', 0)
+                """, [.bytes(key.digest)])
+        }
+        return String(decoding: key.text, as: UTF8.self)
+    }
+
+    // MARK: Calls
+
+    private func register(_ device: Device) async throws {
+        let code = try await ask(
+            "/v1/activations", #"{"account":"\#(device.account)"}"#, Code.self, key: apiKey)
+        let begun = try await ask(
+            "/v1/registrations", #"{"code":"\#(code.code)","device":"\#(device.idText)"}"#,
+            Begun.self)
+        let body = try device.signed(
+            begun.challenge, "register", .registration,
+            also: #""publicKey":"\#(base64(device.key.publicPoint))","#)
+        _ = try await ask(
+            "/v1/registrations/\(begun.registration)/proof", body, Ignored.self)
+    }
+
+    private func challenge(_ device: Device, _ action: String) async throws -> String {
+        try await ask(
+            "/v1/login/challenge",
+            #"{"application":"shop","account":"\#(device.account)","device":"\#(device.idText)","#
+                + #""action":"\#(action)"}"#, Challenge.self
+        ).challenge
+    }
+
+    /// So many challenges, of one device after the other; they are asked for at once.
+    private func challenges(_ count: Int) async throws -> [String] {
+        try await withThrowingTaskGroup(of: (Int, String).self) { group in
+            for index in 0..<count {
+                group.addTask {
+                    let device = self.devices[index % self.devices.count]
+                    return (index, try await self.challenge(device, "login"))
+                }
+            }
+            return try await group.reduce(into: [String](repeating: "", count: count)) {
+                $0[$1.0] = $1.1
+            }
+        }
+    }
+
+    private func fetchTokens() async throws {
+        for device in devices where device.token == nil {
+            let challenge = try await challenge(device, "mac-token")
+            let body = try device.signed(challenge, "mac-token", .login)
+            device.token = try await ask("/v1/mac-tokens", body, Token.self)
+        }
+    }
+
+    private static func lines() throws -> RequestLines {
+        RequestLines(
+            method: [UInt8]("POST".utf8), resource: [UInt8](resource.utf8),
+            nonce: try randomBytes(32), body: [UInt8](repeating: 7, count: 32))
+    }
+
+    private func verification(of header: String) -> HTTPRequest {
+        let escaped = header.split(separator: "\"", omittingEmptySubsequences: false)
+            .joined(separator: "\\\"")
+        let digest = base64([UInt8](repeating: 7, count: 32))
+        return call(
+            "/v1/authentication/verify",
+            #"{"authorization":"\#(escaped)","method":"POST","resource":"\#(Self.resource)","#
+                + #""body":"\#(digest)"}"#, key: apiKey)
+    }
+
+    private func call(_ path: String, _ body: String, key: String? = nil) -> HTTPRequest {
+        var headers = [
+            (name: "host", value: "localhost"), (name: "user-agent", value: "bench"),
+            (name: "content-type", value: "application/json"),
+        ]
+        if let key { headers.append((name: "authorization", value: "Bearer \(key)")) }
+        return HTTPRequest(
+            method: "POST", path: path, headers: headers, body: [UInt8](body.utf8),
+            peer: "127.0.0.1")
+    }
+
+    private func ask<Answer: Decodable>(
+        _ path: String, _ body: String, _ type: Answer.Type, key: String? = nil
+    ) async throws -> Answer {
+        let answer = await dispatcher.answer(call(path, body, key: key))
+        guard answer.status < 300 else {
+            throw BenchFault.unexpected(String(decoding: answer.body, as: UTF8.self))
+        }
+        return try JSONDecoder().decode(type, from: Data(answer.body))
+    }
+
+    private struct Code: Decodable { let code: String }
+    private struct Begun: Decodable {
+        let registration: String
+        let challenge: String
+    }
+    private struct Challenge: Decodable { let challenge: String }
+    private struct Ignored: Decodable {}
+
+    /// A MAC token as the server tells it.
+    struct Token: Decodable, Sendable {
+        let token: String
+        let secret: String
+    }
+
+    // MARK: Devices
+
+    /// One device with its key.
+    // SAFETY: one task prepares all calls, and nobody else has it.
+    private final class Device: @unchecked Sendable {
+        let account: String
+        let key: P256PrivateKey
+        let idText: String
+        var token: Token?
+        private let head: StatementHead
+        private var counter: UInt64 = 0
+
+        init(account: String, key: P256PrivateKey) throws {
+            self.account = account
+            self.key = key
+            let id = try randomBytes(16)
+            idText = String(decoding: Hexadecimal.encode(id), as: UTF8.self)
+            head = StatementHead(
+                audience: [UInt8](audience.utf8), account: [UInt8](account.utf8), device: id,
+                credential: try randomBytes(16))
+        }
+
+        /// The body of a signed challenge.
+        func signed(
+            _ challenge: String, _ action: String, _ namespace: SignatureNamespace,
+            also: String = ""
+        ) throws -> String {
+            let bytes = Base64.decode([UInt8](challenge.utf8), .url) ?? []
+            let text = LoginStatement(
+                head: head, challenge: bytes, action: [UInt8](action.utf8),
+                service: [UInt8]("signet".utf8), terminal: [], purpose: [UInt8]("bench".utf8),
+                claims: claims()
+            ).encoded()
+            let signature = try key.signature(of: text, in: namespace).blob
+            return #"{\#(also)"statement":"\#(base64(text))","signature":"\#(base64(signature))"}"#
+        }
+
+        /// The header of a signed request.
+        func header(_ lines: RequestLines) throws -> String {
+            let text = RequestStatement(head: head, request: lines, claims: claims()).encoded()
+            let signature = try key.signature(of: text, in: .request).blob
+            let header = SignetAuthorization(statement: text, signature: signature).header
+            return String(decoding: header ?? [], as: UTF8.self)
+        }
+
+        /// The header of a request with a MAC.
+        func macHeader(_ lines: RequestLines) throws -> String {
+            guard let token, let id = Hexadecimal.decode([UInt8](token.token.utf8)),
+                var secret = Base64.decode([UInt8](token.secret.utf8), .url)
+            else { throw BenchFault.unexpected("no MAC token") }
+            let issued = now
+            let text = MACText(
+                audience: head.audience, token: id, request: lines, issued: issued)
+            let mac = try HMAC.sha256(
+                of: text.encoded(), key: try SecretBytes(moving: &secret))
+            let header = MACAuthorization(
+                token: id, nonce: lines.nonce, issued: issued, mac: mac)
+            return String(decoding: header.header, as: UTF8.self)
+        }
+
+        private func claims() -> StatementClaims {
+            counter += 1
+            return StatementClaims(
+                factor: [UInt8]("fingerprint".utf8),
+                integrity: Integrity(key: .tpm, secureBoot: .on), enrolment: 1, counter: counter,
+                issued: now)
+        }
+
+        private var now: Instant {
+            Instant(seconds: UInt64(clamping: Clock.system.wallSeconds()))
+        }
+    }
+}
+
+private func base64(_ bytes: [UInt8]) -> String {
+    String(decoding: Base64.encode(bytes, .url), as: UTF8.self)
+}

@@ -1,0 +1,100 @@
+/// What a back end sends of a request that it received.
+struct AuthenticationWish: Decodable {
+    /// The value of the request's header `Authorization`.
+    let authorization: String
+    let method: String
+    /// What was asked for, as the device names it.
+    let resource: String
+    /// SHA-256 of the exact body.
+    let body: Binary
+}
+
+/// Whether a request is whose it says, and what is known of them.
+struct AuthenticationAnswer: Encodable, Sendable {
+    let valid: Bool
+    /// Why it is not valid.
+    let code: String?
+    /// How many wrong signatures are left until the registration is blocked, where one was counted.
+    let remainingAttempts: Int64?
+    let application: String?
+    let account: String?
+    let registration: ID?
+    let device: ID?
+    let status: RegistrationStatus?
+    let factor: String?
+    let flags: [String]?
+    let roles: [String]?
+
+    /// It is valid.
+    init(_ device: AuthenticatedDevice) {
+        let signer = device.signer
+        valid = true
+        code = nil
+        remainingAttempts = nil
+        application = signer.application.name
+        account = signer.account.name
+        registration = ID(signer.registration.id)
+        self.device = ID(signer.registration.device)
+        status = signer.registration.status
+        factor = device.factor
+        flags = signer.account.flags + signer.registration.flags
+        roles = signer.account.roles
+    }
+
+    /// It is not valid; nothing else is told.
+    init(refusedFor problem: Problem) {
+        valid = false
+        code = problem.code
+        remainingAttempts = problem.remainingAttempts
+        application = nil
+        account = nil
+        registration = nil
+        device = nil
+        status = nil
+        factor = nil
+        flags = nil
+        roles = nil
+    }
+}
+
+/// A signed challenge for a MAC token; its purpose is the token's name.
+struct MACTokenWish: Decodable {
+    let statement: Binary
+    let signature: Binary
+    /// Seconds.
+    let expiresIn: Int64?
+
+    var proof: SignedText { SignedText(statement: statement, signature: signature) }
+}
+
+/// A MAC token; its secret is told once.
+struct MACTokenAnswer: Encodable, Sendable {
+    let token: ID
+    let name: String
+    /// 32 bytes.
+    let secret: Binary
+    let audience: String
+    let expires: Int64
+}
+
+/// A MAC token without its secret.
+struct MACTokenState: Encodable, Sendable {
+    let token: ID
+    let name: String
+    let created: Int64
+    let expires: Int64
+    let revoked: Bool
+
+    init(_ record: MACTokenRecord) {
+        token = ID(record.id)
+        name = record.name
+        created = record.created
+        expires = record.expires
+        revoked = record.isRevoked
+    }
+}
+
+/// The MAC tokens of a registration.
+struct MACTokenList: Encodable, Sendable {
+    let tokens: [MACTokenState]
+}

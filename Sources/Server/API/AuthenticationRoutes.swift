@@ -1,0 +1,39 @@
+import HTTP
+
+extension Routes {
+    /// Codes of requests, and MAC tokens.
+    static let authentication: [Route] = [
+        Route("POST", "/v1/authentication/verify", .rememberedApplication) {
+            service, call throws(Problem) in
+            .json(try await service.verifyAuthentication(call))
+        },
+        Route("POST", "/v1/mac-tokens", .anybody) { service, call throws(Problem) in
+            .json(try await service.makeMACToken(call), status: 201)
+        },
+        Route("POST", "/v1/mac-tokens/{id}/revoke", .application) {
+            service, call throws(Problem) in
+            try await service.revokeMACToken(call)
+            return .done
+        },
+        Route("GET", "/v1/registrations/{id}/mac-tokens", .application) {
+            service, call throws(Problem) in
+            .json(try await service.listMACTokens(call))
+        },
+    ]
+
+    /// How tokens go on and end.
+    static let tokens: [Route] = [
+        Route("POST", "/v1/token/refresh", .anybody) { service, call throws(Problem) in
+            .json(try await service.refreshTokens(call))
+        },
+        Route("POST", "/v1/token/revoke", .anybody) { service, call throws(Problem) in
+            .json(try await service.revokeTokens(call))
+        },
+        Route("POST", "/v1/token/introspect", .application) { service, call throws(Problem) in
+            .json(try await service.introspect(call))
+        },
+        Route("GET", "/.well-known/jwks.json", .anybody) { service, _ in
+            service.showKeys()
+        },
+    ]
+}

@@ -1,0 +1,71 @@
+/// What is sent for the next pair of tokens.
+struct RefreshWish: Decodable {
+    let refreshToken: String
+}
+
+/// A token, of either kind.
+struct TokenWish: Decodable {
+    let token: String
+}
+
+/// The tokens are of no use any more, whatever they were: RFC 7009, section 2.2.
+struct RevocationAnswer: Encodable, Sendable {}
+
+/// Whether an access token holds; the names are those of RFC 7662, section 2.2.
+struct IntrospectionAnswer: Encodable, Sendable {
+    let active: Bool
+    let iss: String?
+    let sub: String?
+    let aud: String?
+    let iat: Int64?
+    let exp: Int64?
+    let jti: String?
+    let sid: String?
+    let reg: String?
+    let amr: [String]?
+    /// As they are now, and not when the token was made.
+    let roles: [String]?
+    let flags: [String]?
+    let tokenType: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case active, iss, sub, aud, iat, exp, jti, sid, reg, amr, roles, flags
+        case tokenType = "token_type"
+    }
+
+    /// It does not hold: why, is not told.
+    static let inactive = IntrospectionAnswer()
+
+    private init() {
+        active = false
+        iss = nil
+        sub = nil
+        aud = nil
+        iat = nil
+        exp = nil
+        jti = nil
+        sid = nil
+        reg = nil
+        amr = nil
+        roles = nil
+        flags = nil
+        tokenType = nil
+    }
+
+    /// It holds.
+    init(_ claims: AccessClaims, _ signer: Signer) {
+        active = true
+        iss = claims.iss
+        sub = claims.sub
+        aud = claims.aud
+        iat = claims.iat
+        exp = claims.exp
+        jti = claims.jti
+        sid = claims.sid
+        reg = claims.reg
+        amr = claims.amr
+        roles = signer.account.roles
+        flags = signer.account.flags + signer.registration.flags
+        tokenType = "Bearer"
+    }
+}

@@ -1,0 +1,94 @@
+import Crypto
+import Database
+import Policy
+import Posix
+
+/// What a configuration names, opened for the administrator.
+enum AdminFiles {
+    /// The settings of a file and its drop-ins.
+    static func settings(_ path: String) throws(AdminFault) -> Configuration {
+        do throws(StartFault) {
+            return try ServerFiles.settings(path)
+        } catch { throw .unusable(error.text) }
+    }
+
+    /// What the server would say of its configuration when it starts.
+    static func check(_ settings: Configuration) throws(AdminFault) {
+        do throws(StartFault) {
+            _ = try ServerFiles.identity(settings, isHandedOver: false)
+            _ = try MetricsPlace(settings.word(ServerSettings.metrics))
+        } catch { throw .unusable(error.text) }
+    }
+
+    /// The database, in whatever form it is.
+    static func open(_ settings: Configuration) throws(AdminFault) -> any Database {
+        try requireServersUser(settings)
+        do throws(DatabaseFault) {
+            return try ServerFiles.open(settings)
+        } catch { throw AdminFault(error) }
+    }
+
+    /// The server's service on its database, which must have the form that this program knows.
+    static func service(_ settings: Configuration) async throws(AdminFault) -> Service {
+        let database = try open(settings)
+        do throws(AdminFault) {
+            try await requireForm(database)
+            return try await service(database, settings)
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
+    private static func service(
+        _ database: any Database, _ settings: Configuration
+    ) async throws(AdminFault) -> Service {
+        let path = settings.word(ServerSettings.master)
+        guard FileLook(path) != nil else {
+            throw .unusable(
+                """
+                \(path) is missing: the server makes it when it first starts; \
+                beside a database that is in use, put the one back that it was made with
+                """)
+        }
+        do throws(StartFault) {
+            return try await ServerFiles.service(database, settings, clock: .system)
+        } catch { throw .unusable(error.text) }
+    }
+
+    private static func requireForm(_ database: any Database) async throws(AdminFault) {
+        let known = Schema.steps.count
+        var found = 0
+        do throws(DatabaseFault) {
+            found = try await database.schemaVersion()
+        } catch {
+            // Without the table of versions it is an empty one.
+            guard case .broken = error else { throw AdminFault(error) }
+        }
+        if found > known { throw AdminFault(.newer(found: found, known: known)) }
+        guard found == known else {
+            throw .unusable(
+                """
+                the database has form \(found), this program wants \(known): start the server, \
+                or run 'signet-server admin migrate'
+                """)
+        }
+    }
+
+    /// Files that another user makes would be of no use to the server.
+    private static func requireServersUser(_ settings: Configuration) throws(AdminFault) {
+        let isFile = settings.word(ServerSettings.databaseKind) == "sqlite"
+        let path = settings.word(isFile ? ServerSettings.databasePath : ServerSettings.master)
+        let directory = "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+        guard let look = FileLook(directory, following: true) else {
+            throw .unusable("\(directory) is not there: start the server first, or make it")
+        }
+        guard look.owner == effectiveUID() else {
+            let owner = (try? Account.with(uid: look.owner))?.name ?? "#\(look.owner)"
+            throw .unusable(
+                """
+                \(directory) is \(owner)'s: run 'sudo -u \(owner) signet-server admin …'
+                """)
+        }
+    }
+}

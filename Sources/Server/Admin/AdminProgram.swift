@@ -1,0 +1,62 @@
+import Database
+import Policy
+import Posix
+
+/// The command of administration from start to end.
+package enum AdminProgram {
+    /// Does what stands behind `signet-server admin`; gives the exit status.
+    package static func run(_ words: [String]) -> Int32 {
+        do throws(AdminFault) {
+            guard let line = try AdminCommandLine(words) else {
+                writeAll([UInt8]("\(AdminVerbs.help)\n".utf8), to: 1)
+                return 0
+            }
+            return try run(line)
+        } catch {
+            complain("signet-server: \(error.text)")
+            return error.status
+        }
+    }
+
+    private static func run(_ line: AdminCommandLine) throws(AdminFault) -> Int32 {
+        do throws(SystemFault) {
+            try ServerProgram.enterServer()
+            return try ServerProgram.finished { await perform(line) }
+        } catch { throw .unusable("\(error)") }
+    }
+
+    private static func perform(_ line: AdminCommandLine) async -> Int32 {
+        let output = AdminOutput(isJSON: line.isJSON) { text in
+            writeAll([UInt8]("\(text)\n".utf8), to: 1)
+        }
+        do throws(AdminFault) {
+            let settings = try AdminFiles.settings(line.configuration)
+            switch line.verb.work {
+            case .configuration(let work): try await work(settings, output)
+            case .database(let work):
+                let service = try await AdminFiles.service(settings)
+                let admin = Administration(service, output, by: whoCalls())
+                do throws(AdminFault) {
+                    try await work(admin, line.arguments)
+                } catch {
+                    await service.database.close()
+                    throw error
+                }
+                await service.database.close()
+            }
+            return 0
+        } catch {
+            complain("signet-server: \(error.text)")
+            return error.status
+        }
+    }
+
+    /// Who has logged in, as the kernel remembers it through sudo and su; and as whom they act.
+    private static func whoCalls() -> String {
+        let acting = "uid \(effectiveUID())"
+        guard let bytes = FileLook.beginning(of: "/proc/self/loginuid", cap: 16),
+            let login = UInt32(String(decoding: bytes, as: UTF8.self)), login != .max
+        else { return acting }
+        return "\(acting), logged in as uid \(login)"
+    }
+}

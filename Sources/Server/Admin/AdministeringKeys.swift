@@ -1,0 +1,97 @@
+import Crypto
+import Database
+
+extension AdminVerbs {
+    /// The server's own keys.
+    static let signingKeys: [AdminVerb] = [
+        AdminVerb(
+            "signing-key list", [], [], "shows the keys that tokens and verdicts are signed with"
+        ) {
+            admin, _ throws(AdminFault) in try await admin.listSigningKeys()
+        },
+        AdminVerb(
+            "signing-key rotate", ["token|verdict"], [],
+            "makes a new key; what the old one has signed still verifies"
+        ) { admin, words throws(AdminFault) in try await admin.rotate(words) },
+        AdminVerb(
+            "signing-key retire", ["ID"], [],
+            "takes a key away that signs no more: what it has signed is refused from then on"
+        ) { admin, words throws(AdminFault) in try await admin.retire(words) },
+    ]
+}
+
+extension Administration {
+    fileprivate func listSigningKeys() async throws(AdminFault) {
+        output.list(
+            try await read { store throws(DatabaseFault) in
+                var all: [ListedSigningKey] = []
+                for use in KeyUse.allCases {
+                    let keys = try store.signingKeys(use)
+                    let signing = keys.last { $0.retired == nil }?.id
+                    all += keys.map { ListedSigningKey($0, use, isSigning: $0.id == signing) }
+                }
+                return all
+            })
+    }
+
+    fileprivate func rotate(_ words: AdminArguments) async throws(AdminFault) {
+        guard let use = KeyUse(rawValue: words[0]) else {
+            throw .usage("'\(words[0])' is no use of a key: say token or verdict")
+        }
+        let key = try await serve { service throws(Problem) in
+            try service.made { () throws(CryptoFault) in try service.keys.fresh() }
+        }
+        try await change("signing-key rotate \(use.rawValue)") {
+            store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
+            try store.endSigningKeys(use, at: now)
+            try store.keep(key, for: use, at: now)
+            return .success(())
+        }
+        var lines = ["new \(use.rawValue) key \(key.id); servers that run take it within a minute"]
+        if use == .verdict {
+            lines.append(
+                "devices that have pinned the old one refuse verdicts until they pin this one")
+        }
+        output.show(["id": key.id, "use": use.rawValue], lines)
+    }
+
+    fileprivate func retire(_ words: AdminArguments) async throws(AdminFault) {
+        let id = words[0]
+        try await change("signing-key retire \(id)") {
+            store, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            for use in KeyUse.allCases {
+                for key in try store.signingKeys(use) where key.id == id {
+                    guard key.retired != nil else {
+                        return .failure(
+                            .refused(
+                                "this key signs: 'signing-key rotate \(use.rawValue)' first"))
+                    }
+                    try store.forgetSigningKey(id)
+                    return .success(())
+                }
+            }
+            return .failure(.missing("there is no key of this id: 'signing-key list' shows all"))
+        }
+        output.done("the key is gone; servers that run forget it within a minute")
+    }
+}
+
+/// One of the server's keys as it is listed.
+private struct ListedSigningKey: AdminListed {
+    let id: String
+    let use: String
+    let signing: Bool
+    let created: Int64
+    let retired: Int64?
+
+    init(_ record: SigningKeyRecord, _ use: KeyUse, isSigning: Bool) {
+        id = record.id
+        self.use = use.rawValue
+        signing = isSigning
+        created = record.created
+        retired = record.retired
+    }
+
+    static let columns = ["ID", "USE", "SIGNS", "CREATED", "RETIRED"]
+    var cells: [String] { [id, use, signing ? "yes" : "no", shown(created), shown(retired)] }
+}

@@ -1,0 +1,100 @@
+import Database
+import Policy
+
+extension AdminVerbs {
+    /// The audit trail.
+    static let audit = AdminVerb(
+        "audit", [],
+        [
+            AdminOption("--since", "TIME"), AdminOption("--application", "NAME"),
+            AdminOption("--account", "NAME"), AdminOption("--event", "EVENT"), .limit,
+        ], "shows the audit trail, the newest last"
+    ) { admin, words throws(AdminFault) in try await admin.showAudit(words) }
+
+    /// The database and the configuration themselves.
+    static let upkeep: [AdminVerb] = [
+        AdminVerb(
+            "migrate", [], [], "brings the database to the form of this program, as a start does",
+            .configuration { settings, output throws(AdminFault) in
+                let database = try AdminFiles.open(settings)
+                do throws(DatabaseFault) {
+                    try await database.migrate(Schema.steps)
+                } catch {
+                    await database.close()
+                    throw AdminFault(error)
+                }
+                await database.close()
+                output.done("the database has form \(Schema.steps.count)")
+            }),
+        AdminVerb(
+            "check-config", [], [],
+            "reads the configuration and what it names, and changes nothing",
+            .configuration { settings, output throws(AdminFault) in
+                try AdminFiles.check(settings)
+                output.list(
+                    ServerSettings.all.map { setting in
+                        ListedSetting(setting, settings)
+                    })
+            }),
+    ]
+}
+
+extension Administration {
+    fileprivate func showAudit(_ words: AdminArguments) async throws(AdminFault) {
+        let since = try words.moment("--since", before: service.now) ?? 0
+        let event = words.options["--event"] ?? ""
+        guard event.isEmpty || AuditEntry.Event(rawValue: event) != nil else {
+            throw .usage(
+                "'\(event)' is no event: \(AuditEntry.Event.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
+        }
+        let filter = AuditFilter(
+            since: since, application: words.options["--application"] ?? "",
+            account: words.options["--account"] ?? "", event: event, most: try words.limit())
+        output.list(
+            try await read { store throws(DatabaseFault) in try store.auditTrail(filter) })
+    }
+}
+
+/// A line of the audit trail as it is listed.
+struct ListedAudit: AdminListed {
+    let time: Int64
+    let event: String
+    let outcome: String
+    let application: String
+    let account: String
+    let registration: String
+    let address: String
+    let agent: String
+    let detail: String
+
+    static let columns = [
+        "TIME", "EVENT", "OUTCOME", "APPLICATION", "ACCOUNT", "REGISTRATION", "ADDRESS", "AGENT",
+        "DETAIL",
+    ]
+
+    var cells: [String] {
+        [shown(time)]
+            + [event, outcome, application, account, registration, address, agent, detail].map {
+                $0.isEmpty ? "-" : $0
+            }
+    }
+}
+
+/// A setting as it is listed. A connection string may hold a password, and is not shown.
+private struct ListedSetting: AdminListed {
+    let name: String
+    let value: String
+    let origin: String
+
+    init(_ setting: Setting, _ settings: Configuration) {
+        name = setting.name
+        let isSecret = setting.name == ServerSettings.databaseConnection.name
+        let isStandard = settings.origin(setting) == "default"
+        value = isSecret && !isStandard ? "(not shown)" : settings.value(setting).text
+        origin = settings.origin(setting)
+    }
+
+    static let columns = ["SETTING", "VALUE", "FROM"]
+    var cells: [String] { [name, value, origin] }
+}

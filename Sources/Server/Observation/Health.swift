@@ -1,0 +1,61 @@
+import Database
+
+/// Whether the server can serve: its database answers.
+actor Health {
+    /// The time that the database has to answer.
+    private static let limit = Duration.seconds(2)
+    /// How long an answer holds, so that who asks often does not keep the database busy.
+    private static let freshness = Duration.seconds(1)
+
+    private let database: any Database
+    private var known: (isReady: Bool, until: ContinuousClock.Instant)?
+    private var pending: Task<Bool, Never>?
+
+    init(_ database: any Database) {
+        self.database = database
+    }
+
+    /// Whether it can serve now, or could a moment ago.
+    func isReady() async -> Bool {
+        if let known, known.until > .now { return known.isReady }
+        let task = pending ?? Task { await Self.answers(database) }
+        pending = task
+        let isReady = await task.value
+        known = (isReady, .now + Self.freshness)
+        pending = nil
+        return isReady
+    }
+
+    /// Whether the database answers in time; an answer that comes later is nobody's.
+    private static func answers(_ database: any Database) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let first = FirstAnswer(continuation)
+            Task {
+                do throws(DatabaseFault) {
+                    _ = try await database.read { store throws(DatabaseFault) in
+                        try store.run("SELECT COUNT(*) FROM schema_version")
+                    }
+                    await first.give(true)
+                } catch { await first.give(false) }
+            }
+            Task {
+                // Time itself is the event.
+                try? await Task.sleep(for: limit)
+                await first.give(false)
+            }
+        }
+    }
+}
+
+/// Takes the first of several answers.
+private actor FirstAnswer {
+    private var continuation: CheckedContinuation<Bool, Never>?
+
+    init(_ continuation: CheckedContinuation<Bool, Never>) {
+        self.continuation = continuation
+    }
+
+    func give(_ answer: Bool) {
+        continuation.take()?.resume(returning: answer)
+    }
+}

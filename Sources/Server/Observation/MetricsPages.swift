@@ -1,0 +1,62 @@
+import Database
+import HTTP
+
+/// Where figures are served: an address and a port of their own.
+struct MetricsPlace: Equatable {
+    let address: String
+    let port: UInt16
+
+    /// From `127.0.0.1:9464` or `[::1]:9464`; nil for `none`.
+    init?(_ text: String) throws(StartFault) {
+        guard text != "none" else { return nil }
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
+        else { throw .metricsPlace(text) }
+        var address = text[..<colon]
+        if address.hasPrefix("["), address.hasSuffix("]") {
+            address = address.dropFirst().dropLast()
+        } else if address.contains(":") {
+            throw .metricsPlace(text)
+        }
+        self.address = String(address)
+        self.port = port
+    }
+}
+
+/// What is served at `metrics.listen`, and there alone.
+struct MetricsPages: Sendable {
+    let figures: ServerFigures
+    let health: Health
+    let database: DatabaseFigures
+    let connections: @Sendable () -> Int
+
+    /// Answers one request.
+    func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return HTTPResponse(status: 405, headers: [("Allow", "GET")])
+        }
+        switch request.path {
+        case "/metrics":
+            let text = figures.text(connections: connections(), database)
+            return HTTPResponse(
+                status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")],
+                body: [UInt8](text.utf8))
+        case "/health/live": return .plain("live")
+        case "/health/ready": return await health.isReady() ? .plain("ready") : .notReady
+        default: return HTTPResponse(status: 404)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// One word.
+    static func plain(_ word: String) -> HTTPResponse {
+        HTTPResponse(
+            status: 200,
+            headers: [("Content-Type", "text/plain"), ("Cache-Control", "no-store")],
+            body: [UInt8]("\(word)\n".utf8))
+    }
+
+    /// The database does not answer.
+    static let notReady = Problem.unavailable.response
+}

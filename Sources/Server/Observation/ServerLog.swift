@@ -1,0 +1,79 @@
+import Posix
+import Statement
+import Synchronization
+
+/// How lines are written on standard error, which the journal keeps.
+enum ServerLog {
+    /// Which requests have a line.
+    enum Requests: String {
+        case all, problems, none
+    }
+
+    /// Set once, when the configuration is known.
+    private static let isJSON = Atomic(false)
+
+    /// From now on lines are JSON, or as a person reads them.
+    static func use(json: Bool) { isJSON.store(json, ordering: .relaxed) }
+
+    /// One line that tells of something.
+    static func line(_ text: String) -> String {
+        guard isJSON.load(ordering: .relaxed) else { return "signet-server: \(text)" }
+        return json(ReportLine(time: now, text: text))
+    }
+
+    /// One line that tells of a request.
+    static func line(_ served: Served) -> String {
+        let micros = served.nanoseconds / 1_000
+        guard isJSON.load(ordering: .relaxed) else {
+            return """
+                request id=\(served.id) method=\(served.method) route=\(served.route) \
+                status=\(served.status) outcome=\(served.outcome) us=\(micros) \
+                peer=\(word(served.peer))
+                """
+        }
+        return json(
+            RequestLine(
+                time: now, id: served.id, method: served.method, route: served.route,
+                status: served.status, outcome: served.outcome, us: micros, peer: served.peer))
+    }
+
+    /// Who writes the lines of requests.
+    static func observer(_ requests: Requests) -> Observer {
+        switch requests {
+        case .none: { _ in }
+        case .problems: { if $0.status >= 400 { complain(line($0)) } }
+        case .all: { complain(line($0)) }
+        }
+    }
+
+    /// A value without blanks: a proxy may have put anything into an address.
+    private static func word(_ text: String) -> String {
+        let bytes = text.utf8.map { (0x21...0x7e).contains($0) && $0 != 0x3d ? $0 : 0x5f }
+        return bytes.isEmpty ? "-" : String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static var now: String {
+        String(decoding: instant(Clock.system.wallSeconds()).text, as: UTF8.self)
+    }
+
+    private static func json(_ value: some Encodable) -> String {
+        String(decoding: JSON.encode(value), as: UTF8.self)
+    }
+
+    private struct ReportLine: Encodable {
+        let time: String
+        let text: String
+    }
+
+    private struct RequestLine: Encodable {
+        let time: String
+        let id: String
+        let method: String
+        let route: String
+        let status: Int
+        let outcome: String
+        /// Microseconds.
+        let us: Int64
+        let peer: String
+    }
+}

@@ -1,0 +1,23 @@
+import Database
+import Posix
+
+extension Dispatcher {
+    /// A server without sockets, housekeeping and limits, on a database that it brings to its own
+    /// form: for who measures it. Nil where its keys cannot be made.
+    package static func inProcess(
+        _ database: any Database, master: SecretBytes, issuer: String
+    ) async -> Dispatcher? {
+        let clock = Clock.system
+        do {
+            try await database.migrate(Schema.steps)
+            let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
+            return Dispatcher(
+                service: Service(
+                    database: database, keys: keys, clock: clock, issuer: issuer),
+                limits: RateLimit(perMinute: 1_000_000_000, clock: clock), trustsProxy: false)
+        } catch {
+            report("cannot be measured: \(error)")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Database
+import Statement
+
+extension Transaction {
+    /// How long a nonce is kept after its code was issued, in seconds: longer than any server
+    /// accepts the code, so that clocks may differ and be set.
+    private static var nonceSeconds: Int64 { 300 }
+
+    /// Uses a nonce up; false where its owner (16 bytes) has used it before.
+    func keepNonce(
+        _ nonce: [UInt8], of owner: [UInt8], issued: Instant
+    ) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            INSERT INTO nonce (owner, value, expires) VALUES ($1, $2, $3)
+            ON CONFLICT DO NOTHING RETURNING 1
+            """,
+            [
+                .bytes(owner), .bytes(nonce),
+                .integer(Int64(clamping: issued.seconds) + Self.nonceSeconds),
+            ]
+        ).isEmpty
+    }
+
+    /// Whether the nonce of a code issued then may have been forgotten already, because a clock
+    /// was ahead: then nobody can tell whether the code was used.
+    ///
+    /// Asked after `keepNonce`, which waits for whoever is just forgetting that nonce.
+    func isForgotten(issued: Instant) throws(DatabaseFault) -> Bool {
+        let rows = try run("SELECT before FROM forgotten WHERE what = 'nonce'")
+        guard let row = rows.first else { return false }
+        return Int64(clamping: issued.seconds) + Self.nonceSeconds < (try row.integer(0))
+    }
+
+    /// Notes up to which moment nonces were forgotten.
+    func noteForgottenNonces(before moment: Int64) throws(DatabaseFault) {
+        try run(
+            """
+            INSERT INTO forgotten (what, before) VALUES ('nonce', $1)
+            ON CONFLICT (what) DO UPDATE SET before = excluded.before
+            WHERE forgotten.before < excluded.before
+            """, [.integer(moment)])
+    }
+}

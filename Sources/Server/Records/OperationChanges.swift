@@ -1,0 +1,91 @@
+import Database
+
+/// An operation that is to be kept.
+struct NewOperation: Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    /// 32 bytes.
+    let challenge: [UInt8]
+    let account: AccountRecord
+    let template: Template
+    /// The exact text that is shown.
+    let data: String
+    /// The one device that may decide it; nil if any of the account may.
+    let device: [UInt8]?
+    /// The hash of the session that begins a login; nil for all else.
+    let session: [UInt8]?
+    /// What the application told of the person's own device, as JSON.
+    let additional: String
+    let expires: Int64
+}
+
+// Each change is made only to what has the state that it is made from: of many at once, one wins.
+extension Transaction {
+    /// Keeps a new operation.
+    func keep(_ operation: NewOperation, at now: Int64) throws(DatabaseFault) {
+        try run(
+            """
+            INSERT INTO operation (id, application, account, template, data, challenge, status,
+                failures, max_failures, device, session_hash, additional, created, expires)
+            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12)
+            """,
+            [
+                .bytes(operation.id), .integer(operation.account.application),
+                .integer(operation.account.id), .text(operation.template.name),
+                .text(operation.data), .bytes(operation.challenge),
+                .integer(operation.template.maximumFailures), optional(operation.device),
+                optional(operation.session), .text(operation.additional), .integer(now),
+                .integer(operation.expires),
+            ])
+    }
+
+    /// Ends an operation that is PENDING and in time; false for any other.
+    func end(
+        operation: [UInt8], as status: OperationStatus, by registration: [UInt8]?, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            UPDATE operation SET status = $1, decided = $2, registration = $3
+            WHERE id = $4 AND status = 'PENDING' AND expires > $5 RETURNING id
+            """,
+            [
+                .text(status.rawValue), .integer(now), optional(registration),
+                .bytes(operation), .integer(now),
+            ]
+        ).isEmpty
+    }
+
+    /// Counts a wrong signature, the last of which makes the operation FAILED; gives how many are
+    /// left, or nil where nothing is to be decided any more.
+    func countFailure(ofOperation id: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
+        let rows = try run(
+            """
+            UPDATE operation SET failures = failures + 1
+            WHERE id = $1 AND status = 'PENDING' AND expires > $2
+            RETURNING max_failures - failures
+            """, [.bytes(id), .integer(now)])
+        guard let row = rows.first else { return nil }
+        let left = max(0, try row.integer(0))
+        if left == 0 { _ = try end(operation: id, as: .failed, by: nil, at: now) }
+        return left
+    }
+
+    /// Uses an approved login up; false where it was used, is not APPROVED, is another session's,
+    /// or was approved before `earliest`.
+    func consume(
+        operation: [UInt8], session: [UInt8], approvedSince earliest: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        try !run(
+            """
+            UPDATE operation SET consumed = $1
+            WHERE id = $2 AND session_hash = $3 AND status = 'APPROVED' AND consumed IS NULL
+                AND decided >= $4
+            RETURNING id
+            """, [.integer(now), .bytes(operation), .bytes(session), .integer(earliest)]
+        ).isEmpty
+    }
+}
+
+private func optional(_ bytes: [UInt8]?) -> Value {
+    bytes.map(Value.bytes) ?? .null
+}

@@ -1,0 +1,123 @@
+import Database
+
+/// What became of an operation.
+enum OperationStatus: String, Codable, Sendable {
+    case pending = "PENDING"
+    case approved = "APPROVED"
+    case rejected = "REJECTED"
+    case canceled = "CANCELED"
+    case expired = "EXPIRED"
+    case failed = "FAILED"
+}
+
+/// Something that a person is asked to approve or reject.
+struct OperationRecord: Equatable, Sendable {
+    /// 16 bytes.
+    let id: [UInt8]
+    let application: Int64
+    let account: Int64
+    /// The template's name.
+    let template: String
+    /// The exact text that is shown.
+    let data: String
+    /// 32 bytes, for whoever is to decide.
+    let challenge: [UInt8]
+    /// As it is kept: one that nobody has marked yet may have expired.
+    private let kept: OperationStatus
+    /// Wrong signatures.
+    let failures: Int64
+    let maximumFailures: Int64
+    /// The one device that may decide it, 16 bytes; nil if any of the account may.
+    let device: [UInt8]?
+    /// The hash of the session that began a login; nil for all else.
+    let session: [UInt8]?
+    /// What the application told of the person's own device.
+    let additional: String
+    let created: Int64
+    let expires: Int64
+    /// When it ended other than by time.
+    let decided: Int64?
+    /// Whose touch decided it.
+    let registration: [UInt8]?
+    /// When its login was confirmed.
+    let consumed: Int64?
+
+    fileprivate init(_ row: Row) throws(DatabaseFault) {
+        id = try row.bytes(0)
+        application = try row.integer(1)
+        account = try row.integer(2)
+        template = try row.text(3)
+        data = try row.text(4)
+        challenge = try row.bytes(5)
+        guard let kept = OperationStatus(rawValue: try row.text(6)) else {
+            throw .broken("an operation of unknown status")
+        }
+        self.kept = kept
+        failures = try row.integer(7)
+        maximumFailures = try row.integer(8)
+        device = try row.optionalBytes(9)
+        session = try row.optionalBytes(10)
+        additional = try row.text(11)
+        created = try row.integer(12)
+        expires = try row.integer(13)
+        decided = try row.optionalInteger(14)
+        registration = try row.optionalBytes(15)
+        consumed = try row.optionalInteger(16)
+    }
+
+    /// What became of it, also where nobody marked yet that its time is over.
+    func status(at now: Int64) -> OperationStatus {
+        kept == .pending && expires <= now ? .expired : kept
+    }
+}
+
+extension Transaction {
+    /// The operation of an id.
+    func operation(_ id: [UInt8]) throws(DatabaseFault) -> OperationRecord? {
+        let rows = try run(
+            """
+            SELECT id, application, account, template, data, challenge, status, failures,
+                max_failures, device, session_hash, additional, created, expires, decided,
+                registration, consumed
+            FROM operation WHERE id = $1
+            """, [.bytes(id)])
+        guard let row = rows.first else { return nil }
+        return try OperationRecord(row)
+    }
+
+    /// What awaits an account's decision on a device, the oldest first.
+    func pendingOperations(
+        ofAccount account: Int64, device: [UInt8], at now: Int64
+    ) throws(DatabaseFault) -> [OperationRecord] {
+        let rows = try run(
+            """
+            SELECT id, application, account, template, data, challenge, status, failures,
+                max_failures, device, session_hash, additional, created, expires, decided,
+                registration, consumed
+            FROM operation
+            WHERE account = $1 AND status = 'PENDING' AND expires > $2
+                AND (device IS NULL OR device = $3)
+            ORDER BY created, id LIMIT 100
+            """, [.integer(account), .integer(now), .bytes(device)])
+        var operations: [OperationRecord] = []
+        for row in rows { operations.append(try OperationRecord(row)) }
+        return operations
+    }
+
+    /// How many operations or logins await an account's decision, on any device.
+    func countPending(
+        _ purpose: TemplatePurpose, ofAccount account: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Int64 {
+        let rows = try run(
+            """
+            SELECT CAST(COUNT(*) AS BIGINT) FROM operation
+            WHERE account = $1 AND status = 'PENDING' AND expires > $2
+                AND (session_hash IS NULL) = ($3 = 1)
+            """,
+            [
+                .integer(account), .integer(now), .integer(purpose == .operation ? 1 : 0),
+            ])
+        guard let row = rows.first else { return 0 }
+        return try row.integer(0)
+    }
+}

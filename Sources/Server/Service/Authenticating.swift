@@ -1,0 +1,125 @@
+import Crypto
+import Database
+import HTTP
+import Statement
+
+/// An HTTP request, as whoever received it tells of it.
+struct ReceivedRequest: Sendable {
+    let method: [UInt8]
+    /// What was asked for: of the server itself, path and query as they were sent.
+    let resource: [UInt8]
+    /// SHA-256 of the exact body, 32 bytes.
+    let body: [UInt8]
+
+    /// Whether these lines are about this request.
+    func isMeant(by lines: RequestLines) -> Bool {
+        lines.method == method && lines.resource == resource && lines.body == body
+    }
+}
+
+/// Whose request it is, and what that was proven with.
+struct AuthenticatedDevice: Sendable {
+    let signer: Signer
+    let factor: String
+}
+
+// The authentication code of an HTTP request: a header with a signed statement, or with a MAC.
+extension Service {
+    /// How far from the server's time a code may have been issued, in seconds, both ways.
+    static let windowSeconds: Int64 = 30
+
+    /// `POST /v1/authentication/verify`: for a back end that received a request.
+    ///
+    /// The caller is who the API key says, so a bad proof is an answer and no refusal.
+    func verifyAuthentication(_ call: Call) async throws(Problem) -> AuthenticationAnswer {
+        let wish = try call.body(AuthenticationWish.self)
+        guard wish.body.bytes.count == SHA256.digestCount else {
+            throw .malformed("'body' is not a SHA-256")
+        }
+        let received = ReceivedRequest(
+            method: [UInt8](wish.method.utf8), resource: [UInt8](wish.resource.utf8),
+            body: wish.body.bytes)
+        do throws(Problem) {
+            let device = try await authenticate(
+                wish.authorization, received, for: try call.asking(), from: call.origin)
+            return AuthenticationAnswer(device)
+        } catch {
+            if error == .apiKeyRefused { applications.forget(call.apiKey) }
+            // What the server or the caller is at fault for says nothing of the proof.
+            guard error.status < 500, error != .apiKeyRefused else { throw error }
+            return AuthenticationAnswer(refusedFor: error)
+        }
+    }
+
+    /// Who sent a request to this server itself, by its own header.
+    func device(of request: HTTPRequest, from origin: Origin) async throws(Problem) -> Signer {
+        guard let header = request.header("authorization") else { throw .unauthenticated }
+        let digest = try made { () throws(CryptoFault) in try SHA256.digest(request.body) }
+        let received = ReceivedRequest(
+            method: [UInt8](request.method.utf8), resource: [UInt8](request.target.utf8),
+            body: digest)
+        return try await authenticate(header, received, for: nil, from: origin).signer
+    }
+
+    /// Checks a header of either scheme; `application` is the only one that it may be meant for.
+    private func authenticate(
+        _ header: String, _ received: ReceivedRequest, for application: AskingApplication?,
+        from origin: Origin
+    ) async throws(Problem) -> AuthenticatedDevice {
+        switch try RequestProof(header: [UInt8](header.utf8)) {
+        case .signature(let authorization):
+            let signer = try await acceptSigned(
+                authorization, received, for: application, from: origin)
+            return AuthenticatedDevice(signer: signer, factor: Factor.touch)
+        case .mac(let authorization):
+            let signer = try await acceptMAC(
+                authorization, received, for: application, from: origin)
+            return AuthenticatedDevice(signer: signer, factor: Factor.possession)
+        }
+    }
+
+    /// Writes down that a request's code was refused, of what its header says of itself.
+    func refuseRequest(
+        _ problem: Problem, _ detail: String, for application: AskingApplication?,
+        from origin: Origin
+    ) async throws(Problem) {
+        let now = now
+        let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
+        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
+            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
+            try store.audit(entry, from: origin, at: now)
+            return .failure(problem)
+        }
+    }
+}
+
+extension Transaction {
+    /// Whether who asks may still do so; a device that calls for itself needs no API key.
+    func holds(_ application: AskingApplication?) throws(DatabaseFault) -> Bool {
+        guard let application else { return true }
+        return try holds(apiKey: application.apiKey)
+    }
+}
+
+/// A header that was read, and nothing of it checked.
+private enum RequestProof {
+    case signature(SignetAuthorization)
+    case mac(MACAuthorization)
+
+    /// Reads either scheme; each checks its own length first.
+    init(header: [UInt8]) throws(Problem) {
+        do throws(HeaderFault) {
+            self = .signature(try SignetAuthorization(header: header))
+        } catch .anotherScheme {
+            do throws(HeaderFault) {
+                self = .mac(try MACAuthorization(header: header))
+            } catch .anotherScheme {
+                throw .unauthenticated
+            } catch {
+                throw .malformed("the header is not in the form of its scheme")
+            }
+        } catch {
+            throw .malformed("the header is not in the form of its scheme")
+        }
+    }
+}

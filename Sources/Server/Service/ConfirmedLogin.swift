@@ -1,0 +1,102 @@
+import Crypto
+import Database
+
+// A login that a person approves as an operation, on a device other than the one that logs in.
+extension Service {
+    /// How long after its approval a login can be confirmed, in seconds.
+    private static let confirmationSeconds: Int64 = 60
+
+    /// `POST /v1/login/init`: begins the operation, and the session that alone can confirm it.
+    func beginLogin(_ call: Call) async throws(Problem) -> LoginBegun {
+        let wish = try call.body(OperationWish.self)
+        let session = try made { () throws(CryptoFault) in try BearerSecret.session.generate() }
+        let (record, _) = try await keepOperation(wish, .login, session: session.digest, call)
+        return LoginBegun(
+            operation: ID(record.id), session: String(decoding: session.text, as: UTF8.self),
+            data: record.data, status: record.status(at: now), expires: record.expires)
+    }
+
+    /// `POST /v1/login/confirm`: the tokens of an approved login, once, to the session that began
+    /// it.
+    func confirmLogin(_ call: Call) async throws(Problem) -> LoginAnswer {
+        let wish = try call.body(ConfirmWish.self)
+        let application = try call.caller()
+        let id = wish.operation.bytes
+        let session = try made { () throws(CryptoFault) in
+            try BearerSecret.session.digest(of: [UInt8](wish.session.utf8))
+        }
+        let fresh = try freshTokens()
+        let now = now
+        let earliest = now - Self.confirmationSeconds
+        let signer: Signer = try await write { store throws(DatabaseFault) in
+            guard let operation = try store.operation(id),
+                operation.application == application.id
+            else { return .failure(.notFound) }
+            let result = try store.confirm(
+                operation, session: session, approvedSince: earliest, at: now)
+            var entry = AuditEntry(
+                event: .operationConsumed, outcome: result.problem?.code ?? "ok",
+                application: application.name)
+            if case .success(let signer) = result {
+                try store.beginSession(fresh, of: signer, factor: "fingerprint", at: now)
+                entry = Server.entry(.operationConsumed, signer, nil)
+            }
+            entry.detail = OperationTrail(operation: ID(id)).text
+            try store.audit(entry, from: call.origin, at: now)
+            return result
+        }
+        return LoginAnswer(
+            valid: true, application: signer.application.name, account: signer.account.name,
+            registration: ID(signer.registration.id), status: signer.registration.status,
+            factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
+            flags: signer.account.flags + signer.registration.flags,
+            roles: signer.account.roles,
+            tokens: try pair(fresh, of: signer, methods: signer.registration.methods, at: now),
+            verdict: nil)
+    }
+}
+
+extension RegistrationRecord {
+    /// How the person was authenticated, in the words of RFC 8176, as far as the key tells.
+    fileprivate var methods: [String] { keyKind == "tpm" ? ["fpt", "hwk"] : ["fpt", "swk"] }
+}
+
+extension Transaction {
+    /// The checks of a confirmation, in the order of docs/SERVER.md; gives who approved.
+    fileprivate func confirm(
+        _ operation: OperationRecord, session: [UInt8]?, approvedSince earliest: Int64,
+        at now: Int64
+    ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        guard let session, operation.session == session else { return .failure(.refused) }
+        let status = operation.status(at: now)
+        guard status == .approved, let decided = operation.decided,
+            let registration = operation.registration
+        else { return .failure(.over(status)) }
+        guard operation.consumed == nil else { return .failure(.confirmed) }
+        guard decided >= earliest else {
+            return .failure(.conflict("the approval is too old"))
+        }
+        // The registration's row first, as a decision takes them: neither waits for the other.
+        guard try useActive(registration, at: now), let signer = try signer(operation) else {
+            return .failure(.conflict("the device that approved may not log in any more"))
+        }
+        guard
+            try consume(
+                operation: operation.id, session: session, approvedSince: earliest, at: now)
+        else { return .failure(.confirmed) }
+        return .success(signer)
+    }
+
+    /// Who approved; nil where the account is blocked.
+    private func signer(_ operation: OperationRecord) throws(DatabaseFault) -> Signer? {
+        guard let id = operation.registration, let registration = try registration(id),
+            let account = try account(registration.account), account.id == operation.account,
+            !account.isBlocked, let application = try application(ofAccount: account.id)
+        else { return nil }
+        return Signer(application: application, account: account, registration: registration)
+    }
+}
+
+extension Problem {
+    fileprivate static let confirmed = Problem.conflict("the login was confirmed already")
+}

@@ -1,0 +1,92 @@
+import Crypto
+import Database
+import Statement
+
+// The decision of an operation: what is approved is exactly what was shown, once, and in time.
+extension Service {
+    /// `POST /v1/operations/{id}/decision`: a signed approval or rejection.
+    func decideOperation(_ call: Call) async throws(Problem) -> DecisionAnswer {
+        let id = try call.id()
+        let proof = try call.body(SignedText.self)
+        let statement = try operationStatement(proof)
+        guard statement.operation == id else { throw .refused }
+        let signer = try await read { store throws(DatabaseFault) in
+            try store.signer(statement.head)
+        }
+        guard let signer else {
+            try await refuse(statement.head, .operationDecided, from: call.origin)
+            throw .refused
+        }
+        let isSigned = signer.hasSigned(
+            proof.statement.bytes, signature: proof.signature.bytes, .operation)
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            let result = try store.decide(statement, of: signer, isSigned: isSigned, at: now)
+            var entry = entry(.operationDecided, signer, result.problem)
+            entry.detail =
+                OperationTrail(
+                    operation: ID(id), decision: "\(statement.decision.word)"
+                ).text
+            try store.audit(entry, from: call.origin, at: now)
+            return result
+        }
+    }
+
+    private func operationStatement(_ proof: SignedText) throws(Problem) -> OperationStatement {
+        do throws(LineFault) {
+            return try OperationStatement(parsing: proof.statement.bytes)
+        } catch {
+            throw .malformed("'statement' is not the canonical text of an operation")
+        }
+    }
+}
+
+extension OperationRecord {
+    /// Whether a statement says just what was to be shown.
+    fileprivate func isShown(in statement: OperationStatement) -> Bool {
+        [UInt8](template.utf8) == statement.template && [UInt8](data.utf8) == statement.data
+    }
+}
+
+extension Transaction {
+    /// The checks of a decision, in the order of docs/SERVER.md, and what it comes to.
+    ///
+    /// Failures are counted only of who knows the challenge, which the operation's own devices
+    /// alone are told: nobody else can make it FAILED.
+    fileprivate func decide(
+        _ statement: OperationStatement, of former: Signer, isSigned: Bool, at now: Int64
+    ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
+        // Read anew: it may have been blocked or replaced while the signature was checked.
+        guard let signer = try signer(statement.head),
+            signer.registration.id == former.registration.id,
+            let operation = try operation(statement.operation), operation.isFor(signer),
+            operation.challenge == statement.challenge
+        else { return .failure(.refused) }
+        guard isSigned, operation.isShown(in: statement) else {
+            var problem = Problem.refused
+            problem.remainingAttempts = try countFailure(ofOperation: operation.id, at: now)
+            return .failure(problem)
+        }
+        let claims = statement.claims
+        if let objection = signer.objection(to: claims) { return .failure(objection) }
+        let status = operation.status(at: now)
+        guard status == .pending else { return .failure(.over(status)) }
+        let registration = signer.registration.id
+        guard
+            try advance(
+                registration, counter: claims.counter, enrolment: claims.enrolment, at: now)
+        else { return .failure(.refused) }
+        let decided: OperationStatus =
+            switch statement.decision {
+            case .approve: .approved
+            case .reject: .rejected
+            }
+        guard try end(operation: operation.id, as: decided, by: registration, at: now) else {
+            // Another was quicker, between the reading above and this.
+            let winner = try self.operation(operation.id)?.status(at: now)
+            return .failure(.over(winner ?? .expired))
+        }
+        return .success(
+            DecisionAnswer(operation: ID(operation.id), status: decided, decided: now))
+    }
+}

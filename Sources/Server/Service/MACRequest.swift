@@ -1,0 +1,77 @@
+import Crypto
+import Database
+import Posix
+import Statement
+
+// A request with the code of a MAC token: that the device is there, and no touch.
+extension Service {
+    /// Checks a MAC and uses its nonce up. It neither counts as a failure nor forgets any.
+    func acceptMAC(
+        _ authorization: MACAuthorization, _ received: ReceivedRequest,
+        for application: AskingApplication?, from origin: Origin
+    ) async throws(Problem) -> Signer {
+        let found = try await read { store throws(DatabaseFault) in
+            try store.macToken(authorization.token)
+        }
+        guard let (token, signer) = found,
+            application.map({ $0.record.id == signer.application.id }) ?? true,
+            try isMAC(authorization, of: received, by: token, signer)
+        else {
+            try await refuseRequest(
+                .refused, "MAC token: \(hexadecimal(authorization.token))", for: application,
+                from: origin)
+            throw .refused
+        }
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
+            let result = try store.accept(authorization, at: now)
+            if let problem = result.problem {
+                try store.audit(entry(.request, signer, problem), from: origin, at: now)
+            }
+            return result
+        }
+    }
+
+    /// Whether the code is that of this request under the token's secret.
+    private func isMAC(
+        _ authorization: MACAuthorization, of received: ReceivedRequest, by token: MACTokenRecord,
+        _ signer: Signer
+    ) throws(Problem) -> Bool {
+        let text = MACText(
+            audience: [UInt8](signer.application.audience.utf8), token: authorization.token,
+            request: RequestLines(
+                method: received.method, resource: received.resource,
+                nonce: authorization.nonce, body: received.body),
+            issued: authorization.issued)
+        return try made { () throws(CryptoFault) in
+            let secret = try keys.tokenSeal.open(token.sealed, row: token.id)
+            return try HMAC.verifies(authorization.mac, of: text.encoded(), key: secret)
+        }
+    }
+}
+
+extension Transaction {
+    /// The checks of a right MAC that want the database, in the order of docs/SERVER.md.
+    fileprivate func accept(
+        _ authorization: MACAuthorization, at now: Int64
+    ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        let isNow = isNow(authorization.issued, at: now)
+        if isNow {
+            let isNew = try keepNonce(
+                authorization.nonce, of: authorization.token, issued: authorization.issued)
+            guard isNew else { return .failure(.replayed) }
+        }
+        // Read anew: it may have been revoked since.
+        guard let (token, signer) = try macToken(authorization.token) else {
+            return .failure(.refused)
+        }
+        if let objection = signer.standing { return .failure(objection) }
+        guard !token.isRevoked, token.expires > now else { return .failure(.tokenRefused) }
+        guard isNow, try !isForgotten(issued: authorization.issued) else {
+            return .failure(.clock)
+        }
+        try noteUse(of: signer.registration, at: now)
+        return .success(signer)
+    }
+}

@@ -1,0 +1,93 @@
+import Crypto
+import Database
+import Posix
+import Statement
+
+// MAC tokens: issued after a touch, good for many requests without one until they expire.
+extension Service {
+    /// How long a token holds, in seconds, if nobody says otherwise.
+    private static let macTokenSeconds: Int64 = 30 * 86_400
+    private static let secretCount = 32
+
+    /// `POST /v1/mac-tokens`: checks the signed challenge, whose purpose is the token's name, and
+    /// makes a token, in place of the registration's other one of this name.
+    func makeMACToken(_ call: Call) async throws(Problem) -> MACTokenAnswer {
+        let wish = try call.body(MACTokenWish.self)
+        let seconds = wish.expiresIn ?? Self.macTokenSeconds
+        guard (60...31_536_000).contains(seconds) else {
+            throw .malformed("'expiresIn' is not 60 to 31536000 seconds")
+        }
+        let name = try tokenName(wish.proof)
+        let secret = try freshSecret()
+        let id = try random(16)
+        let sealed = try made { () throws(CryptoFault) in
+            try keys.tokenSeal.seal(secret, row: id)
+        }
+        let now = now
+        let expires = now + seconds
+        let audience = try await settle(
+            wish.proof, .macToken, .macToken, from: call.origin
+        ) { store, signer, _ throws(DatabaseFault) in
+            try store.keepMACToken(
+                id, name: name, sealed, registration: signer.registration.id, at: now,
+                until: expires)
+            return .success(signer.application.audience)
+        }
+        let bytes = secret.withBytes { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
+        return MACTokenAnswer(
+            token: ID(id), name: name.text, secret: Binary(bytes), audience: audience,
+            expires: expires)
+    }
+
+    /// `GET /v1/registrations/{id}/mac-tokens`: what the registration has, without the secrets.
+    func listMACTokens(_ call: Call) async throws(Problem) -> MACTokenList {
+        let id = try call.id()
+        let application = try call.caller()
+        let list = try await read { store throws(DatabaseFault) -> MACTokenList? in
+            guard let signer = try store.signer(registration: id),
+                signer.application.id == application.id
+            else { return nil }
+            let tokens = try store.macTokens(ofRegistration: id)
+            return MACTokenList(tokens: tokens.map { MACTokenState($0) })
+        }
+        guard let list else { throw .notFound }
+        return list
+    }
+
+    /// `POST /v1/mac-tokens/{id}/revoke`: the application's decision.
+    func revokeMACToken(_ call: Call) async throws(Problem) {
+        let id = try call.id()
+        let application = try call.caller()
+        let now = now
+        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
+            guard let (token, signer) = try store.macToken(id),
+                signer.application.id == application.id
+            else { return .failure(.notFound) }
+            guard try store.revokeMACToken(id, at: now) else {
+                return .failure(.conflict("the token was revoked before"))
+            }
+            var line = entry(.revocation, signer, nil)
+            line.detail = "MAC token '\(token.name)'"
+            try store.audit(line, from: call.origin, at: now)
+            return .success(())
+        }
+    }
+
+    /// The token's name, which the person has confirmed.
+    private func tokenName(_ proof: SignedText) throws(Problem) -> Name {
+        guard let statement = try? LoginStatement(parsing: proof.statement.bytes),
+            let text = String(validating: statement.purpose, as: UTF8.self),
+            let name = Name(text)
+        else { throw .malformed("the statement's purpose is no name for a token") }
+        return name
+    }
+
+    private func freshSecret() throws(Problem) -> SecretBytes {
+        do throws(SystemFault) {
+            return try SecretBytes.random(Self.secretCount)
+        } catch {
+            report("no secret bytes: \(error)")
+            throw .unavailable
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import Database
+import Statement
+
+// What a person is asked to approve or reject: how it is made, shown, and taken back.
+extension Service {
+    /// `POST /v1/operations`: asks for an approval.
+    func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
+        let wish = try call.body(OperationWish.self)
+        let (record, account) = try await keepOperation(wish, .operation, session: nil, call)
+        return try OperationState(record, account: account, at: now)
+    }
+
+    /// Makes an operation from a template that is for `purpose`.
+    func keepOperation(
+        _ wish: OperationWish, _ purpose: TemplatePurpose, session: [UInt8]?, _ call: Call
+    ) async throws(Problem) -> (OperationRecord, AccountRecord) {
+        let application = try call.caller()
+        let (account, template) = try await found(wish, purpose, in: application)
+        let text = try template.filled(with: wish.data ?? [:])
+        let additional = wish.additional?.printed ?? AdditionalData()
+        let now = now
+        let operation = NewOperation(
+            id: try random(16), challenge: try random(32), account: account, template: template,
+            data: text, device: try template.device(of: wish), session: session,
+            additional: String(decoding: JSON.encode(additional), as: UTF8.self),
+            expires: now + (try template.seconds(of: wish)))
+        return try await write { store throws(DatabaseFault) in
+            let pending = try store.countPending(purpose, ofAccount: account.id, at: now)
+            guard pending < purpose.mostPending else {
+                return .failure(.conflict("too many operations await this account already"))
+            }
+            guard try store.hasDevice(for: operation) else {
+                return .failure(.conflict("no such device is registered for this account"))
+            }
+            try store.keep(operation, at: now)
+            var entry = AuditEntry(
+                event: .operationCreated, outcome: "ok", application: application.name,
+                account: account.name)
+            entry.detail =
+                OperationTrail(
+                    operation: ID(operation.id), template: template.name,
+                    device: operation.device.map { ID($0) }, additional: additional
+                ).text
+            try store.audit(entry, from: call.origin, at: now)
+            guard let record = try store.operation(operation.id) else {
+                throw .broken("an operation that was just made is not there")
+            }
+            return .success((record, account))
+        }
+    }
+
+    private func found(
+        _ wish: OperationWish, _ purpose: TemplatePurpose, in application: ApplicationRecord
+    ) async throws(Problem) -> (AccountRecord, Template) {
+        let (account, template) = try await read { store throws(DatabaseFault) in
+            (
+                try store.account(wish.account.text, of: application.id),
+                try store.template(wish.template.text, of: application.id)
+            )
+        }
+        guard let account, let template else { throw .notFound }
+        guard !account.isBlocked else { throw .conflict("the account is blocked") }
+        guard template.purpose == purpose else {
+            throw .conflict("the template is not for this: it is for '\(template.purpose)'")
+        }
+        return (account, template)
+    }
+
+    /// `GET /v1/operations/{id}`: of the caller's own application.
+    func showOperation(_ call: Call) async throws(Problem) -> OperationState {
+        let id = try call.id()
+        let application = try call.caller()
+        let found = try await read { store throws(DatabaseFault) in
+            try store.ownOperation(id, of: application)
+        }
+        guard let (record, account) = found else { throw .notFound }
+        return try OperationState(record, account: account, at: now)
+    }
+
+    /// `POST /v1/operations/{id}/cancel`: takes back what is not decided yet.
+    func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
+        let id = try call.id()
+        let application = try call.caller()
+        let now = now
+        let (record, account): (OperationRecord, AccountRecord) = try await write {
+            store throws(DatabaseFault) in
+            guard try store.ownOperation(id, of: application) != nil else {
+                return .failure(.notFound)
+            }
+            let isCanceled = try store.end(operation: id, as: .canceled, by: nil, at: now)
+            guard let (record, account) = try store.ownOperation(id, of: application) else {
+                return .failure(.notFound)
+            }
+            let problem: Problem? = isCanceled ? nil : .over(record.status(at: now))
+            var entry = AuditEntry(
+                event: .operationCancelled, outcome: problem?.code ?? "ok",
+                application: application.name, account: account.name)
+            entry.detail = OperationTrail(operation: ID(id)).text
+            try store.audit(entry, from: call.origin, at: now)
+            if let problem { return .failure(problem) }
+            return .success((record, account))
+        }
+        return try OperationState(record, account: account, at: now)
+    }
+
+    /// `GET /v1/device/operations`: what awaits this account on this device.
+    func awaitedOperations(_ call: Call) async throws(Problem) -> AwaitedOperations {
+        let signer = try call.deviceSigner()
+        let now = now
+        let records = try await read { store throws(DatabaseFault) in
+            try store.pendingOperations(
+                ofAccount: signer.account.id, device: signer.registration.device, at: now)
+        }
+        return AwaitedOperations(operations: records.map { AwaitedOperation($0) })
+    }
+
+    /// `GET /v1/device/operations/{id}`: one of them, also when it is over.
+    func operationDetail(_ call: Call) async throws(Problem) -> OperationDetail {
+        let id = try call.id()
+        let signer = try call.deviceSigner()
+        let record = try await read { store throws(DatabaseFault) in try store.operation(id) }
+        guard let record, record.isFor(signer) else { throw .notFound }
+        return OperationDetail(record, for: signer, at: now)
+    }
+}
+
+extension Problem {
+    /// What an operation became stands against it.
+    static func over(_ status: OperationStatus) -> Problem {
+        .conflict("not possible: the operation is \(status.rawValue)")
+    }
+}
+
+/// What the audit trail has of an operation beside the columns that every line has.
+struct OperationTrail: Encodable {
+    let operation: ID
+    var template: String?
+    var decision: String?
+    var device: ID?
+    var additional: AdditionalData?
+
+    /// As JSON: nothing in a value can pass as another.
+    var text: String { String(decoding: JSON.encode(self), as: UTF8.self) }
+}
+
+extension OperationRecord {
+    /// Whether it is for this account, and for this device where it is bound to one.
+    func isFor(_ signer: Signer) -> Bool {
+        account == signer.account.id && (device == nil || device == signer.registration.device)
+    }
+}
+
+extension Template {
+    /// The text with its values in place.
+    fileprivate func filled(with values: [String: String]) throws(Problem) -> String {
+        let text: TemplateText
+        do throws(FieldFault) {
+            text = try TemplateText(self.text)
+        } catch {
+            report("the template '\(name)' cannot be used: \(error.text)")
+            throw .unavailable
+        }
+        return try text.filled(with: values)
+    }
+
+    /// The one device that may decide, where there is one.
+    fileprivate func device(of wish: OperationWish) throws(Problem) -> [UInt8]? {
+        guard !isDeviceBound || wish.device != nil else {
+            throw .malformed("'device' is missing, which the template wants")
+        }
+        return wish.device?.bytes
+    }
+
+    /// How long it awaits its decision: never longer than the template has it.
+    fileprivate func seconds(of wish: OperationWish) throws(Problem) -> Int64 {
+        let wanted = wish.expiresIn ?? seconds
+        guard (10...seconds).contains(wanted) else {
+            throw .malformed("'expiresIn' is not 10 to \(seconds) seconds")
+        }
+        return wanted
+    }
+}
+
+extension Transaction {
+    /// The operation of an id, and its account, if it is the application's own.
+    fileprivate func ownOperation(
+        _ id: [UInt8], of application: ApplicationRecord
+    ) throws(DatabaseFault) -> (OperationRecord, AccountRecord)? {
+        guard let record = try operation(id), record.application == application.id,
+            let account = try account(record.account)
+        else { return nil }
+        return (record, account)
+    }
+
+    /// Whether the device that an operation is bound to, if any, can decide it.
+    fileprivate func hasDevice(for operation: NewOperation) throws(DatabaseFault) -> Bool {
+        guard let device = operation.device else { return true }
+        return try registrations(ofAccount: operation.account.id).contains {
+            $0.device == device && $0.status == .active
+        }
+    }
+}

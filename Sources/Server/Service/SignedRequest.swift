@@ -1,0 +1,134 @@
+import Crypto
+import Database
+import Statement
+
+// A request that was signed at a touch: `Authorization: Signet`, one call, no round trip before it.
+extension Service {
+    /// Checks a signed request, and uses its nonce up: of many parallel uses, one wins.
+    func acceptSigned(
+        _ authorization: SignetAuthorization, _ received: ReceivedRequest,
+        for application: AskingApplication?, from origin: Origin
+    ) async throws(Problem) -> Signer {
+        let statement = try requestStatement(authorization.statement)
+        let head = statement.head
+        let isMeant =
+            received.isMeant(by: statement.request)
+            && application.map { $0.record.audience.utf8.elementsEqual(head.audience) } ?? true
+        guard isMeant, let key = try await key(of: head) else {
+            let detail = isMeant ? "unknown credential" : "another request, or another's"
+            try await refuseRequest(
+                .refused, "\(detail): \(hexadecimal(head.credential))", for: application,
+                from: origin)
+            throw .refused
+        }
+        let isSigned = verifies(authorization, by: key, of: head.credential)
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            guard try store.holds(application) else { return .failure(.apiKeyRefused) }
+            let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
+            if let problem = result.problem {
+                try store.audit(refusalOf: head, .request, problem, from: origin, at: now)
+            }
+            return result
+        }
+    }
+
+    private func requestStatement(_ text: [UInt8]) throws(Problem) -> RequestStatement {
+        do throws(LineFault) {
+            return try RequestStatement(parsing: text)
+        } catch {
+            throw .malformed("'statement' is not the canonical text of a request")
+        }
+    }
+
+    /// The key that the statement says it was signed with; nil if there is no such registration.
+    private func key(of head: StatementHead) async throws(Problem) -> P256PublicKey? {
+        if let key = publicKeys.key(of: head.credential) { return key }
+        let signer = try await read { store throws(DatabaseFault) in try store.signer(head) }
+        return signer?.registration.publicKey.flatMap { try? P256PublicKey(point: $0) }
+    }
+
+    private func verifies(
+        _ authorization: SignetAuthorization, by key: P256PublicKey, of credential: [UInt8]
+    ) -> Bool {
+        let isSigned = try? key.verifies(
+            blob: authorization.signature, of: authorization.statement, in: .request)
+        guard isSigned == true else { return false }
+        publicKeys.keep(key, of: credential)
+        return true
+    }
+
+    /// Whether a text was signed by the registered key, for one use.
+    func verifies(
+        _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace, of signer: Signer
+    ) -> Bool {
+        guard let point = signer.registration.publicKey,
+            let credential = signer.registration.credential
+        else { return false }
+        let known = publicKeys.key(of: credential)
+        guard let key = known ?? (try? P256PublicKey(point: point)), key.point == point,
+            (try? key.verifies(blob: signature, of: text, in: namespace)) == true
+        else { return false }
+        if known == nil { publicKeys.keep(key, of: credential) }
+        return true
+    }
+}
+
+extension Transaction {
+    /// How far a request's counter may lie below the highest one of a login.
+    ///
+    /// Requests overtake each other and logins, so the counter need not grow and is not kept; but a
+    /// device that was set back to an old state, or copied from it, shows.
+    private static var counterSlack: UInt64 { 1_024 }
+
+    /// The checks of a signed request that want the database, in the order of docs/SERVER.md.
+    fileprivate func accept(
+        _ statement: RequestStatement, by key: P256PublicKey, isSigned: Bool, at now: Int64
+    ) throws(DatabaseFault) -> Result<Signer, Problem> {
+        guard isSigned else {
+            guard let signer = try signer(statement.head) else { return .failure(.refused) }
+            return .failure(try countRefusal(of: signer, at: now))
+        }
+        let isNow = isNow(statement.claims.issued, at: now)
+        // What is stale cannot be used again, so its nonce need not be kept.
+        if isNow {
+            let isNew = try keepNonce(
+                statement.request.nonce, of: statement.head.credential,
+                issued: statement.claims.issued)
+            guard isNew else { return .failure(.replayed) }
+        }
+        guard let signer = try signer(statement.head),
+            signer.registration.publicKey == key.point
+        else { return .failure(.refused) }
+        if let objection = signer.objection(to: statement.claims) { return .failure(objection) }
+        guard isNow, try !isForgotten(issued: statement.claims.issued) else {
+            return .failure(.clock)
+        }
+        let registration = signer.registration
+        let (counter, isOver) = statement.claims.counter.addingReportingOverflow(
+            Self.counterSlack)
+        guard isOver || counter >= registration.counter else { return .failure(.refused) }
+        // It was a touch, as good as a login's.
+        if registration.failures > 0 { try forgetFailures(registration.id) }
+        try noteUse(of: registration, at: now)
+        return .success(signer)
+    }
+
+    /// Whether a moment is close enough to the server's time.
+    func isNow(_ issued: Instant, at now: Int64) -> Bool {
+        abs(now - Int64(clamping: issued.seconds)) <= Service.windowSeconds
+    }
+
+    /// Writes a refusal down, with the names of who it concerns where there is such a registration.
+    fileprivate func audit(
+        refusalOf head: StatementHead, _ event: AuditEntry.Event, _ problem: Problem,
+        from origin: Origin, at now: Int64
+    ) throws(DatabaseFault) {
+        guard let signer = try signer(head) else {
+            let detail = "unknown credential: \(hexadecimal(head.credential))"
+            let entry = AuditEntry(event: event, outcome: problem.code, detail: detail)
+            return try audit(entry, from: origin, at: now)
+        }
+        try audit(entry(event, signer, problem), from: origin, at: now)
+    }
+}

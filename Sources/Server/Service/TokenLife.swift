@@ -1,0 +1,147 @@
+import Crypto
+import Database
+import HTTP
+import Statement
+
+// How tokens go on and end. A refresh token is good once; one that comes a second time ends its
+// whole session: RFC 9700, section 4.14.
+extension Service {
+    /// `POST /v1/token/refresh`: the next pair of tokens, until the session's end.
+    func refreshTokens(_ call: Call) async throws(Problem) -> TokenPair {
+        let wish = try call.body(RefreshWish.self)
+        guard let hash = refreshHash(wish.refreshToken) else { throw .tokenRefused }
+        let fresh = try freshTokens()
+        let now = now
+        let (signer, session) = try await write { store throws(DatabaseFault) in
+            let (result, signer) = try store.rotate(hash, to: fresh, at: now)
+            try store.audit(
+                refreshEntry(result.problem, signer), from: call.origin, at: now)
+            return result
+        }
+        return try pair(
+            fresh.of(session.id), of: signer, methods: session.methods(of: signer), at: now,
+            until: session.expires)
+    }
+
+    /// `POST /v1/token/revoke`: ends the session of a token, of either kind; whoever has it may.
+    ///
+    /// As RFC 7009 has it, an unknown one is no fault: it is of no use already.
+    func revokeTokens(_ call: Call) async throws(Problem) -> RevocationAnswer {
+        let wish = try call.body(TokenWish.self)
+        let hash = refreshHash(wish.token)
+        let claims = hash == nil ? accessClaims(wish.token) : nil
+        let now = now
+        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
+            var id = claims.flatMap { ID(text: $0.sid) }?.bytes
+            if let hash { id = try store.refreshToken(hash)?.session }
+            guard let id, let session = try store.tokenSession(id),
+                let signer = try store.signer(registration: session.registration),
+                try store.revoke(session: id, reason: SessionEnd.revoked, at: now)
+            else { return .success(()) }
+            try store.audit(entry(.revocation, signer, nil), from: call.origin, at: now)
+            return .success(())
+        }
+        return RevocationAnswer()
+    }
+
+    /// `POST /v1/token/introspect`: whether an access token for the caller holds now (RFC 7662).
+    func introspect(_ call: Call) async throws(Problem) -> IntrospectionAnswer {
+        let wish = try call.body(TokenWish.self)
+        let application = try call.caller()
+        let now = now
+        guard let claims = accessClaims(wish.token), claims.aud == application.audience,
+            claims.exp > now, claims.iat <= now + Self.windowSeconds,
+            let id = ID(text: claims.sid)
+        else { return .inactive }
+        return try await read { store throws(DatabaseFault) in
+            guard let session = try store.tokenSession(id.bytes), !session.isRevoked,
+                let signer = try store.signer(registration: session.registration),
+                signer.application.id == application.id, signer.standing == nil
+            else { return .inactive }
+            return IntrospectionAnswer(claims, signer)
+        }
+    }
+
+    /// `GET /.well-known/jwks.json`: what access tokens are verified with.
+    func showKeys() -> HTTPResponse {
+        var body = [UInt8](#"{"keys":["#.utf8)
+        for (index, key) in keys.verifying.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body += key.json
+        }
+        body += [UInt8]("]}".utf8)
+        return HTTPResponse(
+            status: 200,
+            headers: [
+                ("Content-Type", "application/jwk-set+json"),
+                ("Cache-Control", "public, max-age=300"),
+            ], body: body)
+    }
+
+    /// The claims of an access token that a key of this server signed; whether they hold now is
+    /// the caller's to check.
+    private func accessClaims(_ token: String) -> AccessClaims? {
+        guard
+            let payload = try? JSONWebToken.verify([UInt8](token.utf8), keys: keys.verifying)
+        else { return nil }
+        return try? JSON.decode(AccessClaims.self, from: payload)
+    }
+
+    private func refreshHash(_ token: String) -> [UInt8]? {
+        (try? BearerSecret.refreshToken.digest(of: [UInt8](token.utf8))) ?? nil
+    }
+}
+
+/// Why a session of tokens ended before its time.
+enum SessionEnd {
+    /// A refresh token came a second time.
+    static let reuse = "reuse"
+    /// Who had a token of it ended it.
+    static let revoked = "revoked"
+}
+
+private func refreshEntry(_ problem: Problem?, _ signer: Signer?) -> AuditEntry {
+    guard let signer else {
+        return AuditEntry(event: .refresh, outcome: problem?.code ?? "ok")
+    }
+    return entry(.refresh, signer, problem)
+}
+
+extension TokenSession {
+    /// How the person was authenticated when it began, in the words of RFC 8176.
+    func methods(of signer: Signer) -> [String] {
+        let key = signer.registration.keyKind == "tpm" ? "hwk" : "swk"
+        return factor == Factor.touch ? ["fpt", key] : [key]
+    }
+}
+
+extension Transaction {
+    /// Uses a refresh token up, and keeps the one that follows it; gives also whose it was.
+    fileprivate func rotate(
+        _ hash: [UInt8], to fresh: FreshTokens, at now: Int64
+    ) throws(DatabaseFault) -> (Result<(Signer, TokenSession), Problem>, Signer?) {
+        guard let id = try useRefreshToken(hash, at: now) else {
+            return (.failure(.tokenRefused), try endReused(hash, at: now))
+        }
+        guard let session = try tokenSession(id),
+            let signer = try signer(registration: session.registration)
+        else { return (.failure(.tokenRefused), nil) }
+        guard !session.isRevoked, session.expires > now, signer.standing == nil else {
+            return (.failure(.tokenRefused), signer)
+        }
+        try keepRefreshToken(
+            fresh.refreshHash, session: id, at: now, until: session.expires)
+        return (.success((signer, session)), signer)
+    }
+
+    /// Ends the session of a refresh token that was used before: somebody has a copy, and nobody
+    /// can tell who. Gives whose it was.
+    private func endReused(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Signer? {
+        guard let token = try refreshToken(hash), let session = try tokenSession(token.session)
+        else { return nil }
+        if token.isUsed {
+            _ = try revoke(session: token.session, reason: SessionEnd.reuse, at: now)
+        }
+        return try signer(registration: session.registration)
+    }
+}

@@ -1,0 +1,120 @@
+import Database
+import DatabaseSupport
+import Foundation
+import HTTP
+import Testing
+
+@testable import Server
+
+@Suite("A call to the server")
+struct DispatcherTests {
+    @Test("of no row in the table is refused, and the methods of a path are told")
+    func routes() async throws {
+        let server = try await TestServer.make(.sqlite)
+        for path in [
+            "/", "/v1", "/v1/login/", "//v1/login", "/v1//login", "/V1/login", "/v1/../v1",
+        ] {
+            let reply = try await server.send("POST", path, [:])
+            #expect([404, 400].contains(reply.status), "\(path)")
+        }
+        let reply = try await server.send("DELETE", "/v1/login")
+        #expect(reply.code == "method-not-allowed")
+        #expect(reply.headers.contains { $0 == ("Allow", "POST") })
+    }
+
+    @Test("that is for applications wants an API key that holds")
+    func keys() async throws {
+        let server = try await TestServer.make(.sqlite)
+        let body: [String: Any] = ["account": "alice"]
+        for key in [nil, "", "sgk_", "sgk_" + String(repeating: "A", count: 43), "sgr_x"] {
+            let reply = try await server.send("POST", "/v1/activations", body, key: key)
+            #expect(reply.code == "api-key-refused", "\(key ?? "none")")
+        }
+        let twice = [
+            (name: "authorization", value: "Bearer \(server.apiKey)"),
+            (name: "authorization", value: "Bearer \(server.apiKey)"),
+        ]
+        #expect(
+            try await server.send("POST", "/v1/activations", body, headers: twice).status == 401)
+        #expect(try await server.ask("POST", "/v1/activations", body).status == 201)
+        _ = try await server.database.write { store throws(DatabaseFault) in
+            try store.run("UPDATE api_key SET revoked = 1")
+        }
+        #expect(try await server.ask("POST", "/v1/activations", body).status == 401)
+    }
+
+    @Test(
+        "with a body that is no JSON object of the right form is refused",
+        arguments: [
+            "", "{", "[]", "null", "1", "\"x\"", "{}", "{\"account\":1}", "{\"account\":null}",
+            "{\"account\":\"\"}", "{\"account\":\"a\\u0000\"}", "{\"account\":\"a\\nb\"}",
+            "{\"account\":\"alice\"}x", "{\"account\":{}}", "{\"account\":[\"alice\"]}",
+            "{\"account\":\"alice\",\"expiresIn\":\"60\"}",
+            "{\"account\":\"alice\",\"expiresIn\":1e99}",
+            "{\"account\":\"alice\",\"expiresIn\":29}", "\u{FEFF}[]", "{\"account\":\"\\ud800\"}",
+            "{\"account\":" + String(repeating: "[", count: 8_000),
+            "{\"account\":\"" + String(repeating: "a", count: 129) + "\"}",
+        ])
+    func bodies(body: String) async throws {
+        let server = try await TestServer.make(.sqlite)
+        let reply = await server.answer(
+            HTTPRequest(
+                method: "POST", path: "/v1/activations",
+                headers: [
+                    ("content-type", "application/json"),
+                    ("authorization", "Bearer \(server.apiKey)"),
+                ], body: [UInt8](body.utf8), peer: "192.0.2.1"))
+        #expect(reply.code == "malformed")
+        #expect(reply.status == 400)
+    }
+
+    @Test("that is not said to be JSON, or is too large, is refused")
+    func types() async throws {
+        let server = try await TestServer.make(.sqlite)
+        for type in ["text/plain", "application/jsonp", "application/x-www-form-urlencoded", ""] {
+            let reply = await server.answer(
+                HTTPRequest(
+                    method: "POST", path: "/v1/login/challenge",
+                    headers: [("content-type", type)], body: [UInt8]("{}".utf8)))
+            #expect(reply.code == "not-json", "\(type)")
+        }
+        let large = await server.answer(
+            HTTPRequest(
+                method: "POST", path: "/v1/login/challenge",
+                headers: [("content-type", "application/json")],
+                body: [UInt8](repeating: 0x20, count: Routes.bodyLimit + 1)))
+        #expect(large.code == "too-large")
+    }
+
+    @Test("is limited for each address, and admitted again with time")
+    func limits() async throws {
+        let server = try await TestServer.make(.sqlite, rate: 3)
+        func ask(_ peer: String) async throws -> Reply {
+            try await server.send(
+                "POST", "/v1/login/challenge",
+                [
+                    "application": "shop", "account": "alice",
+                    "device": String(repeating: "0", count: 32),
+                ], from: peer)
+        }
+        for _ in 0..<3 { #expect(try await ask("192.0.2.1").status == 200) }
+        let refused = try await ask("192.0.2.1")
+        #expect(refused.code == "slow-down")
+        #expect(refused.headers.contains { $0 == ("Retry-After", "21") })
+        #expect(try await ask("192.0.2.2").status == 200)
+        server.time.pass(20)
+        #expect(try await ask("192.0.2.1").status == 200)
+        #expect(try await ask("192.0.2.1").status == 429)
+    }
+
+    @Test("with SQL in its names does nothing but what the names say", arguments: Backend.allCases)
+    func injection(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        for name in ["'; DROP TABLE account; --", "\" OR 1=1 --", "$1", "%", "alice\\' OR 'a'='a"] {
+            let made = try await server.ask("POST", "/v1/activations", ["account": name])
+            #expect(made.status == 201)
+            #expect(made["account"] as? String == name)
+        }
+        #expect(try await server.rows("SELECT name FROM account").count == 5)
+    }
+}

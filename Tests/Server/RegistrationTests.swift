@@ -1,0 +1,252 @@
+import Crypto
+import DatabaseSupport
+import Statement
+import Testing
+
+@testable import Server
+
+@Suite("A registration")
+struct RegistrationTests {
+    @Test("begins with a code, and is ACTIVE with the proof", arguments: Backend.allCases)
+    func accepted(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        let begun = try await server.begin(device)
+        #expect(begun.status == 201)
+        #expect(begun["account"] as? String == "alice")
+        #expect(begun["audience"] as? String == device.audience)
+        let path = "/v1/registrations/\(device.registration)"
+        #expect(try await server.ask("GET", path)["status"] as? String == "CREATED")
+        let proven = try await server.prove(device, begun)
+        #expect(proven.status == 200)
+        #expect(proven["status"] as? String == "ACTIVE")
+        let shown = try await server.ask("GET", path)
+        #expect(shown["status"] as? String == "ACTIVE")
+        #expect(shown["key"] as? String == "tpm")
+        #expect(shown["secureBoot"] as? String == "on")
+        #expect(shown["fingerprint"] as? String == keyFingerprint(device.key.publicPoint))
+    }
+
+    @Test("begins once with a code, in time, and not with another", arguments: Backend.allCases)
+    func codes(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        func begin(_ code: String) async throws -> String? {
+            try await server.send(
+                "POST", "/v1/registrations",
+                ["code": code, "device": String(repeating: "0", count: 32)]
+            ).code
+        }
+        func fresh() async throws -> String {
+            try await server.ask("POST", "/v1/activations", ["account": "alice"]).text("code")
+        }
+        let used = try await fresh()
+        #expect(try await begin(used.lowercased()) == nil)
+        #expect(try await begin(used) == "activation-refused")
+        let replaced = try await fresh()
+        let late = try await fresh()
+        #expect(try await begin(replaced) == "activation-refused")
+        server.time.pass(600)
+        #expect(try await begin(late) == "activation-refused")
+        for wrong in ["", "x", "00000-00000-00000-00000", String(repeating: "A", count: 100)] {
+            #expect(try await begin(wrong) == "activation-refused")
+        }
+    }
+
+    @Test("is begun once by many uses of one code", arguments: Backend.allCases)
+    func raced(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let code = try await server.ask("POST", "/v1/activations", ["account": "alice"])
+            .text("code")
+        let begun = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try await server.send(
+                        "POST", "/v1/registrations",
+                        ["code": code, "device": String(repeating: "0", count: 32)]
+                    ).status
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 == 201 ? 1 : 0 }
+        }
+        #expect(begun == 1)
+    }
+
+    /// What is altered of a proof that would be accepted.
+    enum Alteration: String, CaseIterable {
+        case signature, publicKey, namespace, action, challenge, account, device, audience, path
+    }
+
+    @Test("is not proven by anything else", arguments: Backend.allCases)
+    func altered(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        for alteration in Alteration.allCases {
+            let device = try TestDevice()
+            let begun = try await server.begin(device)
+            var statement = device.answer(
+                try begun.binary("challenge"), "register", at: server.time.now)
+            var (key, namespace) = (device.key, SignatureNamespace.registration)
+            var path = device.registration
+            switch alteration {
+            case .signature: key = try .generate()
+            case .publicKey: break
+            case .namespace: namespace = .login
+            case .action: statement.action = LoginAction.login
+            case .challenge: statement.challenge[31] ^= 1
+            case .account: statement.head.account = [UInt8]("bob".utf8)
+            case .device: statement.head.device[15] ^= 1
+            case .audience: statement.head.audience = [UInt8]("https://other".utf8)
+            case .path: path = String(path.reversed())
+            }
+            var body = try device.signed(statement.encoded(), namespace, by: key)
+            let shown = alteration == .publicKey ? try P256PrivateKey.generate() : device.key
+            body["publicKey"] = base64(shown.publicPoint)
+            let reply = try await server.send("POST", "/v1/registrations/\(path)/proof", body)
+            #expect(reply.status == (alteration == .action ? 400 : 401), "\(alteration)")
+            let state = try await server.ask("GET", "/v1/registrations/\(device.registration)")
+            #expect(state["status"] as? String == "CREATED", "\(alteration)")
+        }
+    }
+
+    @Test("is proven once, and in time", arguments: Backend.allCases)
+    func once(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        let begun = try await server.begin(device)
+        #expect(try await server.prove(device, begun).status == 200)
+        #expect(try await server.prove(device, begun).code == "refused")
+        let late = try TestDevice(id: 2)
+        let other = try await server.begin(late)
+        server.time.pass(300)
+        #expect(try await server.prove(late, other).code == "refused")
+    }
+
+    @Test("does not take a credential that is registered", arguments: Backend.allCases)
+    func taken(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let other = try TestDevice(id: 2)
+        other.credential = device.credential
+        let begun = try await server.begin(other)
+        #expect(try await server.prove(other, begun).code == "conflict")
+        #expect(try await server.logIn(device).status == 200)
+    }
+
+    @Test("awaits the comparison of its fingerprint where the policy says so")
+    func committed() async throws {
+        var policy = ApplicationPolicy()
+        policy.commitRequired = true
+        let server = try await TestServer.make(.sqlite, policy: policy)
+        let device = try TestDevice()
+        let proven = try await server.prove(device, try await server.begin(device))
+        #expect(proven["status"] as? String == "PENDING_COMMIT")
+        #expect(try await server.logIn(device).code == "conflict")
+        let path = "/v1/registrations/\(device.registration)/commit"
+        #expect(
+            try await server.ask("POST", path, ["fingerprint": "SHA256:other"]).code == "conflict")
+        let fingerprint = try proven.text("fingerprint")
+        let done = try await server.ask("POST", path, ["fingerprint": fingerprint])
+        #expect(done["status"] as? String == "ACTIVE")
+        #expect(try await server.ask("POST", path, ["fingerprint": fingerprint]).status == 409)
+        #expect(try await server.logIn(device).status == 200)
+    }
+
+    @Test("takes the place of the other where one device is allowed", arguments: Backend.allCases)
+    func replaced(backend: Backend) async throws {
+        var policy = ApplicationPolicy()
+        policy.severalDevices = false
+        let server = try await TestServer.make(backend, policy: policy)
+        let (old, new) = (try TestDevice(), try TestDevice(id: 2))
+        try await server.register(old)
+        try await server.register(new)
+        #expect(try await server.logIn(new).status == 200)
+        #expect(try await server.logIn(old).code == "key-replaced")
+        // Who cannot show that the key was theirs learns nothing.
+        old.key = try .generate()
+        #expect(try await server.logIn(old).code == "refused")
+    }
+
+    @Test("stands beside others of other devices where several are", arguments: Backend.allCases)
+    func several(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let (one, two) = (try TestDevice(), try TestDevice(id: 2))
+        try await server.register(one)
+        try await server.register(two)
+        #expect(try await server.logIn(one).status == 200)
+        #expect(try await server.logIn(two).status == 200)
+        let again = try TestDevice()
+        try await server.register(again)
+        #expect(try await server.logIn(one).code == "key-replaced")
+        let list = try await server.ask("GET", "/v1/accounts/alice/registrations")
+        #expect((list["registrations"] as? [[String: Any]])?.count == 3)
+        #expect(try await server.ask("GET", "/v1/accounts/nobody/registrations").status == 200)
+    }
+
+    @Test("that the application removes or blocks is told so", arguments: Backend.allCases)
+    func removed(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let path = "/v1/registrations/\(device.registration)"
+        #expect(try await server.ask("POST", path + "/block", [:]).status == 200)
+        #expect(try await server.ask("POST", path + "/block", [:]).status == 409)
+        #expect(try await server.logIn(device).code == "key-blocked")
+        #expect(try await server.ask("POST", path + "/unblock", [:]).status == 200)
+        #expect(try await server.logIn(device).status == 200)
+        #expect(try await server.ask("POST", path + "/remove", [:]).status == 200)
+        #expect(try await server.logIn(device).code == "key-removed")
+        #expect(try await server.ask("POST", path + "/unblock", [:]).status == 409)
+        #expect(try await server.ask("POST", path + "/remove", [:]).status == 409)
+    }
+
+    @Test("is given up by its own device, with a touch", arguments: Backend.allCases)
+    func disabled(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let (device, other) = (try TestDevice(), try TestDevice(id: 2))
+        try await server.register(device)
+        try await server.register(other)
+        func disable(_ path: String, _ action: String) async throws -> Reply {
+            let challenge = try await server.challenge(device, action)
+            let statement = device.answer(challenge, action, at: server.time.now)
+            return try await server.send(
+                "POST", "/v1/registrations/\(path)/disable",
+                try device.signed(statement.encoded(), .login))
+        }
+        #expect(try await disable(device.registration, "login").code == "refused")
+        #expect(try await disable(other.registration, "remove").status == 404)
+        #expect(try await server.logIn(other).status == 200)
+        let gone = try await disable(device.registration, "remove")
+        #expect(gone["status"] as? String == "REMOVED")
+        #expect(try await server.logIn(device).code == "key-removed")
+    }
+
+    @Test("of one application is not another's to see or change", arguments: Backend.allCases)
+    func foreign(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let key = try await server.makeApplication("bank")
+        let device = try TestDevice()
+        try await server.register(device)
+        let path = "/v1/registrations/\(device.registration)"
+        #expect(try await server.send("GET", path, key: key).status == 404)
+        for change in ["/block", "/unblock", "/remove", "/commit"] {
+            let body = ["fingerprint": "SHA256:x"]
+            #expect(try await server.send("POST", path + change, body, key: key).status == 404)
+        }
+        let list = try await server.send("GET", "/v1/accounts/alice/registrations", key: key)
+        #expect((list["registrations"] as? [Any])?.isEmpty == true)
+        #expect(try await server.logIn(device).status == 200)
+        // The same account's name at the other application is another account.
+        var statement = device.answer(
+            try await server.challenge(device, application: "bank"), "login",
+            at: server.time.now)
+        #expect(
+            try await server.send(
+                "POST", "/v1/login", try device.signed(statement.encoded(), .login)
+            ).code == "refused")
+        statement.head.audience = [UInt8]("https://id.example.org/bank".utf8)
+        #expect(
+            try await server.send(
+                "POST", "/v1/login", try device.signed(statement.encoded(), .login)
+            ).code == "refused")
+    }
+}
