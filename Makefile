@@ -26,7 +26,7 @@ RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-
 	--disable-local-rpath
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
-PROGRAMS = signetd signet signet-notify signet-relay signet-server verify-password testbench
+PROGRAMS = signetd signet signet-relay signet-notify signet-server verify-password testbench
 TESTBENCH = build/testbench
 
 # More programs are unpacked and not installed: see Tests/Stage/programs.
@@ -218,8 +218,8 @@ uninstall: ## take it all away again, but not state and not files you edited
 		fi; \
 	fi
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
-		systemctl disable --now signetd.socket signetd.service signet-relay.socket \
-			signet-relay.service signet-server.service || true; \
+		systemctl disable --now signetd.socket signetd.service \
+			signet-relay.socket signet-relay.service signet-server.service || true; \
 	fi
 	@if test -z "$(DESTDIR)" && aa-enabled --quiet 2> /dev/null; then \
 		apparmor_parser -R /etc/apparmor.d/signetd || true; \

@@ -55,7 +55,7 @@ extension TestServer {
         }
         return Call(
             request: HTTPRequest(method: "GET", path: "/", headers: [], body: [], peer: ""),
-            parameters: parameters, application: nil, device: signer,
+            parameters: parameters, application: nil, apiKey: [], device: signer,
             origin: Origin(address: "192.0.2.1", agent: "test"))
     }
 

@@ -121,6 +121,8 @@ final class Load: Sendable {
         /// What nobody answered: it may hold or not.
         var unanswered: [Login] = []
         var waiting: (count: Int, waiter: CheckedContinuation<Void, Never>)?
+        /// How many devices still log in.
+        var running = 0
     }
 
     private let server: ServerProcess
@@ -152,8 +154,12 @@ final class Load: Sendable {
     func run<T: Sendable>(upTo count: Int, _ end: @Sendable () async throws -> T) async throws -> T
     {
         try await withThrowingTaskGroup(of: Void.self) { group in
+            state.withLock { $0.running = devices.count }
             for registered in devices {
-                group.addTask { [self] in await logInUntilTheEnd(registered.device) }
+                group.addTask { [self] in
+                    await logInUntilTheEnd(registered.device)
+                    leave()
+                }
             }
             await reached(count)
             let result = try await end()
@@ -162,10 +168,19 @@ final class Load: Sendable {
         }
     }
 
+    /// When nobody logs in any more, nobody waits for more logins.
+    private func leave() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.running -= 1
+            return state.running == 0 ? state.waiting.take()?.waiter : nil
+        }
+        waiter?.resume()
+    }
+
     private func reached(_ count: Int) async {
         await withCheckedContinuation { waiter in
             state.withLock { state in
-                if state.accepted.count >= count { return true }
+                if state.accepted.count >= count || state.running == 0 { return true }
                 state.waiting = (count, waiter)
                 return false
             } ? waiter.resume() : ()
@@ -213,6 +228,7 @@ final class Load: Sendable {
             let lines = try JSONDecoder().decode([Line].self, from: Data(said.output.utf8))
             held += lines.filter { $0.outcome == "ok" }.count
         }
+        #expect(!accepted.isEmpty)
         #expect(held >= accepted.count)
         #expect(held <= accepted.count + (mayHoldMore ? unanswered.count : 0))
         for login in accepted { #expect(try await login.send(to: next) == 401) }
