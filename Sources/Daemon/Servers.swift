@@ -81,7 +81,7 @@ extension Service {
         }
     }
 
-    /// A touch, its receipt in the account's chain, and then what it is for, all in one turn.
+    /// A touch, its receipt in the account's chain, and then what it is for, in the same request.
     private func afterTouch(
         _ matter: SignedMatter, _ account: Account, milliseconds: UInt32, _ client: any Client,
         _ body: (Standing) async -> Answer
@@ -104,7 +104,8 @@ extension Service {
             queue.leave()
             return .denial(denial)
         case .allow(let proof):
-            settleAfterwards(proof, account, client)
+            // However long the server takes, the reader is free for others.
+            await settleNow(proof, account)
             switch standing(of: account, proof.kept) {
             case .deny(let denial): return .denial(denial)
             case .allow(let standing): return await body(standing)

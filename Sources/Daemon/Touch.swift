@@ -175,6 +175,21 @@ extension Service {
         }
     }
 
+    /// The same at once, for what goes on after the touch: nobody waits for the reader meanwhile.
+    func settleNow(_ proof: TouchProof, _ account: Account) async {
+        do throws(StoreFault) {
+            try proof.finger.counted.succeeded()
+            try proof.place.log.flush()
+        } catch {
+            journal.fault(error.description, account: account.name)
+        }
+        if let storage = proof.unrecorded {
+            await record(storage, proof.credential, account, proof.kept)
+        }
+        await keepUpdate(proof.finger, account, proof.kept)
+        queue.leave()
+    }
+
     /// Keeps the template that the reader improved, in the place of the one that matched.
     ///
     /// A credential that opens for the old template is sealed to the new one: the same finger has

@@ -4,7 +4,8 @@ import Wire
 extension Denial {
     /// The texts about servers.
     var serverText: Text {
-        let about = Text(escaping: subject ?? [])
+        let told = subject ?? []
+        let about = told.isEmpty ? CommandTable.unknown : Text(escaping: told)
         return switch reason {
         case .serverUnreachable: "the server cannot be asked: \(about)"
         case .activationRefused:
