@@ -37,7 +37,7 @@ TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iprou
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
 	mount openssh-client openssl pamtester \
 	passwd perl-base python3-jwt sudo swtpm util-linux zsh
-CHECK_DEBS = apparmor debootstrap man-db mandoc strace systemd
+CHECK_DEBS = apparmor debootstrap man-db mandoc python3-venv strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
@@ -97,6 +97,7 @@ check: build format-check graph-check ## everything that must be clean before a 
 	checks/install
 	checks/packaging
 	$(MAKE) deb-test
+	checks/openapi
 	checks/security
 	checks/languages
 	$(SWIFT_BUILD) --build-tests
