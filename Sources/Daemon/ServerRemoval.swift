@@ -50,12 +50,20 @@ extension Service {
         }
         let marked = key.state == .removing ? key : try kept.servers.beginRemoval(key)
         switch await removal(of: marked, url, account, kept) {
+        case .refused(let code, _, _) where !Self.isFinal(code): return false
         case .removed, .refused:
             if let key = try kept.servers.key(for: url.bytes) { try kept.servers.remove(key) }
             journal.credential(of: account, "destroyed", because: "disabled; \(key.serverText)")
             return true
         case .unreachable, .registered, .proven, .challenge, .loggedIn: return false
         }
+    }
+
+    /// Whether a server's no means that it has no such registration any more, or none that this key
+    /// could speak for; that it is busy, or out of order, means neither.
+    private static func isFinal(_ code: [UInt8]) -> Bool {
+        let codes = ["key-removed", "key-replaced", "key-blocked", "refused", "not-found"]
+        return codes.contains(String(decoding: code, as: UTF8.self))
     }
 
     /// Asks the server to remove the registration; the statement says that nobody touched.

@@ -115,8 +115,7 @@ struct MACTokenTests {
         let device = try TestDevice()
         try await server.register(device)
         let token = try await server.macToken(device)
-        let wrong = try device.header(try device.statement(at: server.time.now), by: .generate())
-        #expect(try await server.verify(wrong)["remainingAttempts"] as? Int == 4)
+        #expect(try await server.failedLogin(device)["remainingAttempts"] as? Int == 4)
         var forged = token
         forged.secret[0] ^= 1
         for _ in 0..<10 {
@@ -124,8 +123,7 @@ struct MACTokenTests {
             #expect(reply["remainingAttempts"] == nil)
         }
         #expect(try await server.refusal(of: token.header(at: server.time.now)) == nil)
-        let again = try device.header(try device.statement(at: server.time.now), by: .generate())
-        #expect(try await server.verify(again)["remainingAttempts"] as? Int == 3)
+        #expect(try await server.failedLogin(device)["remainingAttempts"] as? Int == 3)
     }
 
     @Test("ends when it is replaced, revoked or too old", arguments: Backend.allCases)
@@ -207,5 +205,15 @@ struct MACTokenTests {
             ).code == "refused")
         #expect(try await server.rows("SELECT id FROM mac_token").isEmpty)
         #expect(try await server.askForMACToken(device).status == 201)
+    }
+}
+
+extension TestServer {
+    /// A login that is signed with another key.
+    fileprivate func failedLogin(_ device: TestDevice) async throws -> Reply {
+        let statement = device.answer(try await challenge(device), "login", at: time.now)
+        return try await send(
+            "POST", "/v1/login", try device.signed(statement.encoded(), .login, by: .generate()),
+            key: nil, headers: [], from: "192.0.2.1")
     }
 }

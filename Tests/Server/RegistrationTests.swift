@@ -166,6 +166,43 @@ struct RegistrationTests {
         #expect(try await server.logIn(old).code == "refused")
     }
 
+    @Test("is the only one, however many are proven at once", arguments: Backend.allCases)
+    func replacedAtOnce(backend: Backend) async throws {
+        var policy = ApplicationPolicy()
+        policy.severalDevices = false
+        let server = try await TestServer.make(backend, policy: policy)
+        var proofs: [(path: String, body: [String: String])] = []
+        for number in 1...20 as ClosedRange<UInt8> {
+            let device = try TestDevice(id: number)
+            let begun = try await server.begin(device)
+            let statement = device.answer(
+                try begun.binary("challenge"), "register", at: server.time.now)
+            let signature = try device.key.signature(of: statement.encoded(), in: .registration)
+            proofs.append(
+                (
+                    "/v1/registrations/\(device.registration)/proof",
+                    [
+                        "statement": base64(statement.encoded()),
+                        "signature": base64(signature.blob),
+                        "publicKey": base64(device.key.publicPoint),
+                    ]
+                ))
+        }
+        let proven = try await withThrowingTaskGroup(of: Int.self) { group in
+            for (path, body) in proofs {
+                group.addTask { try await server.send("POST", path, body).status }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 == 200 ? 1 : 0 }
+        }
+        // The first takes the place of all that were begun.
+        #expect(proven == 1)
+        let list = try await server.ask("GET", "/v1/accounts/alice/registrations")
+        let states = (list["registrations"] as? [[String: Any]] ?? []).map {
+            $0["status"] as? String
+        }
+        #expect(states.filter { $0 == "ACTIVE" }.count == 1)
+    }
+
     @Test("stands beside others of other devices where several are", arguments: Backend.allCases)
     func several(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

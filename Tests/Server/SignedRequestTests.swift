@@ -139,24 +139,21 @@ struct SignedRequestTests {
         #expect(reply == "key-removed")
     }
 
-    @Test("with a wrong signature counts, and a right one forgets", arguments: Backend.allCases)
-    func counted(backend: Backend) async throws {
+    @Test(
+        "with a wrong signature blocks nobody: whoever saw a header could send such",
+        arguments: Backend.allCases)
+    func uncounted(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
         try await server.register(device)
-        func forged() async throws -> Reply {
-            try await server.verify(
+        for _ in 0..<10 {
+            let forged = try await server.verify(
                 device.header(device.statement(at: server.time.now), by: .generate()))
+            #expect(forged["code"] as? String == "refused")
+            #expect(forged["remainingAttempts"] == nil)
         }
-        #expect(try await forged()["remainingAttempts"] as? Int == 4)
-        #expect(try await forged()["remainingAttempts"] as? Int == 3)
         let right = try device.header(try device.statement(at: server.time.now))
         #expect(try await server.refusal(of: right) == nil)
-        for left in [4, 3, 2, 1, 0] {
-            #expect(try await forged()["remainingAttempts"] as? Int == left)
-        }
-        let blocked = try device.header(try device.statement(at: server.time.now))
-        #expect(try await server.refusal(of: blocked) == "key-blocked")
     }
 
     @Test("is held to the policy", arguments: Backend.allCases)

@@ -93,4 +93,11 @@ extension Transaction {
         }
         return account
     }
+
+    /// Keeps all other transactions that do the same from going on before this one has ended.
+    ///
+    /// What is decided over several registrations of an account is decided one after the other.
+    func lockAccount(_ id: Int64) throws(DatabaseFault) {
+        try run("UPDATE account SET blocked = blocked WHERE id = $1", [.integer(id)])
+    }
 }

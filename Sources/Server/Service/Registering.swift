@@ -232,10 +232,15 @@ extension Service {
     ) async throws(Problem) -> RegistrationState {
         let now = now
         return try await write { store throws(DatabaseFault) in
-            guard let registration = try store.registration(id),
-                let account = try store.account(registration.account),
+            guard let found = try store.registration(id),
+                let account = try store.account(found.account),
                 account.application == application.id
             else { return .failure(.notFound) }
+            // Read anew behind the lock: of two changes, the second sees what the first made of it.
+            try store.lockAccount(account.id)
+            guard let registration = try store.registration(id) else {
+                return .failure(.notFound)
+            }
             let signer = Signer(
                 application: application, account: account, registration: registration)
             let result = try change(store, signer, now)
@@ -252,6 +257,8 @@ extension Transaction {
         _ id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
         let head = statement.head
+        guard let found = try registration(id) else { return .failure(.refused) }
+        try lockAccount(found.account)
         guard let registration = try registration(id), registration.status == .created,
             registration.device == head.device,
             let account = try account(registration.account), !account.isBlocked,
@@ -279,7 +286,7 @@ extension Transaction {
         return .success(try state(id))
     }
 
-    /// Makes a registration ACTIVE, in place of the account's others where only one may be, and
+    /// Behind the account's lock: makes a registration ACTIVE, in place of the account's others where only one may be, and
     /// of those of the same device everywhere.
     fileprivate func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) {
         for other in try registrations(ofAccount: signer.account.id)

@@ -86,7 +86,9 @@ extension Transaction {
         guard try use(challenge: statement.challenge, binding, at: now) else {
             return .failure(.refused)
         }
-        // Read anew: it may have been blocked or replaced while the signature was checked.
+        // Read anew, behind the lock that blocking takes too: it may have been blocked or replaced
+        // while the signature was checked.
+        try lockAccount(former.account.id)
         guard let signer = try signer(statement.head) else { return .failure(.refused) }
         guard isSigned else { return .failure(try countRefusal(of: signer, at: now)) }
         // Taking back what it has is the device's own right, without a touch and by any policy.
