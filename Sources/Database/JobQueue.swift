@@ -4,9 +4,9 @@ import Glibc
 ///
 /// The threads may block; nobody else is held up by them. They end when the queue is closed and
 /// empty.
+// SAFETY: the variables are touched under `mutex` only; both pointers are this object's own,
+// made in `init` and freed in `deinit`, when no thread has it any more.
 @safe final class JobQueue: @unchecked Sendable {
-    // SAFETY: the variables are touched under `mutex` only; both pointers are this object's own,
-    // made in `init` and freed in `deinit`, when no thread has it any more.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let arrival: UnsafeMutablePointer<pthread_cond_t>
     private var jobs: [any Job] = []

@@ -1,8 +1,8 @@
 import CPostgreSQL
 
 /// A connection to PostgreSQL; closed with this object. One thread at a time uses it.
+// SAFETY: `handle` is open from `init` to `deinit`, and used by the one thread that has it.
 @safe final class PostgreSQLConnection: @unchecked Sendable {
-    // SAFETY: open from `init` to `deinit`, and used by the one thread that has the connection.
     private let handle: OpaquePointer
     private let parameters: ConnectionParameters
     /// Names of the statements that this connection has prepared.

@@ -1,8 +1,8 @@
 import CPostgreSQL
 
 /// What PostgreSQL answered to one statement; cleared with this object.
+// SAFETY: `handle` is valid from `init` to `deinit`, and this value's own.
 @safe struct PostgreSQLResult: ~Copyable {
-    // SAFETY: valid from `init` to `deinit`, and this value's own.
     private let handle: OpaquePointer
 
     /// Adopts what libpq has made.

@@ -4,8 +4,8 @@ import Glibc
 /// A connection to SQLite; closed with this object.
 ///
 /// One thread at a time uses it: SQLite's own locks are off.
+// SAFETY: `handle` is open from `init` to `deinit`, and used by the one thread that has it.
 @safe final class SQLiteConnection: @unchecked Sendable {
-    // SAFETY: open from `init` to `deinit`, and used by the one thread that has the connection.
     private let handle: OpaquePointer
     // SAFETY: every statement belongs to `handle` and is finalised before it is closed.
     private var statements: [StatementKey: SQLiteStatement] = [:]

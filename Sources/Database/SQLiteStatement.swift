@@ -1,8 +1,8 @@
 import CSQLite
 
 /// A prepared statement; finalised with this object, which its connection outlives.
+// SAFETY: `handle` is valid from `init` to `deinit`; used by its connection's thread only.
 @safe final class SQLiteStatement {
-    // SAFETY: valid from `init` to `deinit`; used by its connection's thread only.
     private let handle: OpaquePointer
     /// For each parameter of the statement, which of the values it takes: 0 for `$1`.
     private let places: [Int]

@@ -1,5 +1,5 @@
 /// A transaction of SQLite's, for one body.
-@safe final class SQLiteTransaction: MigratingTransaction {
+final class SQLiteTransaction: MigratingTransaction {
     private let connection: SQLiteConnection
     /// What a statement failed with: nothing is kept then, whatever the body makes of it.
     private(set) var fault: DatabaseFault?
