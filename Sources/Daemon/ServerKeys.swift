@@ -98,7 +98,7 @@ extension Service {
             application: key.application, action: action)
         let answer = await relay.ask(.challenge(wish))
         guard case .challenge(let challenge, let audience, _) = answer else {
-            return .deny(await denial(of: answer, url, account))
+            return .deny(await denial(of: answer, url, account, isProven: false))
         }
         guard audience == key.audience else {
             return .deny(Denial(.serverRefused, subject: Bytes("audience".utf8)))
@@ -179,7 +179,11 @@ extension Service {
 
 extension Service {
     /// The answer to the client that a server's answer becomes.
-    func settle(_ answer: RelayAnswer, _ url: ServerURL, _ account: Account) async -> Answer {
+    ///
+    /// - Parameter isProven: whether the request was signed with the key that the answer is about.
+    func settle(
+        _ answer: RelayAnswer, _ url: ServerURL, _ account: Account, isProven: Bool
+    ) async -> Answer {
         switch answer {
         case .loggedIn(let tokens):
             .token(
@@ -187,12 +191,15 @@ extension Service {
                     accessToken: tokens.accessToken, seconds: tokens.seconds,
                     refreshToken: tokens.refreshToken))
         case .registered, .proven, .challenge, .removed, .refused, .unreachable:
-            .denial(await denial(of: answer, url, account))
+            .denial(await denial(of: answer, url, account, isProven: isProven))
         }
     }
 
-    /// Why a server gave nothing; a key that is not good there any more is destroyed.
-    func denial(of answer: RelayAnswer, _ url: ServerURL, _ account: Account) async -> Denial {
+    /// Why a server gave nothing; a key that is not good there any more is destroyed, if the server
+    /// has seen by its signature whose it is.
+    func denial(
+        of answer: RelayAnswer, _ url: ServerURL, _ account: Account, isProven: Bool
+    ) async -> Denial {
         if Task.isCancelled { return Denial(.cancelled) }
         switch answer {
         case .unreachable(let why, _):
@@ -201,8 +208,10 @@ extension Service {
             switch String(decoding: code, as: UTF8.self) {
             case "activation-refused": return Denial(.activationRefused)
             case "key-blocked": return Denial(.serverKeyBlocked, subject: url.bytes)
-            case "key-replaced": return destroyed(.serverKeyReplaced, url, account)
-            case "key-removed": return destroyed(.serverKeyRemoved, url, account)
+            case "key-replaced" where isProven:
+                return destroyed(.serverKeyReplaced, url, account)
+            case "key-removed" where isProven:
+                return destroyed(.serverKeyRemoved, url, account)
             default: return Denial(.serverRefused, subject: code)
             }
         case .registered, .proven, .challenge, .loggedIn, .removed:

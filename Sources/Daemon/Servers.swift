@@ -66,7 +66,8 @@ extension Service {
             case .allow(let (statement, signature)):
                 let login = RelayLogin(
                     server: url.bytes, statement: statement, signature: signature)
-                return await self.settle(await self.relay.ask(.login(login)), url, account)
+                return await self.settle(
+                    await self.relay.ask(.login(login)), url, account, isProven: true)
             }
         }
     }
@@ -123,7 +124,7 @@ extension Service {
             server: url.bytes, code: request.code, device: state.device)
         let answer = await relay.ask(wish)
         guard case .registered(let begun) = answer else {
-            return await settle(answer, url, account)
+            return await settle(answer, url, account, isProven: false)
         }
         return await answering(account) { () async throws(StoreFault) in
             let servers = standing.kept.servers
@@ -173,7 +174,7 @@ extension Service {
         guard case .proven(let progress, _) = answer else {
             // Whether the server has it or not: a new code replaces it.
             try servers.remove(key)
-            return await settle(answer, url, account)
+            return await settle(answer, url, account, isProven: false)
         }
         journal.credential(of: account, "registered", because: "at \(url.text)")
         return .serverEnabled(
