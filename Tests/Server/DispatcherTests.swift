@@ -107,6 +107,31 @@ struct DispatcherTests {
         #expect(try await ask("192.0.2.1").status == 429)
     }
 
+    @Test("with a proof that does not hold is limited too, and one that holds costs nothing")
+    func refusals() async throws {
+        let server = try await TestServer.make(.sqlite, rate: 4)
+        func refresh(_ peer: String) async throws -> String? {
+            let token = "sgr_" + String(repeating: "A", count: 43)
+            return try await server.send(
+                "POST", "/v1/token/refresh", ["refreshToken": token], from: peer
+            ).code
+        }
+        for _ in 0..<10 {
+            #expect(
+                try await server.send("GET", "/.well-known/jwks.json", from: "192.0.2.1").status
+                    == 200)
+        }
+        for _ in 0..<4 { #expect(try await refresh("192.0.2.1") == "token-refused") }
+        let lines = try await server.rows("SELECT id FROM audit").count
+        #expect(try await refresh("192.0.2.1") == "slow-down")
+        #expect(try await server.rows("SELECT id FROM audit").count == lines)
+        let keys = try await server.send("GET", "/.well-known/jwks.json", from: "192.0.2.1")
+        #expect(keys.status == 200)
+        #expect(try await refresh("192.0.2.2") == "token-refused")
+        server.time.pass(15)
+        #expect(try await refresh("192.0.2.1") == "token-refused")
+    }
+
     @Test("with SQL in its names does nothing but what the names say", arguments: Backend.allCases)
     func injection(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

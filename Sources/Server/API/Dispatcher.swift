@@ -55,6 +55,22 @@ package struct Dispatcher: Sendable {
         _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
     ) async throws(Problem) -> HTTPResponse {
         if route.isLimited { try limits.admit(origin.address) }
+        guard !route.isLimited, route.judgesStrangers else {
+            return try await admitted(request, route, parameters, from: origin)
+        }
+        // Each proof that does not hold leaves a line in the audit trail: so an address has so many.
+        try limits.require(origin.address)
+        do throws(Problem) {
+            return try await admitted(request, route, parameters, from: origin)
+        } catch {
+            if error.status == 401 { limits.charge(origin.address) }
+            throw error
+        }
+    }
+
+    private func admitted(
+        _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
+    ) async throws(Problem) -> HTTPResponse {
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
         var apiKey: [UInt8] = []

@@ -24,8 +24,23 @@ final class RateLimit: Sendable {
 
     /// Takes one from the address's bucket, or says how long to wait.
     func admit(_ address: String) throws(Problem) {
+        if let wait = take(1_000, from: address) { throw .slowDown(seconds: wait) }
+    }
+
+    /// Says how long to wait where the address's bucket is empty; takes nothing.
+    func require(_ address: String) throws(Problem) {
+        if let wait = take(0, from: address) { throw .slowDown(seconds: wait) }
+    }
+
+    /// Takes one for a proof that did not hold.
+    func charge(_ address: String) {
+        _ = take(1_000, from: address)
+    }
+
+    /// Takes from the address's bucket; or takes nothing, and gives the seconds until one is there.
+    private func take(_ milliTokens: Int64, from address: String) -> Int? {
         let now = clock.sinceBoot()
-        let wait = buckets.withLock { buckets -> Int? in
+        return buckets.withLock { buckets -> Int? in
             if buckets[address] == nil, buckets.count >= Self.mostAddresses {
                 buckets = buckets.filter { refilled($0.value, at: now).milliTokens < full }
             }
@@ -37,10 +52,9 @@ final class RateLimit: Sendable {
                 let missing = 1_000 - bucket.milliTokens
                 return Int(missing * 60 / (perMinute * 1_000)) + 1
             }
-            bucket.milliTokens -= 1_000
+            bucket.milliTokens -= milliTokens
             return nil
         }
-        if let wait { throw .slowDown(seconds: wait) }
     }
 
     private var full: Int64 { perMinute * 1_000 }

@@ -37,6 +37,15 @@ struct Route: Sendable {
     /// As the table has it: what a log may show of a path.
     var pattern: String { "/" + path.joined(separator: "/") }
 
+    /// Whether it looks at a proof of callers of whom nothing is known before.
+    var judgesStrangers: Bool {
+        switch caller {
+        case .anybody: method == "POST"
+        case .device: true
+        case .application, .rememberedApplication: false
+        }
+    }
+
     /// The open parts of a path that this row serves; nil if it does not.
     func parameters(of parts: [Substring]) -> [String]? {
         guard parts.count == path.count else { return nil }

@@ -35,7 +35,7 @@ package enum ServerSettings {
     /// `listen.rate`
     package static let rate = Setting(
         section: "listen", key: "rate", standard: .count(120), accepts: .count(1...1_000_000),
-        purpose: "challenges and activation codes that one address may try a minute")
+        purpose: "challenges, codes and proofs that do not hold, of one address a minute")
     /// `database.kind`
     package static let databaseKind = Setting(
         section: "database", key: "kind", standard: .word("sqlite"),
