@@ -95,7 +95,10 @@ extension Service {
             var entry = AuditEntry(
                 event: .registration, outcome: result.problem?.code ?? "ok",
                 registration: record?.id ?? [])
-            entry.application = printable(statement.head.audience)
+            let audience = String(decoding: statement.head.audience, as: UTF8.self)
+            entry.application =
+                try store.application(audience: audience)?.name
+                ?? printable(statement.head.audience)
             entry.account = printable(statement.head.account)
             try store.audit(entry, from: call.origin, at: now)
             return result

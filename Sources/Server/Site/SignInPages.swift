@@ -80,7 +80,8 @@ extension Site {
     func signedOutPage() -> HTTPResponse {
         SitePage(
             title: "You are signed out",
-            content: #"<p><a href="\#(SitePath.signIn)">Sign in again</a></p>"#
+            content: #"<p><a href="\#(SitePath.signIn)">Sign in again</a></p>"#,
+            style: SitePath.forgettingStyle
         ).response()
     }
 

@@ -8,6 +8,8 @@ struct SitePage: Sendable {
     let content: HTML
     /// Beside the site's name.
     var menu: HTML = ""
+    /// Where its style sheet is.
+    var style = SitePath.style
 
     /// The whole document.
     var document: HTML {
@@ -18,7 +20,7 @@ struct SitePage: Sendable {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>\(title) – Signet</title>
-        <link rel="stylesheet" href="\(SitePath.style)">
+        <link rel="stylesheet" href="\(style)">
         </head>
         <body>
         <header>
@@ -82,11 +84,21 @@ extension HTTPResponse {
     }
 
     /// How the pages look.
-    static let styleSheet = HTTPResponse(
-        status: 200,
-        headers: [
-            ("Content-Type", "text/css; charset=utf-8"), ("Cache-Control", "max-age=300"),
-        ] + SiteHeaders.guarding, body: [UInt8](SiteStyle.sheet.utf8))
+    static let styleSheet = styleSheet([("Cache-Control", "max-age=300")])
+
+    /// The same for who was just signed out: with it the browser drops the pages that it keeps
+    /// ready for its back button. Chromium keeps those with `no-store` too, and drops them only if
+    /// it is told when another page is there already.
+    static let forgettingStyleSheet = styleSheet([
+        SiteHeaders.notKept, ("Clear-Site-Data", "\"cache\""),
+    ])
+
+    private static func styleSheet(_ headers: [(name: String, value: String)]) -> HTTPResponse {
+        HTTPResponse(
+            status: 200,
+            headers: [("Content-Type", "text/css; charset=utf-8")] + SiteHeaders.guarding
+                + headers, body: [UInt8](SiteStyle.sheet.utf8))
+    }
 
     /// A refusal, for a person.
     static func problemPage(_ problem: Problem) -> HTTPResponse {

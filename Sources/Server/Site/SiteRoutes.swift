@@ -9,6 +9,7 @@ enum SitePath {
     static let signOut = "/site/sign-out"
     static let signedOut = "/site/signed-out"
     static let style = "/site/style.css"
+    static let forgettingStyle = "/site/signed-out.css"
 }
 
 /// One row of the table of pages.
@@ -57,5 +58,8 @@ enum SiteRoutes {
             ("ok", site.signedOutPage())
         },
         SiteRoute("GET", SitePath.style) { _, _ throws(Problem) in ("ok", .styleSheet) },
+        SiteRoute("GET", SitePath.forgettingStyle) { _, _ throws(Problem) in
+            ("ok", .forgettingStyleSheet)
+        },
     ]
 }

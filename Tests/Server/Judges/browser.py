@@ -102,10 +102,16 @@ class Person:
 
     def see(self, heading):
         """Waits for the page of this heading, and judges it."""
-        self.driver.find("//main/h1[starts-with(., %s)]" % json.dumps(heading))
+        try:
+            self.driver.find("//main/h1[starts-with(., %s)]" % json.dumps(heading))
+        except SystemExit as fault:
+            raise SystemExit("%s, but %s: %s" % (
+                fault, self.driver.call("GET", "/url"), self.driver.call("GET", "/source")))
         self.judge_tree(heading)
         self.judge_looks(heading)
-        complaints = self.driver.call("POST", "/se/log", {"type": "browser"})
+        # What it merely says (that it has forgotten what it kept) is none.
+        complaints = [line for line in self.driver.call("POST", "/se/log", {"type": "browser"})
+                      if line["level"] != "INFO"]
         require(not complaints, heading, "Chromium complains: %s" % complaints)
 
     def judge_tree(self, page):
