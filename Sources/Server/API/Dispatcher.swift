@@ -40,7 +40,9 @@ package struct Dispatcher: Sendable {
             do throws(Problem) {
                 let (route, parameters) = try route(of: request)
                 pattern = route.pattern
-                response = try await serve(request, route, parameters, from: origin)
+                let answer = try await serve(request, route, parameters, from: origin)
+                response = answer.response
+                outcome = answer.outcome
             } catch {
                 outcome = error.code
                 response = error.response
@@ -60,7 +62,7 @@ package struct Dispatcher: Sendable {
 
     private func serve(
         _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
-    ) async throws(Problem) -> HTTPResponse {
+    ) async throws(Problem) -> Answer {
         if route.isLimited { try limits.admit(origin.address) }
         guard !route.isLimited, route.judgesStrangers else {
             return try await admitted(request, route, parameters, from: origin)
@@ -77,7 +79,7 @@ package struct Dispatcher: Sendable {
 
     private func admitted(
         _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
-    ) async throws(Problem) -> HTTPResponse {
+    ) async throws(Problem) -> Answer {
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
         var apiKey: [UInt8] = []
