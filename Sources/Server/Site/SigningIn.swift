@@ -43,7 +43,7 @@ extension Site {
     /// `GET /site/waiting`: until the login is approved or its time is over.
     func showWaiting(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         guard case .waiting(let login) = try await visitor(call), let cookie = call.cookie else {
-            return ("ok", .seeOther(SitePath.home))
+            return ("elsewhere", .seeOther(SitePath.home))
         }
         let operation = try await service.read { store throws(DatabaseFault) in
             try store.operation(login.operation)

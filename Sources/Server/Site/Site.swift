@@ -91,7 +91,8 @@ struct Site: Sendable {
 struct SiteAnswer: Sendable {
     /// The row of the site's table; `none` where there is none.
     let pattern: String
-    /// `ok`, `waiting`, or the code of a problem.
+    /// `ok`, the code of a problem, or of a sign-in `waiting`, `over`, and `elsewhere` where none is
+    /// waited for.
     let outcome: String
     let response: HTTPResponse
 }
