@@ -87,6 +87,19 @@ package final class LiveServer: Sendable {
         return object as? [String: Any] ?? [:]
     }
 
+    /// What `signet-server admin` prints.
+    package func administer(_ words: String...) throws -> String {
+        let done = try Program(
+            Command(
+                [Layout.products + "/signet-server", "admin", "--config", scratch.at("server.conf")]
+                    + words)
+        ).expectEnd(within: .seconds(20))
+        guard done.succeeded else {
+            throw TestFault.closed(awaited: "an answer", transcript: done.errors)
+        }
+        return done.output
+    }
+
     /// The registrations of an account, as the server tells them.
     package func registrations(of account: String = "alice") throws -> [[String: Any]] {
         let answer = try ask("GET", "/v1/accounts/\(account)/registrations")
