@@ -294,8 +294,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "Policy", "Posix",
-                "Server", "Statement", "TestSupport", "signet-server",
+                "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "ModuleOptions",
+                "Policy", "Posix", "Server", "Statement", "TestSupport", "signet-server",
             ], path: "Tests/Server", exclude: ["Judges"], swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
