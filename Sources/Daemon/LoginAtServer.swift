@@ -122,6 +122,15 @@ extension Service {
     ) async -> Ruling<ServerProof> {
         switch login.mode {
         case .offline(let verdict):
+            // While the finger was awaited, the server may have said no to another login.
+            let now = reading(account) { () throws(StoreFault) in
+                .allow(try kept.servers.verdict(for: login.key))
+            }
+            switch now {
+            case .deny(let denial): return .deny(denial)
+            case .allow(let found) where found == verdict: break
+            case .allow: return .deny(Denial(.serverTooLongAgo, subject: login.url.bytes))
+            }
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
             return .allow(ServerProof(verdict: verdict.text, signature: verdict.signature))

@@ -65,8 +65,12 @@ extension Application {
             log(LOG_ERR, "option '\(option)' is unknown, malformed or repeated: not serving")
             return PAM_SERVICE_ERR
         case .badServer(let path, let line):
-            log(LOG_ALERT, "line \(number: line) of the server's file '\(path)': not serving")
-            show(Prompt.refused, asError: true)
+            // As for an option; louder, since a server was to decide.
+            if line == 0 {
+                log(LOG_ALERT, "the server's file '\(path)' is not there or not whole: not serving")
+            } else {
+                log(LOG_ALERT, "line \(number: line) of the server's file '\(path)': not serving")
+            }
             return PAM_SERVICE_ERR
         case .libpam(let code):
             log(LOG_ERR, "libpam failed with code \(number: UInt32(clamping: code))")

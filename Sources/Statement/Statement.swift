@@ -42,7 +42,8 @@ package struct Statement: Equatable, Sendable {
     package init(
         audience: [UInt8], account: [UInt8], uid: UInt32, device: [UInt8], credential: [UInt8],
         challenge: [UInt8], service: [UInt8], terminal: [UInt8], purpose: [UInt8],
-        server: ServerLines? = nil, factor: [UInt8], enrolment: UInt64, counter: UInt64, previous: [UInt8], issued: Instant
+        server: ServerLines? = nil, factor: [UInt8], enrolment: UInt64, counter: UInt64,
+        previous: [UInt8], issued: Instant
     ) {
         self.audience = audience
         self.account = account

@@ -40,7 +40,8 @@ extension FindingCode {
             .danger
         case .passwordStackMissing, .passwordStackClosed, .passwordLostAfterFault, .gateSkipped,
             .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .serverFile,
-            .fileUnreadable, .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .socketMissing,
+            .fileUnreadable, .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother,
+            .socketMissing,
             .socketDisabled, .serviceSilent, .versionDaemon, .versionModule,
             .configurationRefused, .credentialInvalid, .fingersClosed, .printsDamaged,
             .accountUnanswered, .noReader, .vaultTrouble, .clockBehind, .deniedGroupUnknown:

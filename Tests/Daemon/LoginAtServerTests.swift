@@ -112,7 +112,7 @@ extension DaemonTests {
             #expect(client.heard.allSatisfy { $0.notice == nil })
         }
 
-        @Test("without its server it is refused before the touch, unless an earlier yes is young enough")
+        @Test("is refused without its server, unless an earlier yes is young enough")
         func offline() async throws {
             let stage = try await makeStage()
             try stage.stopRelay()
@@ -221,7 +221,7 @@ extension DaemonTests {
                 try logIn(stage, request(stage, offlineHours: 1)).reason == .unknownServer)
         }
 
-        @Test("a change of fingers ends it, and what is disabled here is off also without the server")
+        @Test("a change of fingers ends it, and so does disabling it, told or not")
         func ended() async throws {
             let stage = try await makeStage()
             #expect(try logIn(stage, request(stage)).assertion != nil)

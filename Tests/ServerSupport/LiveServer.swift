@@ -89,11 +89,9 @@ package final class LiveServer: Sendable {
 
     /// What `signet-server admin` prints.
     package func administer(_ words: String...) throws -> String {
-        let done = try Program(
-            Command(
-                [Layout.products + "/signet-server", "admin", "--config", scratch.at("server.conf")]
-                    + words)
-        ).expectEnd(within: .seconds(20))
+        let program = Layout.products + "/signet-server"
+        let arguments = ["admin", "--config", scratch.at("server.conf")] + words
+        let done = try Program(Command([program] + arguments)).expectEnd(within: .seconds(20))
         guard done.succeeded else {
             throw TestFault.closed(awaited: "an answer", transcript: done.errors)
         }

@@ -8,7 +8,9 @@ extension Administration {
         let application = try await application(words[0])
         guard let url = ServerURL(typed: service.issuer) else {
             throw .refused(
-                "'server.url' is not one that devices ask at: give it as https://host[:port][/path]")
+                """
+                'server.url' is not one that devices ask at: give it as https://host[:port][/path]
+                """)
         }
         guard let key = SSHPublicKey(point: service.keys.verdictPoint) else {
             throw .unusable("the key of verdicts cannot be used")
