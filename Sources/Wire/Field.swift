@@ -74,6 +74,13 @@ package enum Field: UInt8, CaseIterable {
     case verdictSignature = 97
     case registrationState = 98
     case why = 99
+    case use = 100
+    case fileName = 101
+    case messageDigest = 102
+    case challengeText = 103
+    case method = 104
+    case resource = 105
+    case credential = 106
     #endif
 
     /// The sizes in bytes that a value of this field may have.
@@ -113,6 +120,13 @@ package enum Field: UInt8, CaseIterable {
         case .verdict: 1...Limit.verdict
         case .verdictSignature: 1...Limit.signature
         case .why: 0...Limit.text
+        case .use: 1...1
+        case .fileName: 0...Limit.fileName
+        case .messageDigest: 32...32
+        case .challengeText: 1...Limit.challengeText
+        case .method: 1...16
+        case .resource: 1...Limit.resource
+        case .credential: 16...16
         case .isRepeatable, .registrationState: 1...1
         case .httpStatus: 2...2
         case .attempts: 4...4
@@ -159,5 +173,11 @@ package enum Limit {
     package static let refreshToken = 512
     /// A server's verdict for the PAM module.
     package static let verdict = 4_096
+    /// The name of a file that is signed, as it was given.
+    package static let fileName = 1_024
+    /// A challenge of anybody's.
+    package static let challengeText = 1_024
+    /// What an HTTP request asks for.
+    package static let resource = 1_024
     #endif
 }
