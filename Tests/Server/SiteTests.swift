@@ -117,6 +117,37 @@ struct SiteTests {
         #expect(try await server.rows("SELECT hash FROM site_login").isEmpty)
     }
 
+    @Test("comes in by another site's link as who it was")
+    func linked() async throws {
+        let (server, device) = try await TestBrowser.server(.sqlite)
+        let browser = TestBrowser(server)
+        try await browser.signIn(by: device)
+        // Browsers keep the cookie back, and must not be given another in its place.
+        for path in ["/", "/site", "/site/sign-in", "/site/waiting"] {
+            for site in ["cross-site", "same-site"] {
+                let reply = await server.answer(
+                    HTTPRequest(method: "GET", path: path, headers: [("sec-fetch-site", site)]))
+                #expect(reply.status == 200)
+                #expect(reply.header("Set-Cookie") == nil)
+                #expect(reply.header("Refresh") == "0; url=\(path)")
+            }
+        }
+        #expect(try await browser.isSignedIn)
+    }
+
+    @Test("is signed in by an approval in the last second")
+    func lastSecond() async throws {
+        let (server, device) = try await TestBrowser.server(.sqlite)
+        let browser = TestBrowser(server)
+        try await browser.begin()
+        server.time.pass(299)
+        _ = try await server.decide(try await server.latestOperation(), by: device)
+        server.time.pass(60)
+        await server.service.forgetOld()
+        #expect(try await browser.open("/site/waiting").location == "/site")
+        #expect(try await browser.isSignedIn)
+    }
+
     @Test("takes back what it began")
     func canceled() async throws {
         let (server, device) = try await TestBrowser.server(.sqlite)

@@ -33,6 +33,10 @@ struct Site: Sendable {
                 try BrowserCookie.of(request, named: address.cookieName)
             }
             let call = SiteCall(request: request, origin: origin, cookie: cookie)
+            guard !call.hidesItsCookie else {
+                return SiteAnswer(
+                    pattern: pattern, outcome: "elsewhere", response: .again(route.path))
+            }
             let (outcome, response) = try await route.answer(self, call)
             return SiteAnswer(pattern: pattern, outcome: outcome, response: response)
         } catch {
@@ -116,6 +120,13 @@ struct SiteCall: Sendable {
 
     /// Whether it only looks.
     var isHead: Bool { request.method == "HEAD" }
+
+    /// Whether somebody followed another site's link: then the browser shows no cookie, and is not to
+    /// be given one in place of what it may have.
+    var hidesItsCookie: Bool {
+        request.method != "POST" && cookie == nil
+            && ["cross-site", "same-site"].contains(request.header("sec-fetch-site"))
+    }
 
     /// The form that it carries: of this site's own page, which this very browser was shown.
     ///

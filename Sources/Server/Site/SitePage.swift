@@ -83,6 +83,13 @@ extension HTTPResponse {
             headers: [("Location", path), SiteHeaders.notKept] + SiteHeaders.guarding + headers)
     }
 
+    /// The same page, asked for by the site itself: with that request browsers show the cookie.
+    static func again(_ path: String) -> HTTPResponse {
+        SitePage(
+            title: "One moment", content: #"<p><a href="\#(path)">Go on to this site</a></p>"#
+        ).response(200, [("Refresh", "0; url=\(path)")])
+    }
+
     /// How the pages look.
     static let styleSheet = styleSheet([("Cache-Control", "max-age=300")])
 
