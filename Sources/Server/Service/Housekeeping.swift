@@ -51,8 +51,9 @@ private struct Sweep: Sendable {
                 """, grace: 0),
         Sweep(
             sql: """
-                DELETE FROM nonce WHERE (owner, value) IN
-                    (SELECT owner, value FROM nonce WHERE expires < $1 LIMIT $2) RETURNING 1
+                DELETE FROM nonce WHERE (expires, owner, value) IN
+                    (SELECT expires, owner, value FROM nonce WHERE expires < $1 LIMIT $2)
+                    RETURNING 1
                 """, grace: 0, isNoted: true),
         Sweep(
             sql: """
