@@ -18,7 +18,7 @@ final class RelayLine {
     ///
     /// Ends early where the caller's task is cancelled, and after `limit` where that is shorter than
     /// the line's own.
-    func ask(_ request: RelayRequest, within limit: Duration = .seconds(600)) async -> RelayAnswer {
+    func ask(_ request: RelayRequest, within limit: Duration? = nil) async -> RelayAnswer {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
@@ -29,7 +29,7 @@ final class RelayLine {
             }
             guard case .whole = try socket.send(frame) else { return .silent }
             return try await answer(
-                over: socket.descriptor.number, socket, within: min(limit, self.limit))
+                over: socket.descriptor.number, socket, within: min(limit ?? self.limit, self.limit))
         } catch {
             return .unusable(
                 "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
