@@ -78,7 +78,8 @@ extension Denial {
             .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .notServed, .inBackground, .serverRefused, .activationRefused, .unknownServer,
             .knownServer, .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved,
-            .serverKeyBlocked, .tooManyServers:
+            .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,
+            .signingKeyExists:
             .denied
         }
     }

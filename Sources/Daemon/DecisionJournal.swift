@@ -90,10 +90,10 @@ struct DecisionJournal: Sendable {
     private func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
-        case .assertion, .done, .serverEnabled, .token: ("allow", "", .info)
+        case .assertion, .done, .serverEnabled, .token, .signed: ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
             .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .server:
+            .importedPrint, .server, .signingKey:
             ("answer", "", .debug)
         }
     }
@@ -124,10 +124,11 @@ private struct Context {
         case .secretDelete(_, let name): purpose = SecretPurpose.text(name)
         case .serverEnable(let asked): purpose = asked.server
         case .serverDisable(_, let server), .serverLogin(_, let server, _): purpose = server
+        case .sign(let asked): purpose = SigningPurpose.text(asked.matter)
         case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
             .vault, .migrate, .trustVault, .passwordChanged, .watch,
-            .importPrint, .serverList:
+            .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey:
             break
         }
     }

@@ -78,7 +78,8 @@ extension Service {
         let wish = RelayChallengeWish(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: LoginAction.login)
-        let answer = await relay.ask(.challenge(wish), within: Self.challengeTime)
+        let answer = await relay.ask(
+            .challenge(wish), for: account.uid, within: Self.challengeTime)
         if Task.isCancelled { return .denied(Denial(.cancelled)) }
         switch answer {
         case .challenge(let challenge, key.audience, _): return .given(challenge, at: moment)
@@ -88,7 +89,7 @@ extension Service {
         case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
             return .away(code)
         case .refused, .registered, .proven, .loggedIn, .removed:
-            return .denied(await denial(of: answer, url, account, isProven: false))
+            return .denied(denial(of: answer, url, account, signedBy: nil))
         }
     }
 
@@ -158,7 +159,7 @@ extension Service {
         }
         let proof: (statement: Bytes, signature: Bytes)
         switch await signed(
-            challenge, LoginAction.login, Factor.fingerprint, for: login.url, account, standing,
+            challenge, LoginAction.login, Factor.fingerprint, by: login.key, account, standing,
             service: request.service)
         {
         case .deny(let denial): return .deny(denial)
@@ -170,12 +171,12 @@ extension Service {
                     server: login.url.bytes, statement: proof.statement,
                     signature: proof.signature,
                     module: RelayModule(challenge: request.challenge, account: request.account))),
-            within: Self.verdictTime)
+            for: account.uid, within: Self.verdictTime)
         switch answer {
         case .loggedIn(let tokens):
             return accepted(tokens, login, request, account, kept, client)
         case .registered, .proven, .challenge, .removed, .refused, .unreachable:
-            return .deny(await denial(of: answer, login, account, kept))
+            return .deny(denial(of: answer, login, account, kept))
         }
     }
 
@@ -213,7 +214,7 @@ extension Service {
     /// forgotten: nobody gets in by it by cutting the network.
     private func denial(
         of answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
-    ) async -> Denial {
+    ) -> Denial {
         if Task.isCancelled { return Denial(.cancelled) }
         switch answer {
         case .refused(let code, _, _):
@@ -223,7 +224,7 @@ extension Service {
                     try kept.servers.forgetVerdict(for: login.key)
                 } catch { return denial(for: error, account) }
             }
-            return await denial(of: answer, login.url, account, isProven: true)
+            return denial(of: answer, login.url, account, signedBy: login.key)
         case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable:
             return Denial(.serverLost, subject: login.url.bytes)
         }

@@ -3,10 +3,16 @@ import Posix
 import Wire
 
 /// The way to servers: one connection to the relay for each request, proved to be to root's socket.
+///
+/// The relay has places for few requests at once (`RelayService.limit`): no account has all of them.
 @ServiceActor
 final class RelayLine {
+    /// Requests of one account under way at the same time.
+    private static let perAccount = 4
+
     private let path: String
     private let limit: Duration
+    private var underWay: [UInt32: Int] = [:]
 
     /// To the relay at a path, which may take so long for an answer.
     init(path: String, limit: Duration) {
@@ -14,11 +20,36 @@ final class RelayLine {
         self.limit = limit
     }
 
-    /// Asks, and gives what the relay says; where there is none, or none in time, that.
+    /// Asks for an account, by its uid, and gives what the relay says; where there is none, or none
+    /// in time, that.
     ///
     /// Ends early where the caller's task is cancelled, and after `limit` where that is shorter than
     /// the line's own.
-    func ask(_ request: RelayRequest, within limit: Duration? = nil) async -> RelayAnswer {
+    func ask(
+        _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil
+    ) async -> RelayAnswer {
+        guard !isFull(for: account) else {
+            return .unusable("the account asks servers too often at once", isRepeatable: true)
+        }
+        underWay[account, default: 0] += 1
+        defer { leave(account) }
+        return await ask(request, within: min(limit ?? self.limit, self.limit))
+    }
+
+    /// Whether an account has as many requests under way as it may: what the server would say is not
+    /// known then, and that is the account's own doing.
+    func isFull(for account: UInt32) -> Bool {
+        underWay[account, default: 0] >= Self.perAccount
+    }
+
+    private func leave(_ account: UInt32) {
+        let left = underWay[account, default: 1] - 1
+        underWay[account] = left > 0 ? left : nil
+    }
+
+    private func ask(
+        _ request: RelayRequest, within limit: Duration
+    ) async -> RelayAnswer {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
@@ -28,8 +59,7 @@ final class RelayLine {
                 return .unusable("the request does not fit a frame", isRepeatable: false)
             }
             guard case .whole = try socket.send(frame) else { return .silent }
-            return try await answer(
-                over: socket.descriptor.number, socket, within: min(limit ?? self.limit, self.limit))
+            return try await answer(over: socket.descriptor.number, socket, within: limit)
         } catch {
             return .unusable(
                 "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",

@@ -61,8 +61,7 @@ extension ServerStore {
 
     /// Keeps a yes, durably, in the place of the one before; a key that is gone keeps none.
     package func keep(_ verdict: KeptVerdict, for key: ServerKey) throws(StoreFault) {
-        guard let now = try self.key(for: key.server), now.identifier == key.identifier,
-            now.state == .good, let directory = try directory()
+        guard try self.key(key.identifier)?.state == .good, let directory = try directory()
         else { return }
         try directory.keep(verdict, as: verdictName(key.identifier))
     }

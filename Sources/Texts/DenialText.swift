@@ -52,6 +52,7 @@ extension Denial {
             serverText
         #if !hasFeature(Embedded)
         case .activationRefused, .knownServer, .tooManyServers: serverText
+        case .noSigningKey, .signingKeyInvalidated, .signingKeyExists: signingText(account)
         #endif
         }
     }

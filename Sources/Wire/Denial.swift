@@ -103,6 +103,12 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     #if !hasFeature(Embedded)
     /// No more servers fit.
     case tooManyServers = 69
+    /// The account has no signing key.
+    case noSigningKey = 70
+    /// The fingers changed since the signing key was made.
+    case signingKeyInvalidated = 71
+    /// There is a signing key already.
+    case signingKeyExists = 72
     #endif
     /// A server cannot be asked, and its last yes is too long ago. `subject`: the server, `since`: when.
     case serverTooLongAgo = 79

@@ -78,6 +78,13 @@ package enum Field: UInt8, CaseIterable {
     case isRepeatable = 95
     case registrationState = 98
     case why = 99
+    case use = 100
+    case fileName = 101
+    case messageDigest = 102
+    case challengeText = 103
+    case method = 104
+    case resource = 105
+    case credential = 106
     #endif
 
     /// The sizes in bytes that a value of this field may have.
@@ -118,6 +125,13 @@ package enum Field: UInt8, CaseIterable {
         case .localAccount: 1...Limit.account
         case .refreshToken: 0...Limit.refreshToken
         case .why: 0...Limit.text
+        case .use: 1...1
+        case .fileName: 0...Limit.fileName
+        case .messageDigest: 32...32
+        case .challengeText: 1...Limit.challengeText
+        case .method: 1...16
+        case .resource: 1...Limit.resource
+        case .credential: 16...16
         case .isRepeatable, .registrationState: 1...1
         case .httpStatus: 2...2
         case .attempts: 4...4
@@ -164,5 +178,11 @@ package enum Limit {
     package static let code = 64
     /// A server's refresh token.
     package static let refreshToken = 512
+    /// The name of a file that is signed, as it was given.
+    package static let fileName = 1_024
+    /// A challenge of anybody's.
+    package static let challengeText = 1_024
+    /// What an HTTP request asks for.
+    package static let resource = 1_024
     #endif
 }

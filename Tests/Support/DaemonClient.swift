@@ -55,7 +55,7 @@ package final class DaemonClient: Sendable {
                 case .assertion, .denial, .done, .status, .serverEnabled, .token: return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .server:
+                    .importedPrint, .server, .signingKey:
                     break
                 }
             }

@@ -116,6 +116,7 @@ struct ProtocolDocumentTests {
             ("Fingers", entries(Finger.self)),
             ("Outcomes of an import", entries(ImportOutcome.self)),
             ("States of a key for a server", entries(ServerKeyState.self)),
+            ("What a touch signs", entries(SigningUse.self)),
             ("States of a registration", entries(RegistrationProgress.self)),
         ])
     func enumerations(heading: String, expected: [String]) throws {

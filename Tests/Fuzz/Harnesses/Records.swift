@@ -23,6 +23,7 @@ enum Records: Harness {
         .version, .device, .names,
         .record(RecordSamples.templateKeys),
         .record(RecordSamples.keptVerdicts),
+        .record(RecordSamples.serverKeys),
     ]
 
     static var seeds: [[UInt8]] {
