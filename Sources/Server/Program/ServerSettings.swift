@@ -73,6 +73,10 @@ package enum ServerSettings {
         section: "log", key: "requests", standard: .word("all"),
         accepts: .choice(["all", "problems", "none"]),
         purpose: "which requests have a line in the log: all, refused ones, or none")
+    /// `audit.keep-days`
+    package static let auditDays = Setting(
+        section: "audit", key: "keep-days", standard: .count(0), accepts: .count(0...36_500),
+        purpose: "how many days the audit trail is kept; 0 for ever")
     /// `metrics.listen`
     package static let metrics = Setting(
         section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
@@ -82,7 +86,6 @@ package enum ServerSettings {
     package static let all: [Setting] = [
         url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
         rate, databaseKind, databasePath, databaseConnection, databaseConnections, master,
-        logFormat, logRequests,
-        metrics,
+        logFormat, logRequests, auditDays, metrics,
     ]
 }
