@@ -46,11 +46,14 @@ package struct Invocation {
         case .list: try list()
         case .delete: try delete()
         case .verify: try verify()
+        case .enable where arguments.has(.signing): try enableSigning()
         case .enable where arguments.has(.server): try enableServer()
         case .enable: try enable()
+        case .disable where arguments.has(.signing): try disableSigning()
         case .disable where arguments.has(.server): try disableServer()
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .login: try login()
+        case .sign: try sign()
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
         case .importFprintd: try importFprintd()
         case .readers: try readers()
@@ -148,7 +151,8 @@ extension Invocation {
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server:
+                .importedPrint, .serverEnabled, .token, .server, .signed,
+                .signingKey:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -70,7 +70,8 @@ extension Invocation {
             case .done: return .finished
             case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
                 .setting, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server:
+                .importedPrint, .serverEnabled, .token, .server, .signed,
+                .signingKey:
                 throw .fault(CommandText.unexpected)
             }
             return .goOn
@@ -162,6 +163,9 @@ extension Assertion {
             ("account", .bytes(statement.account)), ("uid", .number(UInt64(statement.uid))),
             ("service", .bytes(statement.service)), ("terminal", .bytes(statement.terminal)),
             ("purpose", .bytes(statement.purpose)), ("factor", .bytes(statement.factor)),
+            ("server", .optional(statement.server) { .bytes($0.url) }),
+            ("serverAccount", .optional(statement.server) { .bytes($0.account) }),
+            ("serverMode", .optional(statement.server) { .bytes($0.mode.word.bytes) }),
             ("enrolment", .number(statement.enrolment)),
             ("credential", .bytes(Hexadecimal.encode(statement.credential))),
             ("namespace", .bytes(namespace)), ("statement", .bytes(self.statement)),

@@ -42,6 +42,7 @@ struct DecisionJournal: Sendable {
                     "SIGNET_TERMINAL": readable(context.terminal),
                     "SIGNET_PURPOSE": readable(context.purpose),
                     "SIGNET_PRESENCE": context.presence,
+                    "SIGNET_SERVER": readable(context.server),
                 ]))
     }
 
@@ -89,10 +90,10 @@ struct DecisionJournal: Sendable {
     private func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
-        case .assertion, .done, .serverEnabled, .token: ("allow", "", .info)
+        case .assertion, .done, .serverEnabled, .token, .signed: ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
             .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .server:
+            .importedPrint, .server, .signingKey:
             ("answer", "", .debug)
         }
     }
@@ -108,6 +109,7 @@ private struct Context {
     var terminal: Bytes = []
     var purpose: Bytes = []
     var presence = ""
+    var server: Bytes = []
 
     init(_ request: Request) {
         switch request {
@@ -116,15 +118,17 @@ private struct Context {
             terminal = asked.terminal
             purpose = asked.purpose
             presence = "\(asked.presence)"
+            server = asked.server?.url ?? []
         case .secretSet(let asked): purpose = SecretPurpose.text(asked.name)
         case .secretGet(_, let name, _): purpose = SecretPurpose.text(name)
         case .secretDelete(_, let name): purpose = SecretPurpose.text(name)
         case .serverEnable(let asked): purpose = asked.server
         case .serverDisable(_, let server), .serverLogin(_, let server, _): purpose = server
+        case .sign(let asked): purpose = SigningPurpose.text(asked.matter)
         case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
             .vault, .migrate, .trustVault, .passwordChanged, .watch,
-            .importPrint, .serverList:
+            .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey:
             break
         }
     }

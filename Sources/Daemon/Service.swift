@@ -26,6 +26,8 @@ final class Service: Answering {
     let fprintd: FprintdStore
     /// The way to servers.
     let relay: RelayLine
+    /// Tokens for the sessions that PAM opens.
+    let tokenFiles: TokenFiles
     /// The file in which the kernel tells of secure boot.
     let secureBootVariable: String
     /// The kernel's id of this boot.
@@ -34,6 +36,10 @@ final class Service: Answering {
     let watchers = Watchers()
     /// Accounts that are sending a secret just now.
     var sendingSecrets: Set<UInt32> = []
+    /// Keys that servers are being shown just now.
+    var provingKeys: Set<Bytes> = []
+    /// When servers are told that they were given up.
+    let removals = RemovalRounds()
     /// Users who have been refused for asking too often, and not served since.
     private var hasty: Set<UInt32> = []
     private var later: [ObjectIdentifier: () -> Void] = [:]
@@ -52,6 +58,7 @@ final class Service: Answering {
         relay = RelayLine(
             path: places.relay,
             limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
+        tokenFiles = TokenFiles(places.tokens)
         secureBootVariable = places.secureBoot
         self.state = state
         self.readers = readers
@@ -178,6 +185,10 @@ final class Service: Answering {
             keptOut(await importPrints(of: account, password, client), account)
         case .serverEnable, .serverDisable, .serverLogin, .serverList:
             await answerServer(request, account, client)
+        case .sign(let request): await sign(request, account, client)
+        case .signingEnable: await enableSigning(account, client)
+        case .signingDisable: await disableSigning(account)
+        case .signingKey: await showSigningKey(account)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -192,7 +203,8 @@ final class Service: Answering {
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
             .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
-            .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList:
+            .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList, .sign,
+            .signingEnable, .signingDisable, .signingKey:
             .denial(Denial(.badRequest))
         }
     }
@@ -200,7 +212,8 @@ final class Service: Answering {
     private func answerServer(
         _ request: Request, _ account: Account, _ client: any Client
     ) async -> Answer {
-        await finishRemovals(of: account)
+        // Nobody waits for what other servers have yet to be told.
+        defer { tellRemovals() }
         return switch request {
         case .serverEnable(let request): await enableServer(request, account, client)
         case .serverDisable(_, let server): await disableServer(server, account)

@@ -331,5 +331,7 @@ package enum Answer: Equatable, Sendable {
     case serverEnabled(ServerEnabledAnswer)
     case token(TokenAnswer)
     case server(ServerAnswer)
+    case signed(SignedAnswer)
+    case signingKey(SigningKeyAnswer)
 }
 #endif

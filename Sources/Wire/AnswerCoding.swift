@@ -24,6 +24,8 @@ extension Answer {
         case .serverEnabled: .serverEnabled
         case .token: .token
         case .server: .server
+        case .signed: .signed
+        case .signingKey: .signingKey
         }
     }
 
@@ -68,6 +70,8 @@ extension Answer {
         case .serverEnabled(let enabled): try enabled.put(into: &frame)
         case .token(let token): try token.put(into: &frame)
         case .server(let server): try server.put(into: &frame)
+        case .signed(let signed): try signed.put(into: &frame)
+        case .signingKey(let key): try key.put(into: &frame)
         }
         return frame.bytes
     }
@@ -128,6 +132,8 @@ extension Answer {
         case .serverEnabled: self = .serverEnabled(try ServerEnabledAnswer(from: &frame))
         case .token: self = .token(try TokenAnswer(from: &frame))
         case .server: self = .server(try ServerAnswer(from: &frame))
+        case .signed: self = .signed(try SignedAnswer(from: &frame))
+        case .signingKey: self = .signingKey(try SigningKeyAnswer(from: &frame))
         }
     }
 }
@@ -136,9 +142,13 @@ extension Assertion {
     /// The frame of an assertion with a password; whoever sends it wipes it.
     package func encoded(password: Span<UInt8>) throws(WireFault) -> Bytes {
         // Room for all of it, so that no piece with the password is left behind.
-        let room =
-            Frame.headerLength + 3 * Frame.fieldHeaderLength + password.count + statement.count
+        var room =
+            Frame.headerLength + 7 * Frame.fieldHeaderLength + password.count + statement.count
             + signature.count
+        if let server {
+            room += server.verdict.count + server.signature.count
+            room += (server.accessToken?.count ?? 0) + 1
+        }
         var frame = FrameWriter(kind: AnswerKind.assertion.rawValue, capacity: room)
         try frame.put(.password, password)
         try put(into: &frame)
@@ -148,6 +158,11 @@ extension Assertion {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.statement, statement)
         try frame.put(.signature, signature)
+        guard let server else { return }
+        try frame.put(.accessToken, ifPresent: server.accessToken)
+        try frame.put(.verdict, server.verdict)
+        try frame.put(.verdictSignature, server.signature)
+        if server.hasTokenFile { try frame.put(.tokenFile, number: UInt8(1)) }
     }
 }
 

@@ -74,6 +74,10 @@ package enum Request: Equatable, Sendable {
     case serverDisable(account: Bytes, server: Bytes)
     case serverLogin(account: Bytes, server: Bytes, timeoutMilliseconds: UInt32)
     case serverList(account: Bytes)
+    case sign(SignRequest)
+    case signingEnable(account: Bytes)
+    case signingDisable(account: Bytes)
+    case signingKey(account: Bytes)
 
     /// The row of the verb table that this request falls under.
     package var verb: Verb {
@@ -108,6 +112,10 @@ package enum Request: Equatable, Sendable {
         case .serverDisable: .serverDisable
         case .serverLogin: .serverLogin
         case .serverList: .serverList
+        case .sign: .sign
+        case .signingEnable: .signingEnable
+        case .signingDisable: .signingDisable
+        case .signingKey: .signingKey
         }
     }
 
@@ -123,8 +131,10 @@ package enum Request: Equatable, Sendable {
             .secretDelete(let account, _), .migrate(let account, _),
             .passwordChanged(let account, _, _), .watch(let account),
             .importPrint(let account), .serverDisable(let account, _),
-            .serverLogin(let account, _, _), .serverList(let account):
+            .serverLogin(let account, _, _), .serverList(let account),
+            .signingEnable(let account), .signingDisable(let account), .signingKey(let account):
             account
+        case .sign(let request): request.account
         case .serverEnable(let request): request.account
         case .secretSet(let request): request.account
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil

@@ -20,7 +20,8 @@ extension Request {
             try frame.put(.keyring, flagIfPresent: keyring)
         case .disable(let account), .unlock(let account), .status(let account),
             .list(let account), .secretList(let account), .watch(let account),
-            .importPrint(let account), .serverList(let account):
+            .importPrint(let account), .serverList(let account), .signingEnable(let account),
+            .signingDisable(let account), .signingKey(let account):
             try frame.put(accountName: account)
         case .log(let request):
             try frame.put(accountName: request.account)
@@ -45,6 +46,7 @@ extension Request {
             try frame.put(accountName: account)
             try frame.put(.timeoutMilliseconds, number: timeout)
             try frame.put(.server, server)
+        case .sign(let request): try request.put(into: &frame)
         }
         return frame.bytes
     }
@@ -129,6 +131,10 @@ extension Request {
             self = .serverLogin(
                 account: account, server: try frame.bytes(.server), timeoutMilliseconds: timeout)
         case .serverList: self = .serverList(account: try frame.accountName())
+        case .sign: self = .sign(try SignRequest(from: &frame))
+        case .signingEnable: self = .signingEnable(account: try frame.accountName())
+        case .signingDisable: self = .signingDisable(account: try frame.accountName())
+        case .signingKey: self = .signingKey(account: try frame.accountName())
         case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate, .passwordChanged:
             self = try Request(kept: verb, from: &frame)
         }
@@ -184,6 +190,20 @@ extension AuthenticateRequest {
         guard maximumTries > 0, keyring != false else { throw .malformedValue }
         presence = try frame.choice(.presence)
         background = try frame.choice(.background)
+        server = try ServerWish(from: &frame)
+    }
+}
+
+extension ServerWish {
+    fileprivate init?(from frame: inout FrameReader) throws(WireFault) {
+        guard let url = try frame.bytesIfPresent(.server) else { return nil }
+        self.init(url: url, audience: try frame.bytes(.audience))
+        if let hours: UInt32 = try frame.numberIfPresent(.offlineHours) {
+            // None is said by leaving it out, and in no other way.
+            guard hours > 0 else { throw .malformedValue }
+            offlineHours = hours
+        }
+        token = try frame.choiceIfPresent(.tokenDelivery)
     }
 }
 

@@ -63,6 +63,14 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case serverLogin = 32
     /// The servers that the account is registered at.
     case serverList = 33
+    /// A touch that signs a file, a challenge or an HTTP request.
+    case sign = 34
+    /// Makes the account's signing key.
+    case signingEnable = 35
+    /// Destroys it.
+    case signingDisable = 36
+    /// What it is.
+    case signingKey = 37
     #endif
 }
 
@@ -111,5 +119,9 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case token = 151
     /// One server.
     case server = 152
+    /// Ends `sign`: the signature, and what is signed where the daemon has written it.
+    case signed = 153
+    /// The account's signing key.
+    case signingKey = 154
     #endif
 }

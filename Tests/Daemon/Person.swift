@@ -38,7 +38,9 @@ extension Answer {
     /// Whether it ends a request.
     var isLast: Bool {
         switch self {
-        case .assertion, .denial, .done, .status, .serverEnabled, .token: true
+        case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed,
+            .signingKey:
+            true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
             .secretPart, .secret, .vault, .secretWanted, .event,
             .importedPrint, .server:

@@ -23,6 +23,9 @@ struct VerbTableTests {
         (.serverEnable, true, false, .password, true),
         (.serverDisable, true, false, .password, true),
         (.serverLogin, true, false, .none, true), (.serverList, true, false, .none, true),
+        (.sign, true, false, .none, true), (.signingEnable, true, false, .password, true),
+        (.signingDisable, true, false, .password, true),
+        (.signingKey, true, false, .none, true),
     ]
 
     @Test("has a row for every verb")
@@ -35,7 +38,7 @@ struct VerbTableTests {
     func callers() {
         for (verb, owner, other, proof, begins) in VerbTableTests.rows {
             // Root in an account's place, but where it gets what lets in elsewhere.
-            let isForRoot = verb != .serverLogin
+            let isForRoot = verb != .serverLogin && verb != .sign
             #expect(VerbTable.permits(verb, peerUID: 0, accountUID: 1_000) == isForRoot)
             #expect(VerbTable.permits(verb, peerUID: 0, accountUID: nil) == isForRoot)
             #expect(VerbTable.permits(verb, peerUID: 1_000, accountUID: 1_000) == owner)

@@ -35,6 +35,19 @@ enum Samples {
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 presence: .background, background: .warn)),
+        .authenticate(
+            AuthenticateRequest(
+                account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
+                timeoutMilliseconds: 1, maximumTries: 1,
+                server: ServerWish(url: Bytes("https://h".utf8), audience: [1]))),
+        .authenticate(
+            AuthenticateRequest(
+                account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
+                timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
+                server: ServerWish(
+                    url: Bytes(repeating: 0x68, count: Limit.label),
+                    audience: Bytes(repeating: 0x61, count: Limit.label), offlineHours: .max,
+                    token: .file))),
         .enable(account: account, keyring: true), .enable(account: account, keyring: false),
         .secretSet(
             SecretSetRequest(
@@ -56,6 +69,21 @@ enum Samples {
         .serverDisable(account: account, server: [1]),
         .serverLogin(account: account, server: [1], timeoutMilliseconds: .max),
         .serverList(account: account),
+        .sign(
+            SignRequest(
+                account: account, timeoutMilliseconds: 1, .file(name: [], digest: thirtyTwo))),
+        .sign(
+            SignRequest(
+                account: account, timeoutMilliseconds: .max,
+                .challenge(audience: [1], text: Bytes(repeating: 7, count: Limit.challengeText)))),
+        .sign(
+            SignRequest(
+                account: account, timeoutMilliseconds: 1,
+                .request(
+                    server: [1], method: Bytes("GET".utf8), resource: Bytes("/".utf8),
+                    body: thirtyTwo))),
+        .signingEnable(account: account), .signingDisable(account: account),
+        .signingKey(account: account),
     ]
 
     static let status = StatusAnswer(
@@ -118,6 +146,18 @@ enum Samples {
             .chainHead(counter: 42, digest: thirtyTwo),
             .assertion(
                 Assertion(statement: [1], signature: [2], password: Bytes("secret".utf8))),
+            .assertion(
+                Assertion(
+                    statement: [1], signature: [2],
+                    server: ServerProof(verdict: [3], signature: [4]))),
+            .assertion(
+                Assertion(
+                    statement: [1], signature: [2], password: Bytes("secret".utf8),
+                    server: ServerProof(
+                        verdict: Bytes(repeating: 3, count: Limit.verdict),
+                        signature: Bytes(repeating: 4, count: Limit.signature),
+                        accessToken: Bytes(repeating: 5, count: Limit.accessToken),
+                        hasTokenFile: true))),
             .secretPart([]), .secretPart(Bytes(repeating: 7, count: Limit.secretPart)),
             .secret(
                 SecretAnswer(name: [1], size: .max, since: 3, vault: [4], state: .fits)),
@@ -142,11 +182,17 @@ enum Samples {
                 ServerEnabledAnswer(
                     account: Bytes("a:b".utf8), application: [1], fingerprint: [],
                     progress: .pendingCommit)),
-            .token(TokenAnswer(accessToken: [1], seconds: 300, refreshToken: [])),
+            .token(TokenAnswer(accessToken: [0x61], seconds: 300, refreshToken: [])),
             .server(
                 ServerAnswer(
                     account: [1], since: 2, state: .removing, server: [3], application: [4],
                     fingerprint: [5])),
+            .signed(SignedAnswer(signature: [1])),
+            .signed(SignedAnswer(statement: [1], signature: [2])),
+            .signingKey(
+                SigningKeyAnswer(
+                    since: .max, state: .invalidated, vault: [1], credential: sixteen,
+                    publicKey: Bytes(repeating: 4, count: 65))),
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
             .vault(
                 VaultAnswer(

@@ -9,18 +9,21 @@ package struct Dispatcher: Sendable {
     private let routes: [Route]
     private let limits: RateLimit
     private let trustsProxy: Bool
+    private let site: Site?
     private let numbers = RequestNumbers()
     private let observer: Observer
 
-    /// `observer` is told of each request that was answered.
+    /// `site` has the pages for browsers, if there are any; `observer` is told of each request that
+    /// was answered.
     init(
         service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
-        observer: @escaping Observer = { _ in }
+        site: Site? = nil, observer: @escaping Observer = { _ in }
     ) {
         self.service = service
         self.routes = routes
         self.limits = limits
         self.trustsProxy = trustsProxy
+        self.site = site
         self.observer = observer
     }
 
@@ -31,15 +34,19 @@ package struct Dispatcher: Sendable {
         var pattern = "none"
         var outcome = "ok"
         var response: HTTPResponse
-        do throws(Problem) {
-            let (route, parameters) = try route(of: request)
-            pattern = route.pattern
-            let answer = try await serve(request, route, parameters, from: origin)
-            response = answer.response
-            outcome = answer.outcome
-        } catch {
-            outcome = error.code
-            response = error.response
+        if let page = await site?.answer(request, from: origin) {
+            (pattern, outcome, response) = (page.pattern, page.outcome, page.response)
+        } else {
+            do throws(Problem) {
+                let (route, parameters) = try route(of: request)
+                pattern = route.pattern
+                let answer = try await serve(request, route, parameters, from: origin)
+                response = answer.response
+                outcome = answer.outcome
+            } catch {
+                outcome = error.code
+                response = error.response
+            }
         }
         let id = numbers.next()
         response.headers.append(("X-Request-Id", id))

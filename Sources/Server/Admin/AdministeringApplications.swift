@@ -26,6 +26,9 @@ extension AdminVerbs {
             "application remove", ["NAME"], [AdminOption("--devices", "refuse|remove")],
             "removes an application and all of it but its audit trail, for good"
         ) { admin, words throws(AdminFault) in try await admin.removeApplication(words) },
+            "application pam-file", ["NAME"], [],
+            "prints the file by which machines ask this server at their logins"
+        ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },
         AdminVerb(
             "key add", ["APPLICATION", "NAME"], [],
             "makes an API key of an application, and shows it once"

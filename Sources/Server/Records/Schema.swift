@@ -116,5 +116,19 @@ enum Schema {
             address TEXT NOT NULL, agent TEXT NOT NULL, detail TEXT NOT NULL)
         """,
         "CREATE INDEX audit_time ON audit (time)",
+        // Browsers at the server's own page: those that wait for an approval, and those signed in.
+        """
+        CREATE TABLE site_login (
+            hash {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),
+            operation {bytes} NOT NULL, data TEXT NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL)
+        """,
+        "CREATE INDEX site_login_expires ON site_login (expires)",
+        """
+        CREATE TABLE site_session (
+            hash {bytes} PRIMARY KEY, token_session {bytes} NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL)
+        """,
+        "CREATE INDEX site_session_expires ON site_session (expires)",
     ]
 }

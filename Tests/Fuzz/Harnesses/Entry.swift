@@ -9,6 +9,7 @@ private let harnesses: [any Harness.Type] = [
     Stacks.self, JournalExports.self, ModuleMarks.self, BusValues.self, ServerTexts.self,
     Authorizations.self, ActivationCodes.self, WebTokens.self,
     RequestHeads.self, TemplateTexts.self, PlainObjects.self,
+    LoginServers.self, RelayRequests.self, RelayAnswers.self,
 ]
 
 /// Set once by the first call, before any input comes.

@@ -72,6 +72,20 @@ enum RecordSamples {
         }
     }
 
+    static var serverKeys: [ServerKey] {
+        guard let key = Signatures.key, let state else { return [] }
+        return ServerKey.State.allCases.map { kind in
+            let count = kind == .invalidated ? 0 : kind == .good ? 2 : 1
+            let sealing = ServerKey.Sealing(enrolment: state, key: [1, 2, 3])
+            return ServerKey(
+                server: kind == .good ? bytes("https://id.example.org") : ServerKey.signing,
+                account: bytes("a\nb"), application: bytes("shop"), audience: [],
+                registration: [UInt8](0..<16), identifier: [UInt8](16..<32), created: now,
+                publicKey: key, vault: .tpm, state: kind, counter: 42,
+                sealings: [ServerKey.Sealing](repeating: sealing, count: count))
+        }
+    }
+
     static var readerWork: [ReaderWorkRecord] {
         let kept = [storage(serial: nil), storage(serial: "1")]
         return [
@@ -85,6 +99,14 @@ enum RecordSamples {
     static var keyrings: [KeyringRecord] {
         let dropped = KeyringLoss.allCases.map { KeyringRecord.dropped($0, since: now) }
         return dropped + [digest, nil].compactMap(keyring)
+    }
+
+    static var keptVerdicts: [KeptVerdict] {
+        let verdict = Verdict(
+            audience: bytes("corp"), account: bytes("a"), local: bytes("alice"),
+            device: [UInt8](0..<16), challenge: digest, module: digest, decision: .allow,
+            issued: now, expires: now)
+        return [KeptVerdict(text: verdict.encoded(), signature: [1, 2])].compactMap { $0 }
     }
 
     /// Without a list of prints.
