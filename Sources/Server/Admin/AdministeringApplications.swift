@@ -26,6 +26,7 @@ extension AdminVerbs {
             "application remove", ["NAME"], [AdminOption("--devices", "refuse|remove")],
             "removes an application and all of it but its audit trail, for good"
         ) { admin, words throws(AdminFault) in try await admin.removeApplication(words) },
+        AdminVerb(
             "application pam-file", ["NAME"], [],
             "prints the file by which machines ask this server at their logins"
         ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },

@@ -80,6 +80,12 @@ extension Transaction {
     func removeApplication(_ application: Int64) throws(DatabaseFault) {
         // What refers to another goes before it.
         let statements: [StaticString] = [
+            "DELETE FROM site_login WHERE application = $1",
+            """
+            DELETE FROM site_session WHERE token_session IN
+                (SELECT s.id FROM token_session s JOIN registration r ON r.id = s.registration
+                    JOIN account c ON c.id = r.account WHERE c.application = $1)
+            """,
             """
             DELETE FROM refresh_token WHERE session IN
                 (SELECT s.id FROM token_session s JOIN registration r ON r.id = s.registration
