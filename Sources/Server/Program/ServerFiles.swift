@@ -47,7 +47,8 @@ enum ServerFiles {
             let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
             return Service(
                 database: database, keys: keys, clock: clock,
-                issuer: settings.word(ServerSettings.url))
+                issuer: settings.word(ServerSettings.url),
+                auditDays: settings.count(ServerSettings.auditDays))
         } catch { throw .keys(error) }
     }
 

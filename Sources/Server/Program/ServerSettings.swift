@@ -73,6 +73,10 @@ package enum ServerSettings {
         section: "log", key: "requests", standard: .word("all"),
         accepts: .choice(["all", "problems", "none"]),
         purpose: "which requests have a line in the log: all, refused ones, or none")
+    /// `audit.keep`
+    package static let auditDays = Setting(
+        section: "audit", key: "keep", standard: .count(0), accepts: .count(0...36_500),
+        purpose: "how many days the audit trail is kept; 0 for ever")
     /// `metrics.listen`
     package static let metrics = Setting(
         section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
@@ -94,7 +98,6 @@ package enum ServerSettings {
     package static let all: [Setting] = [
         url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
         rate, databaseKind, databasePath, databaseConnection, databaseConnections, master,
-        logFormat, logRequests,
-        metrics, site, siteApplication, siteTemplate,
+        logFormat, logRequests, auditDays, metrics, site, siteApplication, siteTemplate,
     ]
 }

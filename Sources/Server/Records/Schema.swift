@@ -34,6 +34,7 @@ enum Schema {
             hash {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
             maker TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
+        "CREATE INDEX activation_account ON activation (account)",
         """
         CREATE TABLE registration (
             id {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),

@@ -30,7 +30,22 @@ extension Service {
                     }
                 }
             }
+            try await pruneAudit(at: now)
         } catch { report("what is too old could not be forgotten: \(error)") }
+    }
+}
+
+extension Service {
+    /// Deletes what the settings do not keep of the audit trail.
+    private func pruneAudit(at now: Int64) async throws(DatabaseFault) {
+        guard auditDays > 0 else { return }
+        let moment = now - Int64(auditDays) * 86_400
+        var gone = Self.batch
+        while gone == Self.batch {
+            gone = try await database.write { store throws(DatabaseFault) in
+                try store.pruneAudit(before: moment, most: Self.batch)
+            }
+        }
     }
 }
 
