@@ -16,8 +16,9 @@ final class RelayLine {
 
     /// Asks, and gives what the relay says; where there is none, or none in time, that.
     ///
-    /// Ends early where the caller's task is cancelled.
-    func ask(_ request: RelayRequest) async -> RelayAnswer {
+    /// Ends early where the caller's task is cancelled, and after `limit` where that is shorter than
+    /// the line's own.
+    func ask(_ request: RelayRequest, within limit: Duration = .seconds(600)) async -> RelayAnswer {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
@@ -27,7 +28,8 @@ final class RelayLine {
                 return .unusable("the request does not fit a frame", isRepeatable: false)
             }
             guard case .whole = try socket.send(frame) else { return .silent }
-            return try await answer(over: socket.descriptor.number, socket)
+            return try await answer(
+                over: socket.descriptor.number, socket, within: min(limit, self.limit))
         } catch {
             return .unusable(
                 "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
@@ -36,7 +38,7 @@ final class RelayLine {
     }
 
     private func answer(
-        over number: Int32, _ socket: borrowing PacketSocket
+        over number: Int32, _ socket: borrowing PacketSocket, within limit: Duration
     ) async throws(SystemFault) -> RelayAnswer {
         let (ready, _) = await limited(to: limit) { await FileWatch.ready(number, for: .readable) }
         guard !ready.isEmpty else { return .silent }

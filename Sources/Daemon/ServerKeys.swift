@@ -110,7 +110,7 @@ extension Service {
     /// before. A key that does not open is destroyed.
     func signed(
         _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, for url: ServerURL,
-        _ account: Account, _ standing: Standing
+        _ account: Account, _ standing: Standing, service: Bytes = signetService
     ) async -> Ruling<(Bytes, Bytes)> {
         let servers = standing.kept.servers
         do throws(StoreFault) {
@@ -122,7 +122,9 @@ extension Service {
                 return .deny(Denial(.serverKeyInvalidated, subject: url.bytes))
             }
             key = try servers.advance(key)
-            let text = statement(challenge, action, factor, key, standing.enrolment).encoded()
+            let text = statement(
+                challenge, action, factor, key, standing.enrolment, service: service
+            ).encoded()
             do throws(VaultError) {
                 return .allow((text, try await sign(text, .login, key, standing)))
             } catch .doesNotOpen {
@@ -137,13 +139,13 @@ extension Service {
     /// What a server's key signs.
     func statement(
         _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, _ key: ServerKey,
-        _ enrolment: Enrolment
+        _ enrolment: Enrolment, service: Bytes = signetService
     ) -> LoginStatement {
         LoginStatement(
             head: StatementHead(
                 audience: key.audience, account: key.account, device: state.device,
                 credential: key.identifier),
-            challenge: challenge, action: action, service: Bytes("signet".utf8), terminal: [],
+            challenge: challenge, action: action, service: service, terminal: [],
             purpose: [],
             claims: StatementClaims(
                 factor: factor,
@@ -233,6 +235,9 @@ extension Service {
         }
     }
 }
+
+/// What is logged in to where it is no PAM service.
+let signetService = Bytes("signet".utf8)
 
 extension ServerKey {
     /// For the journal.

@@ -8,6 +8,7 @@ private let harnesses: [any Harness.Type] = [
     PublicAreas.self, Transports.self, Catalogues.self, Translations.self, Locales.self,
     Stacks.self, JournalExports.self, ModuleMarks.self, BusValues.self, ServerTexts.self,
     Authorizations.self, ActivationCodes.self, WebTokens.self,
+    LoginServers.self,
 ]
 
 /// Set once by the first call, before any input comes.
