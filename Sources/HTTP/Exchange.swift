@@ -14,7 +14,7 @@ final class Exchange: @unchecked Sendable {
         /// The handler has begun on the connection's own thread.
         case started
         /// The handler goes on elsewhere; the connection sleeps.
-        case suspended(SleepingConnection)
+        case suspended(SleepingConnection, Task<Void, Never>)
         /// It waits to be sent.
         case answered(HTTPResponse)
         /// It is in the library's hands.
@@ -29,7 +29,6 @@ final class Exchange: @unchecked Sendable {
     private var body: [UInt8] = []
     private var limit = 0
     private var surplus = 0
-    private var task: Task<Void, Never>?
     private let phase = Mutex<Phase>(.arriving)
     var key: ObjectIdentifier { ObjectIdentifier(self) }
 
@@ -61,11 +60,12 @@ final class Exchange: @unchecked Sendable {
         phase.withLock { phase in
             switch phase {
             case .started: phase = .answered(response)
-            case .suspended(let sleeping):
+            case .suspended(let sleeping, _):
                 phase = .answered(response)
-                engine.forget(self)
-                // Under the lock, so that whoever finds the answer there knows that it is awake.
+                // Under the lock, so that whoever finds the answer there knows that it is awake; and
+                // before it is forgotten, since the library must not stop while one sleeps.
                 unsafe MHD_resume_connection(sleeping.pointer)
+                engine.forget(self)
             case .arriving, .answered, .sent: break
             }
         }
@@ -73,6 +73,9 @@ final class Exchange: @unchecked Sendable {
 
     /// Answers that the server stops, and tells the handler that nobody waits for it.
     func abandon() {
+        let task = phase.withLock { phase -> Task<Void, Never>? in
+            if case .suspended(_, let task) = phase { task } else { nil }
+        }
         answer(HTTPResponse(status: RequestHead.Refusal.stopping.status))
         task?.cancel()
     }
@@ -124,7 +127,7 @@ final class Exchange: @unchecked Sendable {
         connection.allowHandler()
         phase.withLock { $0 = .started }
         let handler = engine.handler
-        task = Task.immediate { self.answer(await handler(request)) }
+        let task = Task.immediate { self.answer(await handler(request)) }
         let sleeping = unsafe call.connection
         let ready = phase.withLock { phase -> HTTPResponse? in
             switch phase {
@@ -136,7 +139,7 @@ final class Exchange: @unchecked Sendable {
                     phase = .sent
                     return HTTPResponse(status: RequestHead.Refusal.stopping.status)
                 }
-                phase = unsafe .suspended(SleepingConnection(pointer: sleeping))
+                phase = unsafe .suspended(SleepingConnection(pointer: sleeping), task)
                 unsafe MHD_suspend_connection(sleeping)
                 return nil
             }
@@ -153,7 +156,6 @@ final class Exchange: @unchecked Sendable {
     }
 
     private func send(_ response: HTTPResponse, _ call: LibraryCall) -> Bool {
-        task = nil
         connection.allow(engine.requestNanoseconds)
         let closing = engine.isStopping
         if unsafe queue(response, closing: closing, on: call.connection) { return true }

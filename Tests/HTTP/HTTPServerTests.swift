@@ -1,5 +1,6 @@
 import HTTP
 import HTTPClient
+import Synchronization
 import TestSupport
 import Testing
 
@@ -128,6 +129,31 @@ struct HTTPServerTests {
         let status = try? await answer.status
         #expect(status == 503 || status == nil)
         await gate.open()
+    }
+
+    @Test("stops at any moment, also while handlers answer on other threads")
+    func stopWhileAnswering() async throws {
+        for round in 0..<150 {
+            let answered = Atomic<Int>(0)
+            let server = try HTTPServer(local()) { _ in
+                // Off the connection's thread, and done at any moment.
+                for _ in 0..<3 { await Task.yield() }
+                answered.add(1, ordering: .relaxed)
+                return HTTPResponse(status: 204)
+            }
+            let requests = String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 30)
+            let first = try RawConnection(port: server.port)
+            let second = try RawConnection(port: server.port)
+            let third = try RawConnection(port: server.port)
+            for _ in 0..<2 {
+                first.send(requests)
+                second.send(requests)
+                third.send(requests)
+            }
+            while answered.load(ordering: .relaxed) < round % 60 { await Task.yield() }
+            await server.stop(within: .zero)
+            #expect(server.connectionCount == 0)
+        }
     }
 
     @Test("outlives clients that go while the handler runs")
