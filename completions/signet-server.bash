@@ -4,8 +4,8 @@
 # nothing of the database is asked for.
 
 _signet_server() {
-    local word=${COMP_WORDS[COMP_CWORD]} typed= line rest index
-    local -a offers=()
+    local word=${COMP_WORDS[COMP_CWORD]} typed= line rest index known=0
+    local -a offers=() options=()
     if ((COMP_CWORD == 1)); then
         offers=(admin --config --version --help)
     elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == --config ]]; then
@@ -23,13 +23,16 @@ _signet_server() {
             if [[ $rest == "$typed"?* ]]; then
                 rest=${rest#"$typed"}
                 offers+=("${rest%% *}")
-            elif [[ $typed == "$rest"* ]]; then
+            elif [[ $typed == "$rest"* ]] && ((${#rest} > known)); then
+                # Of 'audit' and 'audit prune', the longer one is meant.
+                known=${#rest} options=()
                 while [[ $line =~ \[(--[a-z-]+) ]]; do
-                    offers+=("${BASH_REMATCH[1]}")
+                    options+=("${BASH_REMATCH[1]}")
                     line=${line#*"${BASH_REMATCH[0]}"}
                 done
             fi
         done < <(signet-server admin --help 2> /dev/null < /dev/null)
+        offers+=("${options[@]}")
     fi
     mapfile -t COMPREPLY < <(compgen -W "${offers[*]}" -- "$word" | sort -u)
 }

@@ -23,15 +23,23 @@ final class RelayLine {
     /// Asks for an account, by its uid, and gives what the relay says; where there is none, or none
     /// in time, that.
     ///
-    /// Ends early where the caller's task is cancelled.
-    func ask(_ request: RelayRequest, for account: UInt32) async -> RelayAnswer {
-        let others = underWay[account, default: 0]
-        guard others < Self.perAccount else {
+    /// Ends early where the caller's task is cancelled, and after `limit` where that is shorter than
+    /// the line's own.
+    func ask(
+        _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil
+    ) async -> RelayAnswer {
+        guard !isFull(for: account) else {
             return .unusable("the account asks servers too often at once", isRepeatable: true)
         }
-        underWay[account] = others + 1
+        underWay[account, default: 0] += 1
         defer { leave(account) }
-        return await ask(request)
+        return await ask(request, within: min(limit ?? self.limit, self.limit))
+    }
+
+    /// Whether an account has as many requests under way as it may: what the server would say is not
+    /// known then, and that is the account's own doing.
+    func isFull(for account: UInt32) -> Bool {
+        underWay[account, default: 0] >= Self.perAccount
     }
 
     private func leave(_ account: UInt32) {
@@ -39,7 +47,9 @@ final class RelayLine {
         underWay[account] = left > 0 ? left : nil
     }
 
-    private func ask(_ request: RelayRequest) async -> RelayAnswer {
+    private func ask(
+        _ request: RelayRequest, within limit: Duration
+    ) async -> RelayAnswer {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
@@ -49,7 +59,7 @@ final class RelayLine {
                 return .unusable("the request does not fit a frame", isRepeatable: false)
             }
             guard case .whole = try socket.send(frame) else { return .silent }
-            return try await answer(over: socket.descriptor.number, socket)
+            return try await answer(over: socket.descriptor.number, socket, within: limit)
         } catch {
             return .unusable(
                 "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
@@ -58,7 +68,7 @@ final class RelayLine {
     }
 
     private func answer(
-        over number: Int32, _ socket: borrowing PacketSocket
+        over number: Int32, _ socket: borrowing PacketSocket, within limit: Duration
     ) async throws(SystemFault) -> RelayAnswer {
         let (ready, _) = await limited(to: limit) { await FileWatch.ready(number, for: .readable) }
         guard !ready.isEmpty else { return .silent }

@@ -141,7 +141,8 @@ package struct ServerStore: Sendable {
 
     /// Destroys the private half, and remembers that the fingers did it.
     package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
-        try change(key) { next in
+        try forgetVerdict(for: key)
+        return try change(key) { next in
             next.state = .invalidated
             next.sealings = []
         }
@@ -149,11 +150,13 @@ package struct ServerStore: Sendable {
 
     /// Remembers that the server has yet to be told.
     package func beginRemoval(_ key: ServerKey) throws(StoreFault) -> ServerKey {
-        try change(key) { $0.state = .removing }
+        try forgetVerdict(for: key)
+        return try change(key) { $0.state = .removing }
     }
 
     /// Removes all that is kept of this very key; not of another that took its place.
     package func remove(_ key: ServerKey) throws(StoreFault) {
+        try forgetVerdict(for: key)
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(fileName(key.identifier)) }
     }
@@ -182,7 +185,7 @@ package struct ServerStore: Sendable {
     }
 
     /// The directory, nil where nothing was ever kept.
-    private func directory() throws(StoreFault) -> Directory? {
+    func directory() throws(StoreFault) -> Directory? {
         do throws(FileFault) {
             return try account.directory.directory(Self.directoryName)
         } catch {

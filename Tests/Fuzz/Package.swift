@@ -23,6 +23,10 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
         .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
         .target(name: "Wire", swiftSettings: common),
         .target(name: "Statement", swiftSettings: common),
         .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
@@ -62,11 +66,23 @@ let package = Package(
                 "Statement", "Texts", "Wire",
             ],
             swiftSettings: common),
+        .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
+        .target(name: "HTTP", dependencies: ["CMicrohttpd", "Posix"], swiftSettings: common),
+        .target(
+            name: "Database", dependencies: ["CPostgreSQL", "CSQLite", "Posix"],
+            swiftSettings: common),
+        .target(
+            name: "Server",
+            dependencies: [
+                "ConfigurationFiles", "Crypto", "Database", "HTTP", "Policy", "Posix",
+                "Statement", "Systemd",
+            ], swiftSettings: common),
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Bus", "Control", "Crypto", "Doctor", "Loop", "ModuleOptions", "Policy", "Reader",
-                "Statement", "Store", "TPM", "Texts", "Vault", "Wire",
+                "Bus", "Control", "Crypto", "Doctor", "HTTP", "Loop", "ModuleOptions", "Policy",
+                "Reader",
+                "Server", "Statement", "Store", "TPM", "Texts", "Vault", "Wire",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

@@ -2,7 +2,9 @@ import Crypto
 import Database
 import DatabaseSupport
 import Foundation
+import ModuleOptions
 import Posix
+import Statement
 import Synchronization
 import TestSupport
 import Testing
@@ -74,6 +76,28 @@ struct AdministrationTests {
         #expect(try await server.policy() == other)
     }
 
+    @Test("prints the file that machines pin the server with", arguments: Backend.allCases)
+    func loginFile(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let lines = try await server.administer("application", "pam-file", "shop")
+        let file = try LoginServer(parsing: [UInt8](lines.joined(separator: "\n").utf8))
+        #expect(file.url == [UInt8]("https://id.example.org".utf8))
+        let audience = try await server.database.read { store throws(DatabaseFault) in
+            try store.application(name: "shop")?.audience
+        }
+        #expect(file.audience == [UInt8](try #require(audience).utf8))
+        // What it does not say is the strictest, and each line that it proposes is one.
+        #expect(file.accounts.isEmpty && file.offlineHours == 0)
+        #expect(file.token == nil && !file.mayDiffer)
+        let proposed = lines.map { line in
+            line.hasPrefix("# ") && line.contains(" = ") ? line.dropFirst(2) : line[...]
+        }
+        let all = try LoginServer(parsing: [UInt8](proposed.joined(separator: "\n").utf8))
+        #expect(!all.accounts.isEmpty && all.offlineHours == 12)
+        #expect(all.token != nil && all.mayDiffer)
+        #expect(await server.fault("application", "pam-file", "none")?.status == 3)
+    }
+
     @Test("ends an API key at once, and one name is one key for ever", arguments: Backend.allCases)
     func keys(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -85,6 +109,74 @@ struct AdministrationTests {
         #expect(await server.fault("key", "revoke", "shop", "second")?.status == 3)
         #expect(await server.fault("key", "add", "shop", "second")?.status == 4)
         #expect(await server.fault("key", "add", "none", "k")?.status == 3)
+    }
+
+    @Test(
+        "removes an application with all of it, and nothing of another", arguments: Backend.allCases
+    )
+    func removedApplication(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let bank = try await server.makeApplication("bank")
+        let (device, other) = (try TestDevice(), try TestDevice(id: 2))
+        other.account = "bob"
+        try await server.register(device)
+        try await server.register(other)
+        try await server.makeTemplate()
+        #expect(try await server.logIn(device).status == 200)
+        _ = try await server.operation()
+        #expect(
+            try await server.send("POST", "/v1/activations", ["account": "alice"], key: bank).status
+                == 201)
+        let lines = try await server.rows("SELECT id FROM audit").count
+        #expect(await server.fault("application", "remove", "shop")?.status == 4)
+        #expect(await server.fault("application", "remove", "none")?.status == 3)
+        #expect(await server.fault("application", "remove", "shop", "--devices", "x")?.status == 2)
+        #expect(try await server.logIn(device).status == 200)
+        try await server.administer("registration", "remove", other.registration)
+        #expect(await server.fault("application", "remove", "shop")?.status == 4)
+        try await server.administer("application", "remove", "shop", "--devices", "remove")
+        #expect(try await server.ask("POST", "/v1/activations", ["account": "alice"]).status == 401)
+        let statement = device.answer(try freshBytes(32), "login", at: server.time.now)
+        let reply = try await server.send(
+            "POST", "/v1/login", try device.signed(statement.encoded(), .login))
+        #expect(reply.code == "refused")
+        for table in [
+            "SELECT 1 FROM registration", "SELECT 1 FROM token_session",
+            "SELECT 1 FROM refresh_token", "SELECT 1 FROM operation", "SELECT 1 FROM template",
+        ] as [StaticString] {
+            #expect(try await server.rows(table).isEmpty, "\(table)")
+        }
+        #expect(try await server.rows("SELECT name FROM application") == [Row([.text("bank")])])
+        #expect(try await server.rows("SELECT name FROM account").count == 1)
+        #expect(try await server.rows("SELECT id FROM audit").count > lines)
+        #expect(
+            try await server.send("POST", "/v1/activations", ["account": "alice"], key: bank).status
+                == 201)
+        #expect(await server.fault("application", "remove", "shop")?.status == 3)
+        try await server.administer("application", "remove", "bank")
+    }
+
+    @Test("deletes of the audit trail what is old, and says who did", arguments: Backend.allCases)
+    func pruned(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        server.time.pass(86_400 * 3)
+        #expect(try await server.logIn(device).status == 200)
+        for before in [nil, "1", "tomorrow", "2999-01-01"] as [String?] {
+            let words = ["audit", "prune"] + (before.map { ["--before", $0] } ?? [])
+            #expect(await server.fault(words)?.status == 2)
+        }
+        let all = try await server.rows("SELECT id FROM audit").count
+        try await server.administer("audit", "prune", "--before", "4d")
+        #expect(try await server.rows("SELECT id FROM audit").count == all + 1)
+        try await server.administer("audit", "prune", "--before", "2d")
+        let left = try await server.rows("SELECT event, outcome, detail FROM audit ORDER BY id")
+        #expect(
+            try left.map { row in try row.text(0) } == [
+                "login", "administration", "administration",
+            ])
+        #expect(try left.last?.text(2).hasPrefix("audit prune --before ") == true)
     }
 
     @Test("blocks accounts and devices, and lets them in again", arguments: Backend.allCases)
@@ -244,7 +336,9 @@ extension TestServer {
     }
 
     /// Why a command is refused; nil where it is not.
-    func fault(_ words: String...) async -> AdminFault? {
+    func fault(_ words: String...) async -> AdminFault? { await fault(words) }
+
+    func fault(_ words: [String]) async -> AdminFault? {
         do {
             _ = try await administer(words)
             return nil

@@ -66,7 +66,7 @@ struct AdminOption: Sendable {
 enum AdminVerbs {
     /// Every row, in the order in which they are shown.
     static let all: [AdminVerb] =
-        applications + accounts + registrations + templates + signingKeys + [audit] + upkeep
+        applications + accounts + registrations + templates + signingKeys + audit + upkeep
 
     /// The words of `--help`.
     static let help = """

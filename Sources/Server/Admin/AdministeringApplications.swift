@@ -23,6 +23,14 @@ extension AdminVerbs {
             "changes the policy; what is registered already stays"
         ) { admin, words throws(AdminFault) in try await admin.setApplication(words) },
         AdminVerb(
+            "application remove", ["NAME"], [AdminOption("--devices", "refuse|remove")],
+            "removes an application and all of it but its audit trail, for good"
+        ) { admin, words throws(AdminFault) in try await admin.removeApplication(words) },
+        AdminVerb(
+            "application pam-file", ["NAME"], [],
+            "prints the file by which machines ask this server at their logins"
+        ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },
+        AdminVerb(
             "key add", ["APPLICATION", "NAME"], [],
             "makes an API key of an application, and shows it once"
         ) { admin, words throws(AdminFault) in try await admin.addKey(words) },
@@ -106,6 +114,26 @@ extension Administration {
             return .success(())
         }
         output.done("the policy of '\(name)' is changed; it holds from the next request on")
+    }
+
+    fileprivate func removeApplication(_ words: AdminArguments) async throws(AdminFault) {
+        let name = words[0]
+        let takesDevices = try words.choice("--devices", "refuse", "remove") ?? false
+        try await changeApplication("application remove \(name)", name) {
+            store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            let devices = try store.countDevices(of: record.id)
+            guard devices == 0 || takesDevices else {
+                return .failure(
+                    .refused(
+                        """
+                        '\(name)' has devices, \(devices) of them: 'registration remove' tells each \
+                        that its key is of no use; --devices remove takes them without a word
+                        """))
+            }
+            try store.removeApplication(record.id)
+            return .success(())
+        }
+        output.done("'\(name)' is gone; its audit trail stays")
     }
 
     fileprivate func addKey(_ words: AdminArguments) async throws(AdminFault) {

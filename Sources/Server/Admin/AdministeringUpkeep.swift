@@ -2,14 +2,20 @@ import Database
 import Policy
 
 extension AdminVerbs {
-    /// The audit trail.
-    static let audit = AdminVerb(
-        "audit", [],
-        [
-            AdminOption("--since", "TIME"), AdminOption("--application", "NAME"),
-            AdminOption("--account", "NAME"), AdminOption("--event", "EVENT"), .limit,
-        ], "shows the audit trail, the newest last"
-    ) { admin, words throws(AdminFault) in try await admin.showAudit(words) }
+    /// The audit trail; the longer name comes first, for the shorter one begins it.
+    static let audit: [AdminVerb] = [
+        AdminVerb(
+            "audit prune", [], [AdminOption("--before", "TIME")],
+            "deletes the lines of the audit trail from before a moment, for good"
+        ) { admin, words throws(AdminFault) in try await admin.pruneAudit(words) },
+        AdminVerb(
+            "audit", [],
+            [
+                AdminOption("--since", "TIME"), AdminOption("--application", "NAME"),
+                AdminOption("--account", "NAME"), AdminOption("--event", "EVENT"), .limit,
+            ], "shows the audit trail, the newest last"
+        ) { admin, words throws(AdminFault) in try await admin.showAudit(words) },
+    ]
 
     /// The database and the configuration themselves.
     static let upkeep: [AdminVerb] = [
@@ -53,6 +59,32 @@ extension Administration {
             account: words.options["--account"] ?? "", event: event, most: try words.limit())
         output.list(
             try await read { store throws(DatabaseFault) in try store.auditTrail(filter) })
+    }
+}
+
+extension Administration {
+    private static let batch: Int64 = 10_000
+
+    fileprivate func pruneAudit(_ words: AdminArguments) async throws(AdminFault) {
+        guard let moment = try words.moment("--before", before: service.now),
+            moment <= service.now
+        else {
+            throw .usage("say up to when, and not later than now: --before 2026-01-01, or 365d")
+        }
+        // First who does it, and only then what is gone.
+        try await change("audit prune --before \(shown(moment))") {
+            _, _ throws(DatabaseFault) -> Result<Void, AdminFault> in .success(())
+        }
+        var (gone, last) = (0 as Int64, Self.batch)
+        while last == Self.batch {
+            do throws(DatabaseFault) {
+                last = try await service.database.write { store throws(DatabaseFault) in
+                    try store.pruneAudit(before: moment, most: Self.batch)
+                }
+            } catch { throw AdminFault(error) }
+            gone += last
+        }
+        output.show(["deleted": gone], ["\(gone) lines from before \(shown(moment)) are gone"])
     }
 }
 

@@ -47,7 +47,8 @@ enum ServerFiles {
             let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
             return Service(
                 database: database, keys: keys, clock: clock,
-                issuer: settings.word(ServerSettings.url))
+                issuer: settings.word(ServerSettings.url),
+                auditDays: settings.count(ServerSettings.auditDays))
         } catch { throw .keys(error) }
     }
 
@@ -95,6 +96,8 @@ enum StartFault: Error {
     case socket(ActivationFault)
     /// `metrics.listen` is no address and port.
     case metricsPlace(String)
+    /// There can be no pages for browsers.
+    case site(String)
 
     /// One line for who runs the server.
     var text: String {
@@ -114,6 +117,7 @@ enum StartFault: Error {
         case .socket(.malformed(let code)): "sockets were handed over wrongly: error \(code)"
         case .metricsPlace(let text):
             "'\(text)' is no place for metrics.listen: write 127.0.0.1:9464, [::1]:9464 or none"
+        case .site(let text): "there can be no site: \(text)"
         case .plain(let address):
             """
             '\(address)' is not of this machine alone: set listen.certificate and listen.key, \

@@ -73,16 +73,31 @@ package enum ServerSettings {
         section: "log", key: "requests", standard: .word("all"),
         accepts: .choice(["all", "problems", "none"]),
         purpose: "which requests have a line in the log: all, refused ones, or none")
+    /// `audit.keep`
+    package static let auditDays = Setting(
+        section: "audit", key: "keep", standard: .count(0), accepts: .count(0...36_500),
+        purpose: "how many days the audit trail is kept; 0 for ever")
     /// `metrics.listen`
     package static let metrics = Setting(
         section: "metrics", key: "listen", standard: .word("none"), accepts: .text(64),
         purpose: "address:port of /metrics and /health alone, or none")
+    /// `site.enabled`
+    package static let site = Setting(
+        section: "site", key: "enabled", standard: .word("off"), accepts: .choice(["off", "on"]),
+        purpose: "whether there are pages at /site for a person in a browser")
+    /// `site.application`
+    package static let siteApplication = Setting(
+        section: "site", key: "application", standard: .word("none"), accepts: .text(128),
+        purpose: "the application whose accounts sign in there")
+    /// `site.template`
+    package static let siteTemplate = Setting(
+        section: "site", key: "template", standard: .word("sign-in"), accepts: .text(64),
+        purpose: "its template for logins, which shows {code} and may show {address}")
 
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
         url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
         rate, databaseKind, databasePath, databaseConnection, databaseConnections, master,
-        logFormat, logRequests,
-        metrics,
+        logFormat, logRequests, auditDays, metrics, site, siteApplication, siteTemplate,
     ]
 }

@@ -57,6 +57,17 @@ extension Transaction {
             ])
     }
 
+    /// Deletes some of the oldest lines from before a moment; gives how many.
+    func pruneAudit(before moment: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
+        Int64(
+            try run(
+                """
+                DELETE FROM audit WHERE id IN
+                    (SELECT id FROM audit WHERE time < $1 ORDER BY time LIMIT $2) RETURNING 1
+                """, [.integer(moment), .integer(most)]
+            ).count)
+    }
+
     /// Lines of the audit trail, the newest last.
     func auditTrail(_ filter: AuditFilter) throws(DatabaseFault) -> [ListedAudit] {
         try run(

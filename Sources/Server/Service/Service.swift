@@ -12,16 +12,21 @@ package final class Service: Sendable {
     let health: Health
     /// How this server is called from outside: the issuer of tokens.
     let issuer: String
+    /// How many days the audit trail is kept; 0 for ever.
+    let auditDays: Int
     /// Keys of devices that signed something of late.
     let publicKeys = KeyCache()
     /// Applications of API keys that held of late.
     let applications = ApplicationCache()
 
-    init(database: any Database, keys: ServerKeys, clock: Clock, issuer: String) {
+    init(
+        database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0
+    ) {
         self.database = database
         self.keys = keys
         self.clock = clock
         self.issuer = issuer
+        self.auditDays = auditDays
         health = Health(database)
     }
 
