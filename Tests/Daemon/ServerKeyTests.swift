@@ -73,6 +73,27 @@ extension DaemonTests {
             #expect(try bench.logInPlayed().token != nil)
         }
 
+        @Test("that was given up is told to its server while others are served")
+        func toldMeanwhile() throws {
+            try bench.enablePlayed()
+            server.answering { _ in .unreachable(why: [], isRepeatable: true) }
+            #expect(try bench.ask(disable).done?.state == .disabled)
+            let (asked, gate) = (DispatchedEvent(), DispatchedEvent())
+            server.answering { request in
+                guard case .challenge = request else { return nil }
+                asked.happen()
+                try? gate.wait()
+                return nil
+            }
+            #expect(try bench.servers() == [.removing])
+            try asked.wait()
+            // The server takes its time; nobody here waits for it.
+            #expect(try bench.servers() == [.removing])
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            gate.happen()
+            try awaitNoFiles(in: bench.file("servers", of: .daemon))
+        }
+
         @Test("gives no token where it was given up while the server was asked")
         func disabledMeanwhile() throws {
             try bench.enablePlayed()
