@@ -52,7 +52,8 @@ package final class DaemonClient: Sendable {
                 answers.append(answer)
                 switch answer {
                 case .notice(let notice): try tell(notice)
-                case .assertion, .denial, .done, .status, .serverEnabled, .token: return answers
+                case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed:
+                    return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
                     .importedPrint, .server, .signingKey:
