@@ -74,6 +74,8 @@ extension Service {
     private func challengeInTime(
         _ key: ServerKey, _ url: ServerURL, _ account: Account
     ) async -> AskedChallenge {
+        // Nobody makes a login an offline one by asking much.
+        guard !relay.isFull(for: account.uid) else { return .denied(Denial(.tooManyRequests)) }
         let moment = clock.sinceBoot()
         let wish = RelayChallengeWish(
             server: url.bytes, account: key.account, device: state.device,

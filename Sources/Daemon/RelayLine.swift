@@ -26,15 +26,20 @@ final class RelayLine {
     /// Ends early where the caller's task is cancelled, and after `limit` where that is shorter than
     /// the line's own.
     func ask(
-        _ request: RelayRequest, for account: UInt32, within limit: Duration = .seconds(600)
+        _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil
     ) async -> RelayAnswer {
-        let others = underWay[account, default: 0]
-        guard others < Self.perAccount else {
+        guard !isFull(for: account) else {
             return .unusable("the account asks servers too often at once", isRepeatable: true)
         }
-        underWay[account] = others + 1
+        underWay[account, default: 0] += 1
         defer { leave(account) }
-        return await ask(request, within: limit)
+        return await ask(request, within: min(limit ?? self.limit, self.limit))
+    }
+
+    /// Whether an account has as many requests under way as it may: what the server would say is not
+    /// known then, and that is the account's own doing.
+    func isFull(for account: UInt32) -> Bool {
+        underWay[account, default: 0] >= Self.perAccount
     }
 
     private func leave(_ account: UInt32) {
@@ -54,8 +59,7 @@ final class RelayLine {
                 return .unusable("the request does not fit a frame", isRepeatable: false)
             }
             guard case .whole = try socket.send(frame) else { return .silent }
-            return try await answer(
-                over: socket.descriptor.number, socket, within: min(limit, self.limit))
+            return try await answer(over: socket.descriptor.number, socket, within: limit)
         } catch {
             return .unusable(
                 "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",

@@ -20,7 +20,7 @@ extension Service {
 
     /// An account's signing key, destroyed if it does not fit the fingers any more; nil for none.
     func signingKey(of account: Account) async -> Ruling<ServerKey?> {
-        await settledKeys(of: account).map { keys in keys.first { $0.isSigning } }
+        await settledKeys(of: account).map { keys in keys.filter(\.isSigning).best }
     }
 
     private func settledKeys(of account: Account) async -> Ruling<[ServerKey]> {
@@ -56,7 +56,7 @@ extension Service {
         case .deny(let denial): return .deny(denial)
         case .allow(let keys):
             let keys = keys.filter { $0.server == server.bytes && $0.state != .removing }
-            guard let key = keys.first else {
+            guard let key = keys.best else {
                 return .deny(Denial(.unknownServer, subject: server.bytes))
             }
             guard key.state == .good else { return .deny(.invalidated(key)) }
@@ -342,6 +342,11 @@ extension Denial {
         key.isSigning
             ? Denial(.signingKeyInvalidated) : Denial(.serverKeyInvalidated, subject: key.server)
     }
+}
+
+extension [ServerKey] {
+    /// The one that opens, of those for the same: a crash may leave the one that it replaced.
+    fileprivate var best: ServerKey? { first { $0.state == .good } ?? first }
 }
 
 extension ServerKey {

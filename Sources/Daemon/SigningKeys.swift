@@ -40,12 +40,14 @@ extension Service {
     /// Destroys it.
     func disableSigning(_ account: Account) async -> Answer {
         await answering(account) { () async throws(StoreFault) in
-            guard let kept = try kept(account),
-                let key = try kept.servers.all().first(where: { $0.isSigning })
-            else { return .denial(Denial(.noSigningKey)) }
-            try kept.servers.remove(key)
-            journal.credential(
-                of: account, "destroyed", because: "disabled; \(key.serverText)")
+            let kept = try kept(account)
+            let keys = try kept?.servers.all().filter(\.isSigning) ?? []
+            guard let kept, !keys.isEmpty else { return .denial(Denial(.noSigningKey)) }
+            for key in keys {
+                try kept.servers.remove(key)
+                journal.credential(
+                    of: account, "destroyed", because: "disabled; \(key.serverText)")
+            }
             return .done(DoneAnswer(state: .disabled))
         }
     }

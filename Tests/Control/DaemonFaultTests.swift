@@ -29,7 +29,9 @@ struct DaemonFaultTests {
         case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
             .badRequest:
             .fault
-        case .tooManyRequests, .stopping, .suspending, .serverUnreachable: .noService
+        case .tooManyRequests, .stopping, .suspending, .serverUnreachable, .serverTooLongAgo,
+            .serverLost:
+            .noService
         default: .denied
         }
     }

@@ -162,6 +162,20 @@ extension DaemonTests {
             try DaemonBench.write(writer.text, to: path)
         }
 
+        @Test("an earlier yes that is forgotten while the finger is awaited is none any more")
+        func forgotten() async throws {
+            let stage = try await makeStage()
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+            try stage.stopRelay()
+            let client = try stage.bench.client()
+            try client.send(.authenticate(request(stage, offlineHours: 1)))
+            try client.wait(for: .touch)
+            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            #expect(try stage.bench.ask(disable).done?.state == .disabled)
+            try stage.bench.text.send(.scan("one"))
+            #expect(try client.last().reason == .serverTooLongAgo)
+        }
+
         @Test("a kept verdict that is damaged is none")
         func damaged() async throws {
             let stage = try await makeStage()

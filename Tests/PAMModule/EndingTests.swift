@@ -10,6 +10,7 @@ struct EndingTests {
         switch reason {
         case .noMatch: (11, 11)
         case .lockedForNow, .lockedUntilPassword: (9, 11)
+        case .serverRefused, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked: (7, 7)
         default: (9, 7)
         }
     }
@@ -17,8 +18,15 @@ struct EndingTests {
     @Test("every reason of a denial has its code, and says so unless it is the ordinary state")
     func denials() throws {
         let bench = try Bench()
-        // Those of servers are never a login's: the module does not know them.
-        let reasons = DenialReason.allCases.filter { $0.rawValue < 60 }
+        // Most of those of servers are never a login's: the module does not know them.
+        let ofServers: Set<DenialReason> = [
+            .serverUnreachable, .serverRefused, .unknownServer, .serverKeyInvalidated,
+            .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked, .serverTooLongAgo,
+            .serverLost,
+        ]
+        let reasons = DenialReason.allCases.filter {
+            $0.rawValue < 60 || ofServers.contains($0)
+        }
         let silent: Set<DenialReason> = [
             .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
             .unknownAccount, .notServed, .inBackground, .lidClosed, .otherSeat,
@@ -42,7 +50,7 @@ struct EndingTests {
     @Test("a reason that is none of a login's is a malformed answer, and lets nobody in")
     func foreign() throws {
         let bench = try Bench()
-        let reasons: [DenialReason] = [.serverUnreachable, .serverKeyReplaced, .tooManyServers]
+        let reasons: [DenialReason] = [.activationRefused, .knownServer, .tooManyServers]
         let probe = try bench.start([String](repeating: "auth", count: reasons.count))
         for reason in reasons {
             let visit = try bench.visit()

