@@ -4,6 +4,8 @@ import Texts
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
     case doctor, notify, login
+    case operations
+    case macToken = "mac-token"
     case importFprintd = "import-fprintd"
     case secretSet = "secret set"
     case secretGet = "secret get"
@@ -15,7 +17,14 @@ enum Action: String, CaseIterable {
     static let secret = "secret"
 
     /// What it does when this word comes first behind it.
-    var besides: [String] { self == .vault ? ["migrate", "trust"] : [] }
+    var besides: [String] {
+        switch self {
+        case .vault: ["migrate", "trust"]
+        case .operations: ["list", "show", "approve", "reject", "watch"]
+        case .macToken: ["add", "list", "remove", "header"]
+        default: []
+        }
+    }
 
     /// All that it takes.
     var options: [Option] {
@@ -34,6 +43,8 @@ enum Action: String, CaseIterable {
         case .enable: [.account, .server, .keyring, .noKeyring, .passwordStdin]
         case .disable: [.account, .server, .passwordStdin]
         case .login: [.account]
+        case .operations: [.account, .server]
+        case .macToken: [.account, .server, .body]
         case .unlock, .vault, .importFprintd: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
@@ -53,6 +64,8 @@ enum Action: String, CaseIterable {
         case .vault: ("[migrate tpm|file | trust]", 2)
         case .help: ("[COMMAND]", 2)
         case .login: ("[URL]", 1)
+        case .operations: ("[list | show ID | approve ID | reject ID | watch]", 2)
+        case .macToken: ("add URL NAME | list | remove NAME | header NAME METHOD URL", 4)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
         case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
             .doctor, .importFprintd, .notify:
@@ -79,6 +92,8 @@ enum Action: String, CaseIterable {
         case .importFprintd: CommandHelp.importFprintd
         case .notify: CommandHelp.notify
         case .login: CommandHelp.login
+        case .operations: CommandHelp.operations
+        case .macToken: CommandHelp.macToken
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet
         case .secretList: CommandHelp.secretList
@@ -95,6 +110,7 @@ enum Option: String, CaseIterable {
     case verify, export, to, signers, check, replace, force, keyring
     case noNewline = "no-newline"
     case noKeyring = "no-keyring"
+    case body
 
     /// As it is typed.
     var name: String { "--\(rawValue)" }
@@ -107,6 +123,7 @@ enum Option: String, CaseIterable {
         case .server: "URL"
         case .export: "N"
         case .to: "DIRECTORY"
+        case .body: "FILE"
         case .json, .help, .all, .passwordStdin, .verify, .signers, .check, .replace, .force,
             .noNewline, .keyring, .noKeyring:
             nil
@@ -133,6 +150,7 @@ enum Option: String, CaseIterable {
         case .replace: CommandHelp.replace
         case .force: CommandHelp.force
         case .noNewline: CommandHelp.noNewline
+        case .body: CommandHelp.body
         }
     }
 }

@@ -76,7 +76,8 @@ extension Denial {
             .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .notServed, .inBackground, .serverRefused, .activationRefused, .unknownServer,
             .knownServer, .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved,
-            .serverKeyBlocked, .tooManyServers:
+            .serverKeyBlocked, .tooManyServers, .unknownMacToken, .tooManyMacTokens,
+            .readingTokenWanted, .unknownOperation, .operationOver:
             .denied
         }
     }

@@ -51,6 +51,8 @@ package struct Invocation {
         case .disable where arguments.has(.server): try disableServer()
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .login: try login()
+        case .operations: try operations()
+        case .macToken: try macToken()
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
         case .importFprintd: try importFprintd()
         case .readers: try readers()
@@ -148,7 +150,8 @@ extension Invocation {
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server:
+                .importedPrint, .serverEnabled, .token, .server, .macToken,
+                .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -70,7 +70,8 @@ extension Invocation {
             case .done: return .finished
             case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
                 .setting, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server:
+                .importedPrint, .serverEnabled, .token, .server, .macToken,
+                .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
             return .goOn

@@ -43,7 +43,8 @@ extension Invocation {
             case .done: return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server:
+                .importedPrint, .serverEnabled, .token, .server, .macToken,
+                .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -59,13 +59,18 @@ extension Invocation {
             [isKnown ? CommandServers.disabled(server) : CommandServers.disabledLater(server)])
     }
 
+    /// The servers that an account is registered at.
+    func servers(of account: Bytes) throws(CommandFault) -> [ServerAnswer] {
+        try collect(.serverList(account: account)) { answer in
+            if case .server(let server) = answer { server } else { nil }
+        }
+    }
+
     /// `signet login [URL]`: the access token and nothing else on standard output; without a URL, the
     /// servers that there are.
     func login() throws(CommandFault) {
         let account = try account()
-        let known: [ServerAnswer] = try collect(.serverList(account: account)) { answer in
-            if case .server(let server) = answer { server } else { nil }
-        }
+        let known = try servers(of: account)
         guard let operand = arguments.operands.first else { return say(known, account) }
         let server = try server(operand)
         let name = known.first { $0.server == server }?.account ?? account
@@ -103,7 +108,7 @@ extension Invocation {
     }
 
     /// A request that a server takes part in; what goes on meanwhile is told on standard error.
-    private func ask<Value>(
+    func ask<Value>(
         _ request: Request, awaitsTouch: Bool = true, purpose: (Notice) -> Text,
         _ value: (Answer) -> Value?
     ) throws(CommandFault) -> Value {
@@ -124,7 +129,8 @@ extension Invocation {
         return result
     }
 
-    private func server(_ typed: String?) throws(CommandFault) -> Bytes {
+    /// A server's URL, in its one form.
+    func server(_ typed: String?) throws(CommandFault) -> Bytes {
         let typed = typed ?? ""
         guard let url = ServerURL(typed: typed) else {
             throw .usage(CommandServers.badURL(typed.bytes))
@@ -148,7 +154,8 @@ extension Invocation {
 }
 
 extension ServerAnswer {
-    fileprivate var line: Text {
+    /// A server as people read it.
+    var line: Text {
         switch state {
         case .good: CommandServers.good(server, as: account)
         case .invalidated: CommandServers.invalidated(server)

@@ -59,7 +59,8 @@ extension Invocation {
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server:
+                .importedPrint, .serverEnabled, .token, .server, .macToken,
+                .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -18,6 +18,16 @@ final class RelayLine {
     ///
     /// Ends early where the caller's task is cancelled.
     func ask(_ request: RelayRequest) async -> RelayAnswer {
+        await ask(request, for: 0) { _ in true }
+    }
+
+    func ask(_ request: RelayRequest, for account: UInt32) async -> RelayAnswer {
+        await ask(request, for: account) { _ in true }
+    }
+
+    private func ask(
+        _ request: RelayRequest, for account: UInt32, _ isLast: (RelayAnswer) -> Bool
+    ) async -> RelayAnswer {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
@@ -27,7 +37,10 @@ final class RelayLine {
                 return .unusable("the request does not fit a frame", isRepeatable: false)
             }
             guard case .whole = try socket.send(frame) else { return .silent }
-            return try await answer(over: socket.descriptor.number, socket)
+            while true {
+                let answer = try await answer(over: socket.descriptor.number, socket)
+                if isLast(answer) { return answer }
+            }
         } catch {
             return .unusable(
                 "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
@@ -44,6 +57,25 @@ final class RelayLine {
             let answer = try? RelayAnswer(decoding: packet)
         else { return .unusable("signet-relay gave no answer", isRepeatable: false) }
         return answer
+    }
+}
+
+extension RelayLine {
+    /// Asks for what is answered in any number of frames, for an account, and gives those that came,
+    /// and what ended them.
+    func list(
+        _ request: RelayRequest, for account: UInt32
+    ) async -> (operations: [OperationContent], end: RelayAnswer) {
+        var operations: [OperationContent] = []
+        let deadline = ContinuousClock.now + limit
+        let end = await ask(request, for: account) { answer in
+            guard case .awaited(let awaited) = answer, operations.count < Limit.operations,
+                ContinuousClock.now < deadline
+            else { return true }
+            operations.append(awaited.content)
+            return false
+        }
+        return (operations, end)
     }
 }
 

@@ -60,7 +60,8 @@ extension Service {
         }
     }
 
-    private func invalidate(
+    @discardableResult
+    func invalidate(
         _ key: ServerKey, _ account: Account, _ kept: AccountState
     ) throws(StoreFault) -> ServerKey {
         journal.credential(
@@ -190,7 +191,8 @@ extension Service {
                 TokenAnswer(
                     accessToken: tokens.accessToken, seconds: tokens.seconds,
                     refreshToken: tokens.refreshToken))
-        case .registered, .proven, .challenge, .removed, .refused, .unreachable:
+        case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
             .denial(await denial(of: answer, url, account, isProven: isProven))
         }
     }
@@ -214,12 +216,13 @@ extension Service {
                 return destroyed(.serverKeyRemoved, url, account)
             default: return Denial(.serverRefused, subject: code)
             }
-        case .registered, .proven, .challenge, .loggedIn, .removed:
+        case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited,
+            .listed, .operation, .decided:
             return Denial(.serverUnreachable, subject: Bytes("another answer than asked".utf8))
         }
     }
 
-    private func destroyed(
+    func destroyed(
         _ reason: DenialReason, _ url: ServerURL, _ account: Account
     ) -> Denial {
         do throws(StoreFault) {

@@ -55,7 +55,10 @@ extension Service {
             if let key = try kept.servers.key(for: url.bytes) { try kept.servers.remove(key) }
             journal.credential(of: account, "destroyed", because: "disabled; \(key.serverText)")
             return true
-        case .unreachable, .registered, .proven, .challenge, .loggedIn: return false
+        case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
+            .listed,
+            .operation, .decided:
+            return false
         }
     }
 

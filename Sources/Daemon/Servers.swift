@@ -36,7 +36,8 @@ extension Service {
             return .denial(denial(for: .file(.system(error)), account))
         }
         let matter = SignedMatter(server: url, "register", challenge: challenge)
-        return await afterTouch(matter, account, milliseconds: .max, client) { standing in
+        let asker = Asker("signet enable (\(account.name))")
+        return await afterTouch(matter, asker, account, milliseconds: .max, client) { standing in
             await self.register(request, url, account, standing)
         }
     }
@@ -57,7 +58,9 @@ extension Service {
         case .allow(let given): challenge = given
         }
         let matter = SignedMatter(server: url, "log in as", key.account, challenge: challenge)
-        return await afterTouch(matter, account, milliseconds: milliseconds, client) { standing in
+        let asker = Asker("signet login (\(account.name))")
+        return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
+            standing in
             let factor = Factor.fingerprint
             switch await self.signed(
                 challenge, LoginAction.login, factor, for: url, account, standing)
@@ -83,9 +86,9 @@ extension Service {
     }
 
     /// A touch, its receipt in the account's chain, and then what it is for, in the same request.
-    private func afterTouch(
-        _ matter: SignedMatter, _ account: Account, milliseconds: UInt32, _ client: any Client,
-        _ body: (Standing) async -> Answer
+    func afterTouch(
+        _ matter: SignedMatter, _ asker: Asker, _ account: Account, milliseconds: UInt32,
+        _ client: any Client, _ body: (Standing) async -> Answer
     ) async -> Answer {
         let timeout = touchTime(milliseconds)
         let end = clock.sinceBoot() + timeout
@@ -93,7 +96,7 @@ extension Service {
         if let denial = remoteDenial([], session) { return .denial(denial) }
         if case .deny(let denial) = standing(of: account) { return .denial(denial) }
         var wish = TouchWish(
-            account: account, asker: Asker("signet login (\(account.name))"),
+            account: account, asker: asker,
             tries: min(Self.serverTries, settings.count(Settings.touchTries)), timeout: timeout)
         switch await presence(in: session) {
         case .deny(let denial): return .denial(denial)

@@ -178,6 +178,14 @@ final class Service: Answering {
             keptOut(await importPrints(of: account, password, client), account)
         case .serverEnable, .serverDisable, .serverLogin, .serverList:
             await answerServer(request, account, client)
+        case .macTokenAdd(let request): await addMACToken(request, account, client)
+        case .macTokenList: await listMACTokens(account, client)
+        case .macTokenRemove(_, let server, let name):
+            await removeMACToken(name, at: server, account)
+        case .macTokenHeader(let request): await macHeader(request, account)
+        case .operationList(let request): await listOperations(request, account, client)
+        case .operationShow(let request): await showOperation(request, account, client)
+        case .operationDecide(let request): await decideOperation(request, account, client)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -192,7 +200,9 @@ final class Service: Answering {
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
             .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
-            .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList:
+            .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList, .macTokenAdd,
+            .macTokenList, .macTokenRemove, .macTokenHeader, .operationList, .operationShow,
+            .operationDecide:
             .denial(Denial(.badRequest))
         }
     }

@@ -132,7 +132,8 @@ final class DaemonWatch {
         case .denial(let denial): tell(.failed(denial.text(account: account)))
         case .event, .notice, .assertion, .passwordWanted, .done, .status, .print, .reader,
             .receipt, .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
-            .importedPrint, .serverEnabled, .token, .server:
+            .importedPrint, .serverEnabled, .token, .server, .macToken,
+            .authorization, .operation, .serverTrouble, .decided:
             disconnect()
         }
     }

@@ -104,21 +104,27 @@ package struct ServerStore: Sendable {
 
     /// Destroys the private half, and remembers that the fingers did it.
     package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
-        try change(key) { next in
+        let invalidated = try change(key) { next in
             next.state = .invalidated
             next.sealings = []
         }
+        try account.macTokens.remove(of: key)
+        return invalidated
     }
 
     /// Remembers that the server has yet to be told.
     package func beginRemoval(_ key: ServerKey) throws(StoreFault) -> ServerKey {
-        try change(key) { $0.state = .removing }
+        let removing = try change(key) { $0.state = .removing }
+        try account.macTokens.remove(of: key)
+        return removing
     }
 
     /// Removes all that is kept of a key.
     package func remove(_ key: ServerKey) throws(StoreFault) {
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(fileName(key.identifier)) }
+        // They are of no use without it: see `MACTokenStore`.
+        try account.macTokens.remove(of: key)
     }
 
     /// Removes what a crash left half-written. What cannot be removed now is in nobody's way.

@@ -56,6 +56,12 @@ package enum CommandHelp {
     /// `import-fprintd`
     package static let importFprintd: Text =
         "take over the fingers that fprintd knows, without a new scan"
+    /// `operations`
+    package static let operations: Text =
+        "what servers ask you to approve: list, show, approve or reject by a touch, watch"
+    /// `mac-token`
+    package static let macToken: Text =
+        "tokens that show servers this device, without a touch: add, list, remove, header"
     /// `secret set`
     package static let secretSet: Text =
         "keep a secret that a touch releases: standard input, or typed unseen"
@@ -87,7 +93,9 @@ package enum CommandHelp {
     package static let reader: Text = "which reader, by the id that 'signet readers' shows"
     /// `--server`
     package static let server: Text =
-        "at this server instead: register this device, or take that back"
+        "at this server: register this device, or take that back; ask this one alone"
+    /// `--body`
+    package static let body: Text = "the file with the body of the request"
     /// `--all`
     package static let all: Text = "all fingers"
     /// `log --verify`

@@ -51,6 +51,9 @@ extension Denial {
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
             .tooManyServers:
             serverText
+        case .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
+            .operationOver:
+            operationText
         #endif
         }
     }

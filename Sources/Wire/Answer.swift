@@ -331,5 +331,11 @@ package enum Answer: Equatable, Sendable {
     case serverEnabled(ServerEnabledAnswer)
     case token(TokenAnswer)
     case server(ServerAnswer)
+    case macToken(MACTokenAnswer)
+    /// The value of the header `Authorization`.
+    case authorization(Bytes)
+    case operation(OperationAnswer)
+    case serverTrouble(ServerTroubleAnswer)
+    case decided(OperationState)
 }
 #endif

@@ -24,6 +24,11 @@ extension Answer {
         case .serverEnabled: .serverEnabled
         case .token: .token
         case .server: .server
+        case .macToken: .macToken
+        case .authorization: .authorization
+        case .operation: .operation
+        case .serverTrouble: .serverTrouble
+        case .decided: .decided
         }
     }
 
@@ -68,6 +73,11 @@ extension Answer {
         case .serverEnabled(let enabled): try enabled.put(into: &frame)
         case .token(let token): try token.put(into: &frame)
         case .server(let server): try server.put(into: &frame)
+        case .macToken(let token): try token.put(into: &frame)
+        case .authorization(let header): try frame.put(.authorization, header)
+        case .operation(let operation): try operation.put(into: &frame)
+        case .serverTrouble(let trouble): try trouble.put(into: &frame)
+        case .decided(let state): try frame.put(.operationState, number: state.rawValue)
         }
         return frame.bytes
     }
@@ -128,6 +138,11 @@ extension Answer {
         case .serverEnabled: self = .serverEnabled(try ServerEnabledAnswer(from: &frame))
         case .token: self = .token(try TokenAnswer(from: &frame))
         case .server: self = .server(try ServerAnswer(from: &frame))
+        case .macToken: self = .macToken(try MACTokenAnswer(from: &frame))
+        case .authorization: self = .authorization(try frame.bytes(.authorization))
+        case .operation: self = .operation(try OperationAnswer(from: &frame))
+        case .serverTrouble: self = .serverTrouble(try ServerTroubleAnswer(from: &frame))
+        case .decided: self = .decided(try frame.choice(.operationState))
         }
     }
 }

@@ -99,6 +99,16 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case serverKeyBlocked = 68
     /// No more servers fit.
     case tooManyServers = 69
+    /// There is no MAC token of this name for the server. `subject`: the name.
+    case unknownMacToken = 74
+    /// No more MAC tokens fit.
+    case tooManyMacTokens = 75
+    /// A touch is wanted first, for the token that operations are read with. `subject`: the server.
+    case readingTokenWanted = 76
+    /// The server knows no such operation for this account and device. `subject`: the server.
+    case unknownOperation = 77
+    /// The operation is decided already, or over. `subject`: what it is.
+    case operationOver = 78
     #endif
 }
 

@@ -74,6 +74,13 @@ package enum Request: Equatable, Sendable {
     case serverDisable(account: Bytes, server: Bytes)
     case serverLogin(account: Bytes, server: Bytes, timeoutMilliseconds: UInt32)
     case serverList(account: Bytes)
+    case macTokenAdd(MACTokenAddRequest)
+    case macTokenList(account: Bytes)
+    case macTokenRemove(account: Bytes, server: Bytes, name: Bytes)
+    case macTokenHeader(MACTokenHeaderRequest)
+    case operationList(OperationListRequest)
+    case operationShow(OperationShowRequest)
+    case operationDecide(OperationDecideRequest)
 
     /// The row of the verb table that this request falls under.
     package var verb: Verb {
@@ -108,6 +115,13 @@ package enum Request: Equatable, Sendable {
         case .serverDisable: .serverDisable
         case .serverLogin: .serverLogin
         case .serverList: .serverList
+        case .macTokenAdd: .macTokenAdd
+        case .macTokenList: .macTokenList
+        case .macTokenRemove: .macTokenRemove
+        case .macTokenHeader: .macTokenHeader
+        case .operationList: .operationList
+        case .operationShow: .operationShow
+        case .operationDecide: .operationDecide
         }
     }
 
@@ -123,8 +137,14 @@ package enum Request: Equatable, Sendable {
             .secretDelete(let account, _), .migrate(let account, _),
             .passwordChanged(let account, _, _), .watch(let account),
             .importPrint(let account), .serverDisable(let account, _),
-            .serverLogin(let account, _, _), .serverList(let account):
+            .serverLogin(let account, _, _), .serverList(let account),
+            .macTokenList(let account), .macTokenRemove(let account, _, _):
             account
+        case .macTokenAdd(let request): request.account
+        case .macTokenHeader(let request): request.account
+        case .operationList(let request): request.account
+        case .operationShow(let request): request.account
+        case .operationDecide(let request): request.account
         case .serverEnable(let request): request.account
         case .secretSet(let request): request.account
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil

@@ -38,10 +38,12 @@ extension Answer {
     /// Whether it ends a request.
     var isLast: Bool {
         switch self {
-        case .assertion, .denial, .done, .status, .serverEnabled, .token: true
+        case .assertion, .denial, .done, .status, .serverEnabled, .token, .authorization,
+            .decided:
+            true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
             .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .server:
+            .importedPrint, .server, .macToken, .operation, .serverTrouble:
             false
         }
     }

@@ -55,7 +55,8 @@ package final class DaemonClient: Sendable {
                 case .assertion, .denial, .done, .status: return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .serverEnabled, .token, .server:
+                    .importedPrint, .serverEnabled, .token, .server, .macToken, .authorization,
+                    .operation, .serverTrouble, .decided:
                     break
                 }
             }

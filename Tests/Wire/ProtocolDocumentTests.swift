@@ -111,6 +111,8 @@ struct ProtocolDocumentTests {
             ("Outcomes of an import", entries(ImportOutcome.self)),
             ("States of a key for a server", entries(ServerKeyState.self)),
             ("States of a registration", entries(RegistrationProgress.self)),
+            ("Decisions", entries(OperationChoice.self)),
+            ("States of an operation", entries(OperationState.self)),
         ])
     func enumerations(heading: String, expected: [String]) throws {
         #expect(try document.rows(heading).map { "\($0[0]) \($0[1])" } == expected)
