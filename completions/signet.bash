@@ -69,7 +69,7 @@ _signet() {
     cur=${words[-1]}
     previous=${words[-2]-}
     commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
-        import-fprintd notify login secret help)
+        import-fprintd notify login operations mac-token secret help)
     fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
         right-middle right-ring right-little)
 
@@ -101,6 +101,7 @@ _signet() {
         --reader=*) previous=--reader cur=${cur#*=} ;;
         --to=*) previous=--to cur=${cur#*=} ;;
         --server=*) previous=--server cur=${cur#*=} ;;
+        --body=*) previous=--body cur=${cur#*=} ;;
     esac
     case $previous in
         --account)
@@ -115,6 +116,10 @@ _signet() {
             compopt -o dirnames 2> /dev/null
             return
             ;;
+        --body)
+            compopt -o default 2> /dev/null
+            return
+            ;;
         --export | --server) return ;;
     esac
 
@@ -125,6 +130,8 @@ _signet() {
         enable) options=(--account --server --keyring --no-keyring --password-stdin --json) ;;
         disable) options=(--account --server --password-stdin --json) ;;
         login) options=(--account --json) ;;
+        operations) options=(--account --server --json) ;;
+        mac-token) options=(--account --server --body --json) ;;
         unlock | vault | import-fprintd) options=(--account --password-stdin --json) ;;
         log) options=(--account --verify --export --to --signers --json) ;;
         config) options=(--check --json) ;;
@@ -148,6 +155,19 @@ _signet() {
             else
                 _signet_offer "$cur" < <(printf '%s\n' migrate trust)
             fi
+            ;;
+        # No ids: to list them may take a touch.
+        operations)
+            [[ $previous == operations ]] \
+                && _signet_offer "$cur" < <(printf '%s\n' list show approve reject watch)
+            ;;
+        mac-token)
+            case $previous in
+                mac-token) _signet_offer "$cur" < <(printf '%s\n' add list remove header) ;;
+                remove | header)
+                    _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}")
+                    ;;
+            esac
             ;;
         config) [[ " ${words[*]} " == *' --check '* ]] && compopt -o default 2> /dev/null ;;
         'secret set' | 'secret get' | 'secret delete')

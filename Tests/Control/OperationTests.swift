@@ -41,7 +41,7 @@ private func listed(_ answers: Answer...) -> [Step] {
 private func operations(
     _ words: String..., scripts: [[Step]] = [], change: (inout Surroundings) -> Void = { _ in }
 ) throws -> Run {
-    try signet(["operations"] + words + ["--account", "alice"], scripts, change: change)
+    try signet(["operations", "--account", "alice"] + words, scripts, change: change)
 }
 
 @Suite("signet operations")
