@@ -306,8 +306,8 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "Fingerprints", "Policy", "signet", "testbench", "TestSupport", "verify-password",
-                "Wire",
+                "Fingerprints", "Policy", "signet", "signet-relay", "signet-server", "testbench",
+                "TestSupport", "verify-password", "Wire",
             ], path: "Tests/System", swiftSettings: common),
     ],
     cLanguageStandard: .c17

@@ -32,6 +32,10 @@ package protocol Transaction {
     /// `CAST(SUM(size) AS BIGINT)`.
     @discardableResult
     func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row]
+
+    /// Whether no other transaction writes before this one has ended: then there are no rows to
+    /// lock, and no words for it.
+    var isAlone: Bool { get }
 }
 
 extension Transaction {

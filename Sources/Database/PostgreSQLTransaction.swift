@@ -27,6 +27,8 @@ final class PostgreSQLTransaction: MigratingTransaction {
 
     var dialect: Dialect { .postgreSQL }
 
+    var isAlone: Bool { false }
+
     func lockForm() throws(DatabaseFault) {
         // "sgnt"
         try execute("SELECT pg_advisory_xact_lock(1936158324)")

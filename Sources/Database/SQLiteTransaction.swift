@@ -21,6 +21,9 @@ final class SQLiteTransaction: MigratingTransaction {
 
     var dialect: Dialect { .sqlite }
 
+    // There is one writer.
+    var isAlone: Bool { true }
+
     // BEGIN IMMEDIATE has done it.
     func lockForm() {}
 

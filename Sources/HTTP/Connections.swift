@@ -6,12 +6,15 @@ import Synchronization
 final class Connection: Sendable {
     let descriptor: Int32
     let peer: String
+    /// What limits count it as.
+    let network: PeerNetwork
     /// Nanoseconds of CLOCK_MONOTONIC; at this time the connection is cut.
     private let deadline: Atomic<Int64>
 
     init(descriptor: Int32, peer: String, within nanoseconds: Int64) {
         self.descriptor = descriptor
         self.peer = peer
+        network = PeerNetwork(peer)
         deadline = Atomic(monotonicNanoseconds() + nanoseconds)
     }
 
@@ -31,18 +34,36 @@ final class Connection: Sendable {
 /// The library's own limit begins anew with every byte; this one does not, so that a client that
 /// sends a byte a second does not hold a connection for ever.
 final class Connections: Sendable {
-    private let open = Mutex<[ObjectIdentifier: Connection]>([:])
+    private struct State {
+        var open: [ObjectIdentifier: Connection] = [:]
+        /// How many there are of each network that has some.
+        var networks: [PeerNetwork: Int] = [:]
+    }
+
+    private let state = Mutex(State())
 
     /// How many there are.
-    var count: Int { open.withLock { $0.count } }
+    var count: Int { state.withLock { $0.open.count } }
+
+    /// How many there are of one network.
+    func count(of network: PeerNetwork) -> Int { state.withLock { $0.networks[network] ?? 0 } }
 
     func add(_ connection: Connection) {
-        open.withLock { $0[ObjectIdentifier(connection)] = connection }
+        state.withLock { state in
+            state.open[ObjectIdentifier(connection)] = connection
+            state.networks[connection.network, default: 0] += 1
+        }
     }
 
     /// Forgets a connection; from then on its descriptor is not touched.
     func remove(_ connection: Connection) {
-        _ = open.withLock { $0.removeValue(forKey: ObjectIdentifier(connection)) }
+        state.withLock { state in
+            guard state.open.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
+                return
+            }
+            let left = (state.networks[connection.network] ?? 1) - 1
+            state.networks[connection.network] = left > 0 ? left : nil
+        }
     }
 
     /// Cuts what has had its time; the library then sees the end of the stream and closes.
@@ -50,8 +71,8 @@ final class Connections: Sendable {
     /// Under the lock: a connection whose descriptor may be closed was removed before.
     func cutOverdue() {
         let now = monotonicNanoseconds()
-        open.withLock { connections in
-            for connection in connections.values where connection.isOverdue(now) {
+        state.withLock { state in
+            for connection in state.open.values where connection.isOverdue(now) {
                 _ = shutdown(connection.descriptor, Int32(SHUT_RDWR))
             }
         }

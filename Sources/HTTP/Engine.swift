@@ -50,7 +50,7 @@ final class Engine: Sendable {
             var options = unsafe engineOptions(configuration, socket: number, context: context)
             unsafe options += identity
             unsafe options.append(item(.END))
-            return unsafe startDaemon(&options, isSecure: configuration.identity != nil)
+            return unsafe startDaemon(&options, configuration, context)
         }
         let lines = state.withLock { state in
             unsafe state.daemon = started.map { UInt(bitPattern: $0) }
@@ -179,18 +179,22 @@ private func terminated(_ key: SecretBytes) throws(SystemFault) -> SecretBytes {
     }
 }
 
-private func startDaemon(_ options: inout [MHD_OptionItem], isSecure: Bool) -> OpaquePointer? {
+private func startDaemon(
+    _ options: inout [MHD_OptionItem], _ configuration: ServerConfiguration,
+    _ context: UnsafeMutableRawPointer
+) -> OpaquePointer? {
     var flags =
         MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
         | MHD_USE_ERROR_LOG.rawValue
-    if isSecure { flags |= MHD_USE_TLS.rawValue }
+    if configuration.identity != nil { flags |= MHD_USE_TLS.rawValue }
     return unsafe options.withUnsafeMutableBufferPointer { buffer in
         guard let start = buffer.baseAddress else { return nil }
         let arguments: [any CVarArg] = unsafe [
             Int32(MHD_OPTION.ARRAY.rawValue), start, Int32(MHD_OPTION.END.rawValue),
         ]
+        let accept = unsafe configuration.addressLimit > 0 ? acceptCallback : nil
         return unsafe withVaList(arguments) { list in
-            unsafe MHD_start_daemon_va(flags, 0, nil, nil, accessCallback, nil, list)
+            unsafe MHD_start_daemon_va(flags, 0, accept, context, accessCallback, nil, list)
         }
     }
 }

@@ -32,10 +32,6 @@ func engineOptions(
         item(
             .NOTIFY_CONNECTION, unsafeBitCast(connectionCallback, to: Int.self), context),
     ]
-    if configuration.addressLimit > 0 {
-        unsafe options.append(
-            item(.PER_IP_CONNECTION_LIMIT, configuration.addressLimit))
-    }
     if configuration.threads > 1 {
         unsafe options.append(item(.THREAD_POOL_SIZE, configuration.threads))
     }
@@ -65,6 +61,17 @@ func signet_mhd_report(
 ) {
     unsafe engine(context)?.report(form: text(format) ?? "", text: text(line) ?? "")
 }
+
+/// Whether a connection is taken: the library's own limit counts IPv6 addresses, of which each
+/// client has as many as it likes.
+let acceptCallback:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<sockaddr>?, socklen_t) -> MHD_Result = {
+        context, address, _ in
+        guard let engine = unsafe engine(context) else { return .NO }
+        let network = unsafe PeerNetwork(peerName(address))
+        return engine.connections.count(of: network) < engine.configuration.addressLimit
+            ? .YES : .NO
+    }
 
 /// The request's target before the library takes it apart; what is returned stands for the request.
 private let targetCallback:

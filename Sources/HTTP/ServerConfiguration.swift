@@ -30,7 +30,7 @@ package struct ServerConfiguration: Sendable {
     package var identity: Identity?
     /// Connections at the same time; more wait in the kernel's queue.
     package var connectionLimit = 12_000
-    /// Connections of one address at the same time, more are closed; 0 does not count.
+    /// Connections of one `PeerNetwork` at the same time, more are closed; 0 does not count.
     package var addressLimit = 0
     /// A connection on which nothing moves for so long is closed; whole seconds count.
     package var idleTimeout = Duration.seconds(60)

@@ -133,7 +133,16 @@ struct ServerRefusalTests {
             first.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(first.receive(until: "[] 0").contains("200 OK"))
             #expect(try exchange(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") == "")
+            #expect(server.connectionCount == 1)
         }
+        // When it has gone, there is room again.
+        var answer = ""
+        while answer.isEmpty {
+            let next = try RawConnection(port: server.port)
+            next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            answer = next.receive(until: "[] 0")
+        }
+        #expect(answer.contains("200 OK"))
         await server.stop(within: .seconds(1))
     }
 

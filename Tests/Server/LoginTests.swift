@@ -129,19 +129,66 @@ struct LoginTests {
         let signature: String
     }
 
-    @Test("blocks the registration after wrong signatures", arguments: Backend.allCases)
-    func blocked(backend: Backend) async throws {
+    @Test(
+        "is kept from nobody by strangers who know the ids and sign wrongly",
+        arguments: Backend.allCases)
+    func wrongSignatures(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
         let device = try TestDevice()
         try await server.register(device)
-        for left in [4, 3, 2, 1, 0] {
+        for _ in 0..<20 {
             let statement = device.answer(
                 try await server.challenge(device), "login", at: server.time.now)
             let reply = try await server.send(
                 "POST", "/v1/login",
                 try device.signed(statement.encoded(), .login, by: .generate()))
             #expect(reply.code == "refused")
-            #expect(reply["remainingAttempts"] as? Int == left)
+            #expect(reply["remainingAttempts"] == nil)
+        }
+        let state = try await server.ask("GET", "/v1/registrations/\(device.registration)")
+        #expect(state["status"] as? String == "ACTIVE")
+        #expect(state["failures"] as? Int == 0)
+        #expect(try await server.rows("SELECT id FROM audit WHERE outcome = 'refused'").count == 20)
+        #expect(try await server.logIn(device).status == 200)
+    }
+
+    @Test("with wrong signatures is limited for the address alone")
+    func slowed() async throws {
+        let server = try await TestServer.make(.sqlite, rate: 50)
+        let device = try TestDevice()
+        try await server.register(device)
+        let statement = device.answer(
+            try await server.challenge(device), "login", at: server.time.now)
+        let wrong = try device.signed(statement.encoded(), .login, by: .generate())
+        var codes: [String] = []
+        for _ in 0..<60 {
+            let reply = try await server.send("POST", "/v1/login", wrong, from: "198.51.100.1")
+            codes.append(reply.code ?? "")
+        }
+        #expect(codes[..<50].allSatisfy { $0 == "refused" })
+        #expect(codes[50...].allSatisfy { $0 == "slow-down" })
+        #expect(try await server.logIn(device).status == 200)
+    }
+
+    @Test(
+        "blocks the registration where its own counter goes back again and again",
+        arguments: Backend.allCases)
+    func blocked(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        device.counter = 100
+        for round in 0..<2 {
+            // A right login between forgets what was counted.
+            #expect(try await server.logIn(device).status == 200)
+            let kept = device.counter
+            for left in round == 0 ? [4, 3, 2, 1] : [4, 3, 2, 1, 0] {
+                device.counter = 0
+                let reply = try await server.logIn(device)
+                #expect(reply.code == "refused")
+                #expect(reply["remainingAttempts"] as? Int == left)
+            }
+            device.counter = kept
         }
         #expect(try await server.logIn(device).code == "key-blocked")
         let path = "/v1/registrations/\(device.registration)"

@@ -168,6 +168,29 @@ struct OperationTests {
         #expect(try await server.ask("POST", "/v1/login/init", login).code == "conflict")
     }
 
+    @Test("does not come in hundreds at once either", arguments: Backend.allCases)
+    func manyRaced(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        try await server.makeTemplate("plain", "agree")
+        try await server.makeTemplate("login", "sign in", purpose: .login)
+        for (path, template, most) in [("operations", "plain", 20), ("login/init", "login", 5)] {
+            let made = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        try await server.ask(
+                            "POST", "/v1/\(path)", ["account": "alice", "template": template]
+                        ).status
+                    }
+                }
+                return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+            }
+            #expect(made == [201: most, 409: 100 - most])
+        }
+        #expect(try await server.rows("SELECT id FROM operation").count == 25)
+    }
+
     @Test("of a device is seen by that device alone", arguments: Backend.allCases)
     func bound(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

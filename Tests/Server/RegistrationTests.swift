@@ -1,4 +1,5 @@
 import Crypto
+import Database
 import DatabaseSupport
 import Statement
 import Testing
@@ -105,6 +106,54 @@ struct RegistrationTests {
             let state = try await server.ask("GET", "/v1/registrations/\(device.registration)")
             #expect(state["status"] as? String == "CREATED", "\(alteration)")
         }
+        // The audit trail has whose registration it was, and never who the statement said.
+        let trail = try await server.rows(
+            """
+            SELECT application, account, detail FROM audit
+            WHERE event = 'registration' AND outcome = 'refused'
+            """)
+        #expect(trail.count == Alteration.allCases.count - 1)
+        for row in trail {
+            let isKnown = try !row.text(0).isEmpty
+            #expect(try row.text(0) == (isKnown ? "shop" : ""))
+            #expect(try row.text(1) == (isKnown ? "alice" : ""))
+            #expect(try row.text(2).hasPrefix("unknown registration") == !isKnown)
+        }
+        #expect(try trail.filter { row in try row.text(0).isEmpty }.count == 1)
+    }
+
+    @Test("is begun by the last of many codes made at once", arguments: Backend.allCases)
+    func codesRaced(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    let made = try await server.ask("POST", "/v1/activations", ["account": "alice"])
+                    #expect(made.status == 201)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await server.rows("SELECT hash FROM activation WHERE used IS NULL").count == 1)
+        #expect(try await server.rows("SELECT id FROM account").count == 1)
+    }
+
+    @Test("changes only from the state that was read", arguments: Backend.allCases)
+    func stateKept(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        #expect(try await server.logIn(device).status == 200)
+        guard let id = ID(text: device.registration) else { throw Unexpected("no id") }
+        let changed = try await server.database.write { store throws(DatabaseFault) in
+            try store.setStatus(
+                id.bytes, from: .blocked, to: .removed, reason: "", at: TestTime.start)
+        }
+        #expect(!changed)
+        #expect(
+            try await server.rows("SELECT id FROM token_session WHERE revoked IS NULL").count == 1)
+        let path = "/v1/registrations/\(device.registration)"
+        #expect(try await server.ask("GET", path)["status"] as? String == "ACTIVE")
     }
 
     @Test("is proven once, and in time", arguments: Backend.allCases)

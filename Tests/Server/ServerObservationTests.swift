@@ -18,6 +18,13 @@ struct ServerObservationTests {
         try await server.register(device)
         #expect(try await server.logIn(device).status == 200)
         _ = try await server.send("POST", "/v1/login", ["statement": "", "signature": ""])
+        let digest = base64([UInt8](repeating: 7, count: 32))
+        let verified = try await server.ask(
+            "POST", "/v1/authentication/verify",
+            [
+                "authorization": "Signet x", "method": "GET", "resource": "/", "body": digest,
+            ])
+        #expect(verified.status == 200 && verified["valid"] as? Bool == false)
         var settings = ClientConfiguration()
         settings.allowsPlain = true
         let client = HTTPClient(settings)
@@ -30,6 +37,7 @@ struct ServerObservationTests {
             #"signet_request_seconds_count{method="POST",route="/v1/login"} 2"#,
             #"signet_logins_total{outcome="ok"} 1"#,
             #"signet_logins_total{outcome="malformed"} 1"#,
+            #"signet_verifications_total{outcome="malformed"} 1"#,
             #"route="/v1/registrations/{id}/proof",status="200"} 1"#,
             "signet_connections ", "signet_database_wait_seconds_count ",
             "signet_database_batch_sum ",

@@ -60,12 +60,14 @@ final class Demo: Sendable {
         let images: DemoSet
         let vaults: DemoSet
         let elsewhere: DemoSet
+        let server: DemoServer
         do {
             main = try set([.storage])
             images = try set([.image])
             vaults = try setWithTPM(running: true)
             elsewhere = try setWithTPM(running: false)
             try main.makePress()
+            server = try DemoServer(on: main)
         } catch {
             return (1, Self.setupText(error))
         }
@@ -74,6 +76,7 @@ final class Demo: Sendable {
             + DemoSet.changeScenes.map { ($0, main) }
             + DemoSet.wedgeScenes.map { ($0, main) } + DemoSet.imageScenes.map { ($0, images) }
             + DemoSet.vaultScenes(elsewhere: elsewhere).map { ($0, vaults) }
+            + DemoSet.serverScenes(server, laptop: vaults).map { ($0, main) }
             + DemoSet.receiptScenes.map { ($0, main) }
         var failed: [Int] = []
         for (index, (scene, set)) in scenes.enumerated() {

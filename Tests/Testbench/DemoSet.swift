@@ -46,6 +46,17 @@ struct DemoSet {
         return try stage.terminal(arguments, as: Stage.alice, copyingTo: screen.terminals)
     }
 
+    /// The machine's administrator calls a program on a new terminal.
+    func root(_ arguments: String...) throws -> Terminal {
+        try root(shown: arguments.joined(separator: " "), arguments)
+    }
+
+    /// The same, in a shell's words if `shown` says so.
+    func root(shown: String, _ arguments: [String]) throws -> Terminal {
+        screen.command(shown, prompt: "root@stage:~# ")
+        return try stage.terminal(arguments, as: Stage.root, copyingTo: screen.terminals)
+    }
+
     /// A finger is put on the reader, which waits for one.
     func touch(_ finger: Finger) throws {
         screen.act(finger.text)
@@ -104,7 +115,9 @@ struct DemoSet {
     }
 
     /// Says that something is so, or fails the scene.
-    func check(_ expectation: String, _ isSo: Bool, came: @autoclosure () -> String) throws {
+    func check(
+        _ expectation: String, _ isSo: Bool, came: @autoclosure () -> String = "something else"
+    ) throws {
         guard isSo else { throw DemoFault(expected: expectation, came: came()) }
         screen.confirm(expectation)
     }

@@ -51,7 +51,7 @@ extension DemoSet {
 
     private var tpm: TPMClient { TPMClient(path: stage.path(Self.tpmSocket)) }
 
-    private func swipe(_ finger: Finger, _ act: String) throws {
+    func swipe(_ finger: Finger, _ act: String) throws {
         screen.act(act)
         try signet.touch(finger.rawValue, on: .text)
     }
@@ -65,11 +65,6 @@ extension DemoSet {
         try seeSwipeInvitation(terminal)
         try swipe(.aliceRight, "alice swipes her right index finger")
         try seeRoot(terminal)
-    }
-
-    private func root(_ arguments: String...) throws -> Terminal {
-        screen.command(arguments.joined(separator: " "), prompt: "root@stage:~# ")
-        return try stage.terminal(arguments, as: Stage.root, copyingTo: screen.terminals)
     }
 
     private func checkVault(_ name: String) throws {

@@ -14,7 +14,7 @@ struct AuthenticationAnswer: Encodable, Sendable {
     let valid: Bool
     /// Why it is not valid.
     let code: String?
-    /// How many wrong signatures are left until the registration is blocked, where one was counted.
+    /// How many are left until the registration is blocked, where something was counted.
     let remainingAttempts: Int64?
     let application: String?
     let account: String?

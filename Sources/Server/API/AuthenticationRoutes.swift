@@ -1,11 +1,10 @@
-import HTTP
-
 extension Routes {
     /// Codes of requests, and MAC tokens.
     static let authentication: [Route] = [
         Route("POST", "/v1/authentication/verify", .rememberedApplication) {
             service, call throws(Problem) in
-            .json(try await service.verifyAuthentication(call))
+            let answer = try await service.verifyAuthentication(call)
+            return .json(answer, outcome: answer.code ?? "ok")
         },
         Route("POST", "/v1/mac-tokens", .anybody) { service, call throws(Problem) in
             .json(try await service.makeMACToken(call), status: 201)
@@ -33,7 +32,7 @@ extension Routes {
             .json(try await service.introspect(call))
         },
         Route("GET", "/.well-known/jwks.json", .anybody) { service, _ in
-            service.showKeys()
+            Answer(response: service.showKeys())
         },
     ]
 }

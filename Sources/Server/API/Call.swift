@@ -43,16 +43,3 @@ struct Call: Sendable {
         return device
     }
 }
-
-extension HTTPResponse {
-    /// JSON that no cache keeps.
-    static func json(_ value: some Encodable, status: Int = 200) -> HTTPResponse {
-        HTTPResponse(
-            status: status,
-            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: JSON.encode(value))
-    }
-
-    /// Done, and nothing to say.
-    static let done = HTTPResponse(status: 204, headers: [("Cache-Control", "no-store")])
-}

@@ -34,7 +34,9 @@ package struct Dispatcher: Sendable {
         do throws(Problem) {
             let (route, parameters) = try route(of: request)
             pattern = route.pattern
-            response = try await serve(request, route, parameters, from: origin)
+            let answer = try await serve(request, route, parameters, from: origin)
+            response = answer.response
+            outcome = answer.outcome
         } catch {
             outcome = error.code
             response = error.response
@@ -53,7 +55,7 @@ package struct Dispatcher: Sendable {
 
     private func serve(
         _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
-    ) async throws(Problem) -> HTTPResponse {
+    ) async throws(Problem) -> Answer {
         if route.isLimited { try limits.admit(origin.address) }
         guard !route.isLimited, route.judgesStrangers else {
             return try await admitted(request, route, parameters, from: origin)
@@ -70,7 +72,7 @@ package struct Dispatcher: Sendable {
 
     private func admitted(
         _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
-    ) async throws(Problem) -> HTTPResponse {
+    ) async throws(Problem) -> Answer {
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
         var apiKey: [UInt8] = []

@@ -1,5 +1,3 @@
-import HTTP
-
 // Approvals, and logins that are approved as such.
 extension Routes {
     static let operations: [Route] = [

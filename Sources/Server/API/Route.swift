@@ -1,5 +1,3 @@
-import HTTP
-
 /// Who may make a call.
 enum Caller: Sendable {
     /// Anybody: what proves something is in the body.
@@ -21,11 +19,11 @@ struct Route: Sendable {
     let caller: Caller
     /// Whether every call counts against the address that it comes from.
     let isLimited: Bool
-    let answer: @Sendable (Service, Call) async throws(Problem) -> HTTPResponse
+    let answer: @Sendable (Service, Call) async throws(Problem) -> Answer
 
     init(
         _ method: String, _ path: String, _ caller: Caller, limited: Bool = false,
-        _ answer: @escaping @Sendable (Service, Call) async throws(Problem) -> HTTPResponse
+        _ answer: @escaping @Sendable (Service, Call) async throws(Problem) -> Answer
     ) {
         self.method = method
         self.path = path.split(separator: "/")

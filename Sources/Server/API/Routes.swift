@@ -1,5 +1,3 @@
-import HTTP
-
 /// Every call that there is; docs/SERVER.md tells each.
 enum Routes {
     /// The largest body in bytes.
@@ -60,10 +58,12 @@ enum Routes {
     ]
 
     private static let health: [Route] = [
-        Route("GET", "/health/live", .anybody) { _, _ throws(Problem) in .plain("live") },
+        Route("GET", "/health/live", .anybody) { _, _ throws(Problem) in
+            Answer(response: .plain("live"))
+        },
         Route("GET", "/health/ready", .anybody) { service, _ throws(Problem) in
             guard await service.health.isReady() else { throw .unavailable }
-            return .plain("ready")
+            return Answer(response: .plain("ready"))
         },
     ]
 }

@@ -44,7 +44,10 @@ extension Administration {
         try await change("signing-key rotate \(use.rawValue)") {
             store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
             try store.endSigningKeys(use, at: now)
-            try store.keep(key, for: use, at: now)
+            guard try store.keep(key, for: use, at: now) else {
+                return .failure(
+                    .refused("another has just made a new key: 'signing-key list' shows it"))
+            }
             return .success(())
         }
         var lines = ["new \(use.rawValue) key \(key.id); servers that run take it within a minute"]

@@ -90,6 +90,10 @@ actor RunningServer {
         var configuration = ServerConfiguration(
             place: place, identity: identity, bodyLimit: { _, _ in Routes.bodyLimit }, log: report)
         configuration.connectionLimit = settings.count(ServerSettings.connections)
+        // Behind a proxy all connections are the proxy's.
+        configuration.addressLimit =
+            settings.word(ServerSettings.proxy) == "trusted"
+            ? 0 : settings.count(ServerSettings.connectionsPerAddress)
         return try start(configuration) { await dispatcher.answer($0) }
     }
 

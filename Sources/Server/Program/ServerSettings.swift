@@ -32,6 +32,11 @@ package enum ServerSettings {
     package static let connections = Setting(
         section: "listen", key: "connections", standard: .count(12_000),
         accepts: .count(16...100_000), purpose: "connections at the same time")
+    /// `listen.connections-per-address`
+    package static let connectionsPerAddress = Setting(
+        section: "listen", key: "connections-per-address", standard: .count(512),
+        accepts: .count(0...100_000),
+        purpose: "connections of one address at the same time; 0 does not count")
     /// `listen.rate`
     package static let rate = Setting(
         section: "listen", key: "rate", standard: .count(120), accepts: .count(1...1_000_000),
@@ -75,8 +80,9 @@ package enum ServerSettings {
 
     /// All of them, in the order in which they are shown.
     package static let all: [Setting] = [
-        url, address, port, certificate, key, proxy, connections, rate, databaseKind,
-        databasePath, databaseConnection, databaseConnections, master, logFormat, logRequests,
+        url, address, port, certificate, key, proxy, connections, connectionsPerAddress,
+        rate, databaseKind, databasePath, databaseConnection, databaseConnections, master,
+        logFormat, logRequests,
         metrics,
     ]
 }

@@ -96,8 +96,11 @@ extension Transaction {
 
     /// Keeps all other transactions that do the same from going on before this one has ended.
     ///
-    /// What is decided over several registrations of an account is decided one after the other.
+    /// What is decided over several rows of an account is decided one after the other, and nobody
+    /// blocks it meanwhile. Whoever takes this lock takes it before those of registrations.
     func lockAccount(_ id: Int64) throws(DatabaseFault) {
-        try run("UPDATE account SET blocked = blocked WHERE id = $1", [.integer(id)])
+        if isAlone { return }
+        // As strong as the lock of whoever blocks the account; rows that refer to it may be made.
+        try run("SELECT id FROM account WHERE id = $1 FOR NO KEY UPDATE", [.integer(id)])
     }
 }

@@ -37,7 +37,7 @@ struct ApplicationPolicy: Equatable, Sendable {
     var needsTPM = false
     /// Whether the device must claim to have booted securely.
     var needsSecureBoot = false
-    /// Wrong signatures in a row until a registration is blocked.
+    /// So many counters that are not above the last one, in a row, block a registration.
     var maximumFailures: Int64 = 5
     /// How long an access token holds.
     var accessSeconds: Int64 = 300

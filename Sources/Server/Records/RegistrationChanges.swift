@@ -38,18 +38,28 @@ extension Transaction {
         ).isEmpty
     }
 
-    /// Changes the state, whatever it was; tokens of a registration that is no longer ACTIVE end.
+    /// Changes the state, false where it is not `from` any more; tokens of a registration that is
+    /// no longer ACTIVE end.
     func setStatus(
-        _ registration: [UInt8], _ status: RegistrationStatus, reason: String, at now: Int64
-    ) throws(DatabaseFault) {
-        _ = try run(
-            "UPDATE registration SET status = $1, reason = $2, changed = $3 WHERE id = $4",
-            [.text(status.rawValue), .text(reason), .integer(now), .bytes(registration)])
+        _ registration: [UInt8], from: RegistrationStatus, to status: RegistrationStatus,
+        reason: String, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        let changed = try run(
+            """
+            UPDATE registration SET status = $1, reason = $2, changed = $3
+            WHERE id = $4 AND status = $5 RETURNING id
+            """,
+            [
+                .text(status.rawValue), .text(reason), .integer(now), .bytes(registration),
+                .text(from.rawValue),
+            ])
+        guard !changed.isEmpty else { return false }
         if status == .blocked || status == .removed {
             try revokeSessions(ofRegistration: registration, reason: reason, at: now)
         }
         // Those of a blocked one only rest: it may be unblocked.
         if status == .removed { try revokeMACTokens(ofRegistration: registration, at: now) }
+        return true
     }
 
     /// Keeps a counter that is above the one kept, and forgets failures; false where it is not
@@ -82,7 +92,7 @@ extension Transaction {
         ).isEmpty
     }
 
-    /// Counts a wrong signature, and blocks at the limit; gives how many are left.
+    /// Counts a counter that went back, and blocks at the limit; gives how many are left.
     func countFailure(
         _ registration: [UInt8], limit: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64 {
@@ -94,7 +104,8 @@ extension Transaction {
         guard let row = rows.first else { return 0 }
         let left = max(0, limit - (try row.integer(0)))
         if left == 0 {
-            try setStatus(registration, .blocked, reason: "failures", at: now)
+            _ = try setStatus(
+                registration, from: .active, to: .blocked, reason: "failures", at: now)
         }
         return left
     }
@@ -107,7 +118,7 @@ extension Transaction {
             [.integer(now), .bytes(registration.id)])
     }
 
-    /// Forgets the wrong signatures of a registration.
+    /// Forgets what was counted at a registration.
     func forgetFailures(_ registration: [UInt8]) throws(DatabaseFault) {
         _ = try run(
             "UPDATE registration SET failures = 0 WHERE id = $1", [.bytes(registration)])

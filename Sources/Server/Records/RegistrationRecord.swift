@@ -25,7 +25,7 @@ struct RegistrationRecord: Equatable, Sendable {
     let reason: String
     /// The highest counter that was accepted.
     let counter: UInt64
-    /// Wrong signatures since the last right one.
+    /// Counters that were not above the last one, since the last that was.
     let failures: Int64
     let flags: [String]
     let created: Int64

@@ -63,6 +63,8 @@ enum Schema {
             id TEXT PRIMARY KEY, use TEXT NOT NULL, public_key {bytes} NOT NULL,
             sealed {bytes} NOT NULL, created BIGINT NOT NULL, retired BIGINT)
         """,
+        // Of several that make one at once, one has: all servers sign with the same.
+        "CREATE UNIQUE INDEX signing_key_signs ON signing_key (use) WHERE retired IS NULL",
         """
         CREATE TABLE token_session (
             id {bytes} PRIMARY KEY, registration {bytes} NOT NULL REFERENCES registration (id),

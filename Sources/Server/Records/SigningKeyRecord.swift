@@ -50,17 +50,18 @@ extension Transaction {
         return keys
     }
 
-    /// Keeps a new key.
-    func keep(_ key: NewKey, for use: KeyUse, at now: Int64) throws(DatabaseFault) {
-        try run(
+    /// Keeps a new key; false where there is one for this use that signs.
+    func keep(_ key: NewKey, for use: KeyUse, at now: Int64) throws(DatabaseFault) -> Bool {
+        try !run(
             """
             INSERT INTO signing_key (id, use, public_key, sealed, created)
-            VALUES ($1, $2, $3, $4, $5)
+            VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING id
             """,
             [
                 .text(key.id), .text(use.rawValue), .bytes(key.publicKey), .bytes(key.sealed),
                 .integer(now),
-            ])
+            ]
+        ).isEmpty
     }
 
     /// Has the keys for a use sign no more.

@@ -29,9 +29,11 @@ extension Service {
         let now = now
         let earliest = now - Self.confirmationSeconds
         let signer: Signer = try await write { store throws(DatabaseFault) in
-            guard let operation = try store.operation(id),
-                operation.application == application.id
+            guard let found = try store.operation(id), found.application == application.id
             else { return .failure(.notFound) }
+            // Read anew behind the lock: nobody blocks account or device before this is kept.
+            try store.lockAccount(found.account)
+            guard let operation = try store.operation(id) else { return .failure(.notFound) }
             let result = try store.confirm(
                 operation, session: session, approvedSince: earliest, at: now)
             var entry = AuditEntry(
@@ -76,7 +78,6 @@ extension Transaction {
         guard decided >= earliest else {
             return .failure(.conflict("the approval is too old"))
         }
-        // The registration's row first, as a decision takes them: neither waits for the other.
         guard try useActive(registration, at: now), let signer = try signer(operation) else {
             return .failure(.conflict("the device that approved may not log in any more"))
         }

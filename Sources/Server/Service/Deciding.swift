@@ -56,7 +56,9 @@ extension Transaction {
     fileprivate func decide(
         _ statement: OperationStatement, of former: Signer, isSigned: Bool, at now: Int64
     ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
-        // Read anew: it may have been blocked or replaced while the signature was checked.
+        // Read anew, behind the lock that blocking takes too: it may have been blocked or replaced
+        // while the signature was checked.
+        try lockAccount(former.account.id)
         guard let signer = try signer(statement.head),
             signer.registration.id == former.registration.id,
             let operation = try operation(statement.operation), operation.isFor(signer),

@@ -25,6 +25,11 @@ extension Service {
             additional: String(decoding: JSON.encode(additional), as: UTF8.self),
             expires: now + (try template.seconds(of: wish)))
         return try await write { store throws(DatabaseFault) in
+            // Counted and asked behind the lock: of many at once, no more are made than may wait.
+            try store.lockAccount(account.id)
+            guard try store.account(account.id)?.isBlocked == false else {
+                return .failure(.conflict("the account is blocked"))
+            }
             let pending = try store.countPending(purpose, ofAccount: account.id, at: now)
             guard pending < purpose.mostPending else {
                 return .failure(.conflict("too many operations await this account already"))
@@ -59,7 +64,6 @@ extension Service {
             )
         }
         guard let account, let template else { throw .notFound }
-        guard !account.isBlocked else { throw .conflict("the account is blocked") }
         guard template.purpose == purpose else {
             throw .conflict("the template is not for this: it is for '\(template.purpose)'")
         }

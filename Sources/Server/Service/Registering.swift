@@ -31,6 +31,8 @@ extension Service {
         let now = now
         return try await write { store throws(DatabaseFault) in
             let record = try store.makeAccount(account.text, of: application.id, at: now)
+            // Of many codes made at once, the last one is good.
+            try store.lockAccount(record.id)
             try store.keepActivation(
                 hash, account: record.id, maker: origin.address, at: now, until: now + seconds)
             let entry = AuditEntry(
@@ -87,17 +89,22 @@ extension Service {
         let isSigned = isSigned(
             proof.statement.bytes, signature: proof.signature.bytes, .registration,
             by: proof.publicKey.bytes)
-        guard isSigned else { throw .refused }
         let now = now
         return try await write { store throws(DatabaseFault) in
-            let result = try store.prove(id, statement, key: proof.publicKey.bytes, at: now)
-            let record = try store.registration(id)
-            var entry = AuditEntry(
-                event: .registration, outcome: result.problem?.code ?? "ok",
-                registration: record?.id ?? [])
-            entry.application = printable(statement.head.audience)
-            entry.account = printable(statement.head.account)
-            try store.audit(entry, from: call.origin, at: now)
+            let result =
+                isSigned
+                ? try store.prove(id, statement, key: proof.publicKey.bytes, at: now)
+                : .failure(.refused)
+            // Whose registration it is, and not who the statement says to be.
+            let line: AuditEntry
+            if let signer = try store.signer(registration: id) {
+                line = entry(.registration, signer, result.problem)
+            } else {
+                line = AuditEntry(
+                    event: .registration, outcome: result.problem?.code ?? "ok",
+                    detail: "unknown registration \(hexadecimal(id))")
+            }
+            try store.audit(line, from: call.origin, at: now)
             return result
         }
     }
@@ -123,8 +130,7 @@ extension Service {
             guard let key = signer.registration.publicKey,
                 fingerprint == keyFingerprint(key)
             else { return .failure(.conflict("the fingerprint is another")) }
-            try store.activate(signer, at: now)
-            return .success(())
+            return try store.activate(signer, at: now) ? .success(()) : .failure(.changed)
         }
     }
 
@@ -161,7 +167,10 @@ extension Service {
             guard isAllowed else {
                 return .failure(.conflict("not possible: the registration is \(from.rawValue)"))
             }
-            try store.setStatus(signer.registration.id, status, reason: reason, at: now)
+            guard
+                try store.setStatus(
+                    signer.registration.id, from: from, to: status, reason: reason, at: now)
+            else { return .failure(.changed) }
             if status == .active { try store.forgetFailures(signer.registration.id) }
             return .success(())
         }
@@ -175,8 +184,9 @@ extension Service {
         return try await settle(proof, .remove, .removal, from: call.origin) {
             store, signer, _ throws(DatabaseFault) in
             guard signer.registration.id == id else { return .failure(.notFound) }
-            try store.setStatus(id, .removed, reason: RemovalReason.device, at: now)
-            return .success(try store.state(id))
+            let isRemoved = try store.setStatus(
+                id, from: .active, to: .removed, reason: RemovalReason.device, at: now)
+            return isRemoved ? .success(try store.state(id)) : .failure(.changed)
         }
     }
 
@@ -251,6 +261,11 @@ extension Service {
     }
 }
 
+extension Problem {
+    /// The state is another than was read.
+    fileprivate static let changed = Problem.conflict("the registration has just changed")
+}
+
 extension Transaction {
     /// The proof of a new registration, step by step; the signature has been checked.
     fileprivate func prove(
@@ -278,24 +293,30 @@ extension Transaction {
         guard try keepKey(of: id, statement, key: key, at: now) else {
             return .failure(.conflict("this credential is registered already"))
         }
-        if application.policy.commitRequired {
-            try setStatus(id, .pendingCommit, reason: "", at: now)
-        } else {
-            try activate(signer, at: now)
-        }
-        return .success(try state(id))
+        let isChanged =
+            application.policy.commitRequired
+            ? try setStatus(id, from: .created, to: .pendingCommit, reason: "", at: now)
+            : try activate(signer, at: now)
+        return isChanged ? .success(try state(id)) : .failure(.changed)
     }
 
-    /// Behind the account's lock: makes a registration ACTIVE, in place of the account's others where only one may be, and
-    /// of those of the same device everywhere.
-    fileprivate func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) {
+    /// Behind the account's lock: makes a registration ACTIVE, in place of the account's others
+    /// where only one may be, and of those of the same device everywhere. False where its state is
+    /// another than was read.
+    fileprivate func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) -> Bool {
         for other in try registrations(ofAccount: signer.account.id)
         where other.id != signer.registration.id && other.status != .removed {
             let isSame = other.device == signer.registration.device
             guard isSame || !signer.application.policy.severalDevices else { continue }
-            try setStatus(other.id, .removed, reason: RemovalReason.replaced, at: now)
+            guard
+                try setStatus(
+                    other.id, from: other.status, to: .removed, reason: RemovalReason.replaced,
+                    at: now)
+            else { throw .broken("a registration was changed beside its account's lock") }
         }
-        try setStatus(signer.registration.id, .active, reason: "", at: now)
+        return try setStatus(
+            signer.registration.id, from: signer.registration.status, to: .active, reason: "",
+            at: now)
     }
 
     /// A registration as callers see it; it is there.

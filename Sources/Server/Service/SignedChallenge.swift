@@ -90,7 +90,9 @@ extension Transaction {
         // while the signature was checked.
         try lockAccount(former.account.id)
         guard let signer = try signer(statement.head) else { return .failure(.refused) }
-        guard isSigned else { return .failure(try countRefusal(of: signer, at: now)) }
+        // Not counted: whoever knows the ids could lock somebody out. It costs the address that
+        // sent it, and no number of tries finds a signature.
+        guard isSigned else { return .failure(.refused) }
         // Taking back what it has is the device's own right, without a touch and by any policy.
         let objection =
             action == .remove ? signer.standing : signer.objection(to: statement.claims)
@@ -100,12 +102,13 @@ extension Transaction {
             try advance(
                 signer.registration.id, counter: claims.counter, enrolment: claims.enrolment,
                 at: now)
-        else { return .failure(.refused) }
+        else { return .failure(try countSetBack(of: signer, at: now)) }
         return .success(signer)
     }
 
-    /// A wrong signature for a registration that is known.
-    func countRefusal(of signer: Signer, at now: Int64) throws(DatabaseFault) -> Problem {
+    /// The registered key has signed with a counter that is not above the last one: the device was
+    /// set back to an old state, or copied. Who has the key alone can come here.
+    private func countSetBack(of signer: Signer, at now: Int64) throws(DatabaseFault) -> Problem {
         var problem = Problem.refused
         problem.remainingAttempts = try countFailure(
             signer.registration.id, limit: signer.application.policy.maximumFailures, at: now)

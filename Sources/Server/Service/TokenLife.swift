@@ -123,6 +123,11 @@ extension Transaction {
         guard let id = try useRefreshToken(hash, at: now) else {
             return (.failure(.tokenRefused), try endReused(hash, at: now))
         }
+        guard let found = try tokenSession(id),
+            let former = try signer(registration: found.registration)
+        else { return (.failure(.tokenRefused), nil) }
+        // Read anew behind the lock that blocking takes too.
+        try lockAccount(former.account.id)
         guard let session = try tokenSession(id),
             let signer = try signer(registration: session.registration)
         else { return (.failure(.tokenRefused), nil) }

@@ -1,0 +1,24 @@
+import HTTP
+
+/// What a call came to: the response, and what figures and log have of it.
+struct Answer: Sendable {
+    var response: HTTPResponse
+    /// `ok`, or the code of what the response tells of.
+    var outcome = "ok"
+
+    /// JSON that no cache keeps.
+    static func json(
+        _ value: some Encodable, status: Int = 200, outcome: String = "ok"
+    ) -> Answer {
+        Answer(
+            response: HTTPResponse(
+                status: status,
+                headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+                body: JSON.encode(value)),
+            outcome: outcome)
+    }
+
+    /// Done, and nothing to say.
+    static let done = Answer(
+        response: HTTPResponse(status: 204, headers: [("Cache-Control", "no-store")]))
+}

@@ -1,0 +1,13 @@
+/// A port that nobody listens at.
+package func freePort() throws -> UInt16 {
+    let listing = try Program(
+        Command([
+            "perl", "-MIO::Socket::INET", "-e",
+            "print IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')->sockport",
+        ])
+    ).expectEnd()
+    guard let port = UInt16(listing.output) else {
+        throw TestFault.closed(awaited: "a port", transcript: listing.errors)
+    }
+    return port
+}

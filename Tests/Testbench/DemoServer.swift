@@ -1,0 +1,91 @@
+import Synchronization
+import TestSupport
+
+/// The demo's server, with TLS under an authority of its own: the installed program, on one of the
+/// demo's machines.
+final class DemoServer: Sendable {
+    /// As devices know it.
+    let url: String
+    /// The machine that it runs on.
+    let set: DemoSet
+    /// The server, and what leads to it.
+    private let running = Mutex<[TestSupport.Program]>([])
+
+    /// Its authority, on each machine.
+    private static let authority = "/etc/signet/authority.pem"
+    private static let directory = "/etc/signet/tls"
+    private static let socket = "/run/notify-server"
+
+    /// Makes what it needs; it does not run yet.
+    init(on set: DemoSet) throws {
+        self.set = set
+        let port = try freePort()
+        url = "https://127.0.0.1:\(port)"
+        try set.stage.install(Built.program("signet-server"), at: "/usr/local/bin/signet-server")
+        try set.shell(
+            """
+            install -d -m 700 \(Self.directory) /var/lib/signet-server && \
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+            -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
+            -keyout \(Self.directory)/key.pem -out \(Self.directory)/chain.pem 2>&1
+            """)
+        try set.stage.write(
+            "/etc/signet/server.conf",
+            """
+            [server]
+            url = \(url)
+            [listen]
+            port = \(port)
+            certificate = \(Self.directory)/chain.pem
+            key = \(Self.directory)/key.pem
+
+            """)
+    }
+
+    /// Starts it, and returns when it is ready.
+    func start() throws {
+        let notices = try ReadinessNotices(at: set.stage.path(Self.socket))
+        let program = try set.stage.start(
+            ["signet-server"], environment: ["NOTIFY_SOCKET": Self.socket])
+        guard notices.hearReady(within: DemoSet.patience) else {
+            throw TestFault.deadline(awaited: "signet-server", transcript: program.errors)
+        }
+        running.withLock { $0.append(program) }
+    }
+
+    /// Has a machine trust its authority, and starts that machine's way to servers.
+    func startRelay(on other: DemoSet) throws {
+        let stage = other.stage
+        try stage.write(
+            Self.authority, try set.stage.read("\(Self.directory)/chain.pem"))
+        try other.shell(
+            "printf '[relay]\\nca-file = \(Self.authority)\\n' >>/etc/signet/signet.conf")
+        let notices = try ReadinessNotices(at: stage.path("/run/notify-relay"))
+        let program = try stage.start(
+            [try Built.program("signet-relay")], environment: ["NOTIFY_SOCKET": "/run/notify-relay"]
+        )
+        guard notices.hearReady(within: DemoSet.patience) else {
+            throw TestFault.deadline(awaited: "signet-relay", transcript: program.errors)
+        }
+        running.withLock { $0.append(program) }
+    }
+
+    /// Runs a command of administration to its end, shown, and gives what it printed.
+    @discardableResult
+    func admin(_ words: String..., meaning: String) throws -> String {
+        let shown = words.map { $0.contains(" ") ? "'\($0)'" : $0 }.joined(separator: " ")
+        let terminal = try set.root(
+            shown: "signet-server admin \(shown)", ["signet-server", "admin"] + words)
+        try set.end(terminal, meaning)
+        return terminal.transcript
+    }
+
+    /// Makes an activation code for alice, by the administrator.
+    func code() throws -> String {
+        let said = try admin(
+            "activation", "add", "shop", "alice", meaning: "alice is given a code, good once")
+        let line = said.split(whereSeparator: \.isNewline).last { $0.contains("-") }
+        guard let line else { throw DemoFault(expected: "an activation code", came: said) }
+        return String(line)
+    }
+}
