@@ -255,8 +255,9 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "ServerSupport",
-                "Statement", "Store", "StoreSupport", "TestSupport", "Vault", "Wire",
+                "Control", "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "Relay",
+                "ServerSupport", "Statement", "Store", "StoreSupport", "TestSupport", "Texts",
+                "Vault", "Wire",
                 "signet-relay", "signet-server", "testbench",
             ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(

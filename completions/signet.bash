@@ -69,7 +69,7 @@ _signet() {
     cur=${words[-1]}
     previous=${words[-2]-}
     commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
-        import-fprintd notify login operations mac-token secret help)
+        import-fprintd notify login sign operations mac-token secret help)
     fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
         right-middle right-ring right-little)
 
@@ -102,6 +102,8 @@ _signet() {
         --to=*) previous=--to cur=${cur#*=} ;;
         --server=*) previous=--server cur=${cur#*=} ;;
         --body=*) previous=--body cur=${cur#*=} ;;
+        --request=*) previous=--request cur=${cur#*=} ;;
+        --secret=*) previous=--secret cur=${cur#*=} ;;
     esac
     case $previous in
         --account)
@@ -120,16 +122,30 @@ _signet() {
             compopt -o default 2> /dev/null
             return
             ;;
-        --export | --server) return ;;
+        --request)
+            _signet_offer "$cur" < <(printf '%s\n' GET POST PUT PATCH DELETE)
+            return
+            ;;
+        --secret)
+            _signet_offer "$cur" < <(_signet_strings name secret list "${account[@]}")
+            return
+            ;;
+        --export | --server | --challenge | --audience) return ;;
     esac
 
     case $command in
         status | list | verify | 'secret list' | 'secret delete') options=(--account --json) ;;
         enroll) options=(--account --reader --password-stdin --json) ;;
         delete) options=(--account --all --password-stdin --json) ;;
-        enable) options=(--account --server --keyring --no-keyring --password-stdin --json) ;;
-        disable) options=(--account --server --password-stdin --json) ;;
-        login) options=(--account --json) ;;
+        enable)
+            options=(--account --server --signing --keyring --no-keyring --password-stdin --json)
+            ;;
+        disable) options=(--account --server --signing --password-stdin --json) ;;
+        login) options=(--account --secret --replace --json) ;;
+        sign)
+            options=(--account --challenge --audience --request --body --server --public-key
+                --force --json)
+            ;;
         operations) options=(--account --server --json) ;;
         mac-token) options=(--account --server --body --json) ;;
         unlock | vault | import-fprintd) options=(--account --password-stdin --json) ;;
@@ -155,6 +171,12 @@ _signet() {
             else
                 _signet_offer "$cur" < <(printf '%s\n' migrate trust)
             fi
+            ;;
+        sign)
+            case " ${words[*]} " in
+                *' --challenge'* | *' --request'* | *' --public-key '*) ;;
+                *) compopt -o default 2> /dev/null ;;
+            esac
             ;;
         # No ids: to list them may take a touch.
         operations)

@@ -3,8 +3,7 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
-    case doctor, notify, login
-    case operations
+    case doctor, notify, login, sign, operations
     case macToken = "mac-token"
     case importFprintd = "import-fprintd"
     case secretSet = "secret set"
@@ -40,9 +39,11 @@ enum Action: String, CaseIterable {
         case .status, .list, .verify: [.account]
         case .enroll: [.account, .reader, .passwordStdin]
         case .delete: [.account, .all, .passwordStdin]
-        case .enable: [.account, .server, .keyring, .noKeyring, .passwordStdin]
-        case .disable: [.account, .server, .passwordStdin]
-        case .login: [.account]
+        case .enable: [.account, .server, .signing, .keyring, .noKeyring, .passwordStdin]
+        case .disable: [.account, .server, .signing, .passwordStdin]
+        case .login: [.account, .secret, .replace]
+        case .sign:
+            [.account, .challenge, .audience, .request, .body, .server, .publicKey, .force]
         case .operations: [.account, .server]
         case .macToken: [.account, .server, .body]
         case .unlock, .vault, .importFprintd: [.account, .passwordStdin]
@@ -64,6 +65,7 @@ enum Action: String, CaseIterable {
         case .vault: ("[migrate tpm|file | trust]", 2)
         case .help: ("[COMMAND]", 2)
         case .login: ("[URL]", 1)
+        case .sign: ("FILE… | --challenge TEXT | --request METHOD URL | --public-key", .max)
         case .operations: ("[list | show ID | approve ID | reject ID | watch]", 2)
         case .macToken: ("add URL NAME | list | remove NAME | header NAME METHOD URL", 4)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
@@ -92,6 +94,7 @@ enum Action: String, CaseIterable {
         case .importFprintd: CommandHelp.importFprintd
         case .notify: CommandHelp.notify
         case .login: CommandHelp.login
+        case .sign: CommandHelp.sign
         case .operations: CommandHelp.operations
         case .macToken: CommandHelp.macToken
         case .secretSet: CommandHelp.secretSet
@@ -110,7 +113,8 @@ enum Option: String, CaseIterable {
     case verify, export, to, signers, check, replace, force, keyring
     case noNewline = "no-newline"
     case noKeyring = "no-keyring"
-    case body
+    case signing, challenge, audience, request, body, secret
+    case publicKey = "public-key"
 
     /// As it is typed.
     var name: String { "--\(rawValue)" }
@@ -118,14 +122,16 @@ enum Option: String, CaseIterable {
     /// What its value is called; nil if it takes none.
     var value: String? {
         switch self {
-        case .account: "NAME"
+        case .account, .audience, .secret: "NAME"
+        case .challenge: "TEXT"
+        case .request: "METHOD"
+        case .body: "FILE"
         case .reader: "ID"
         case .server: "URL"
         case .export: "N"
         case .to: "DIRECTORY"
-        case .body: "FILE"
         case .json, .help, .all, .passwordStdin, .verify, .signers, .check, .replace, .force,
-            .noNewline, .keyring, .noKeyring:
+            .noNewline, .keyring, .noKeyring, .signing, .publicKey:
             nil
         }
     }
@@ -150,7 +156,13 @@ enum Option: String, CaseIterable {
         case .replace: CommandHelp.replace
         case .force: CommandHelp.force
         case .noNewline: CommandHelp.noNewline
+        case .signing: CommandHelp.signing
+        case .challenge: CommandHelp.challenge
+        case .audience: CommandHelp.audience
+        case .request: CommandHelp.request
         case .body: CommandHelp.body
+        case .secret: CommandHelp.secret
+        case .publicKey: CommandHelp.publicKey
         }
     }
 }

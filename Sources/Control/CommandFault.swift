@@ -76,8 +76,9 @@ extension Denial {
             .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .notServed, .inBackground, .serverRefused, .activationRefused, .unknownServer,
             .knownServer, .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved,
-            .serverKeyBlocked, .tooManyServers, .unknownMacToken, .tooManyMacTokens,
-            .readingTokenWanted, .unknownOperation, .operationOver:
+            .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,
+            .signingKeyExists, .unknownMacToken, .tooManyMacTokens, .readingTokenWanted,
+            .unknownOperation, .operationOver:
             .denied
         }
     }

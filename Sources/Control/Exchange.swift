@@ -109,8 +109,8 @@ struct Exchange {
                 else { continue }
                 switch answer {
                 case .denial: throw .interrupted
-                case .token, .authorization: throw .interrupted
-                case .done, .serverEnabled, .decided:
+                case .token, .signed, .authorization: throw .interrupted
+                case .done, .serverEnabled, .signingKey, .decided:
                     // Who took it back is shown no secret, though it was on its way.
                     if awaitsTouch && secret != nil { throw .interrupted }
                     if case .finished = try take(answer) { return }

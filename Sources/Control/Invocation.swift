@@ -46,11 +46,14 @@ package struct Invocation {
         case .list: try list()
         case .delete: try delete()
         case .verify: try verify()
+        case .enable where arguments.has(.signing): try enableSigning()
         case .enable where arguments.has(.server): try enableServer()
         case .enable: try enable()
+        case .disable where arguments.has(.signing): try disableSigning()
         case .disable where arguments.has(.server): try disableServer()
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .login: try login()
+        case .sign: try sign()
         case .operations: try operations()
         case .macToken: try macToken()
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
@@ -150,8 +153,9 @@ extension Invocation {
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server, .macToken,
-                .authorization, .operation, .serverTrouble, .decided:
+                .importedPrint, .serverEnabled, .token, .server, .signed,
+                .signingKey,
+                .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

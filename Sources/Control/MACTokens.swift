@@ -79,18 +79,10 @@ extension Invocation {
         _ typed: String, _ method: String, _ url: String
     ) throws(CommandFault) {
         guard let resource = RequestTarget.resource(of: url) else {
-            throw .usage(CommandMACTokens.badRequest(url.bytes))
+            throw .usage(CommandSigning.badTarget(url.bytes))
         }
-        let isMethod = method.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        guard isMethod, (1...16).contains(method.utf8.count) else {
-            throw .usage(CommandMACTokens.badMethod(method.bytes))
+        guard RequestLines.isMethod(method.bytes) else {
+            throw .usage(CommandSigning.badMethod(method.bytes))
         }
         let digest = try bodyDigest()
         let account = try account()

@@ -145,7 +145,7 @@ extension Invocation {
         let known = try servers(of: account)
         guard !known.contains(where: { $0.state == .good }) else { return }
         guard let first = known.first else { throw .refused(CommandServers.none(account)) }
-        throw .refused(first.line)
+        throw .refused(CommandServers.line(first))
     }
 
     /// The operation that an id, or the beginning of one, means: of those that await the account; a

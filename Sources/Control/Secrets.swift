@@ -6,29 +6,36 @@ import Wire
 extension Invocation {
     /// `signet secret set NAME [--replace]`
     func setSecret() throws(CommandFault) {
-        let name = try secretName()
+        let name = try secretName(arguments.operands.first)
         let account = try account()
         let secret = SecretBuffer()
         try fill(secret, name)
         guard secret.count > 0 else { throw .refused(CommandSecrets.empty) }
         guard secret.count <= Limit.secret else { throw .refused(CommandSecrets.tooLong) }
+        try keep(secret, name, account, replaces: arguments.has(.replace))
+        saySecret("secret-kept", name, account, CommandSecrets.kept(name, account: account))
+    }
+
+    /// Has the daemon keep a secret.
+    func keep(
+        _ secret: SecretBuffer, _ name: Bytes, _ account: Bytes, replaces: Bool
+    ) throws(CommandFault) {
         let request = SecretSetRequest(
             account: account, size: UInt32(clamping: secret.count), name: name,
-            replaces: arguments.has(.replace))
+            replaces: replaces)
         var exchange = exchange(.secretSet(request))
         exchange.secret = secret
         try exchange.run { (answer) throws(CommandFault) in
             guard case .done = answer else { throw .fault(CommandText.unexpected) }
             return .finished
         }
-        saySecret("secret-kept", name, account, CommandSecrets.kept(name, account: account))
     }
 
     /// `signet secret get NAME [-n] [--force]`
     ///
     /// Nothing goes out before all of it is there: half a secret is no secret.
     func getSecret() throws(CommandFault) {
-        let name = try secretName()
+        let name = try secretName(arguments.operands.first)
         let account = try account()
         let secret = SecretBuffer()
         var exchange = exchange(
@@ -43,8 +50,9 @@ extension Invocation {
             case .done: return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server, .macToken,
-                .authorization, .operation, .serverTrouble, .decided:
+                .importedPrint, .serverEnabled, .token, .server, .signed,
+                .signingKey,
+                .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }
@@ -54,10 +62,7 @@ extension Invocation {
     /// `signet secret list`
     func listSecrets() throws(CommandFault) {
         let account = try account()
-        let secrets: [SecretAnswer] = try collect(.secretList(account: account)) { answer in
-            if case .secret(let secret) = answer { return secret }
-            return nil
-        }
+        let secrets = try secrets(of: account)
         let document = JSON.document(
             "secrets",
             [("account", .bytes(account)), ("secrets", .array(secrets.map(\.document)))])
@@ -65,9 +70,16 @@ extension Invocation {
         say(document, Table.lines([CommandSecrets.heading] + secrets.map(\.row)))
     }
 
+    /// The secrets of an account, without their contents.
+    func secrets(of account: Bytes) throws(CommandFault) -> [SecretAnswer] {
+        try collect(.secretList(account: account)) { answer in
+            if case .secret(let secret) = answer { secret } else { nil }
+        }
+    }
+
     /// `signet secret delete NAME`
     func deleteSecret() throws(CommandFault) {
-        let name = try secretName()
+        let name = try secretName(arguments.operands.first)
         let account = try account()
         _ = try follow(.secretDelete(account: account, name: name), awaitsTouch: false)
         saySecret(
@@ -78,8 +90,9 @@ extension Invocation {
         say(.document(kind, [("account", .bytes(account)), ("name", .bytes(name))]), [line])
     }
 
-    private func secretName() throws(CommandFault) -> Bytes {
-        guard let name = arguments.operands.first?.bytes else {
+    /// A secret's name as it was typed, if it can be one.
+    func secretName(_ typed: String?) throws(CommandFault) -> Bytes {
+        guard let name = typed?.bytes else {
             throw .usage(CommandSecrets.emptyName)
         }
         switch SecretName.fault(name) {

@@ -7,11 +7,7 @@ import Wire
 extension Invocation {
     /// `signet enable --server URL`
     func enableServer() throws(CommandFault) {
-        guard !arguments.has(.keyring), !arguments.has(.noKeyring) else {
-            throw .usage(
-                CommandText.choose(
-                    Option.server.name.bytes, Option.keyring.name.bytes, action: "enable".bytes))
-        }
+        try exclude([.keyring, .noKeyring], beside: .server)
         let server = try server(arguments.value(.server))
         let account = try account()
         var code = try activationCode(server)
@@ -59,6 +55,14 @@ extension Invocation {
             [isKnown ? CommandServers.disabled(server) : CommandServers.disabledLater(server)])
     }
 
+    /// Refuses options that have no meaning beside another one.
+    func exclude(_ others: [Option], beside option: Option) throws(CommandFault) {
+        guard let other = others.first(where: arguments.has) else { return }
+        throw .usage(
+            CommandText.choose(
+                option.name.bytes, other.name.bytes, action: arguments.action.rawValue.bytes))
+    }
+
     /// The servers that an account is registered at.
     func servers(of account: Bytes) throws(CommandFault) -> [ServerAnswer] {
         try collect(.serverList(account: account)) { answer in
@@ -66,13 +70,19 @@ extension Invocation {
         }
     }
 
-    /// `signet login [URL]`: the access token and nothing else on standard output; without a URL, the
-    /// servers that there are.
+    /// `signet login [URL] [--secret NAME]`: the access token and nothing else on standard output, or
+    /// nothing of it; without a URL, the servers that there are.
     func login() throws(CommandFault) {
         let account = try account()
-        let known = try servers(of: account)
-        guard let operand = arguments.operands.first else { return say(known, account) }
+        guard let operand = arguments.operands.first else {
+            guard !arguments.has(.secret), !arguments.has(.replace) else {
+                throw .usage(CommandServers.secretWithoutServer)
+            }
+            return say(try servers(of: account), account)
+        }
         let server = try server(operand)
+        let place = try placeForToken(account)
+        let known = try servers(of: account)
         let name = known.first { $0.server == server }?.account ?? account
         var token = try ask(
             .serverLogin(account: account, server: server, timeoutMilliseconds: 30_000),
@@ -84,17 +94,55 @@ extension Invocation {
             wipe(&token.accessToken)
             wipe(&token.refreshToken)
         }
+        if let place { return try keep(token, of: server, as: place, account) }
         if isJSON { return surroundings.say(document(of: token, server)) }
         guard surroundings.release(token.accessToken + [10]) else {
             throw .fault(CommandServers.unwritten)
         }
     }
 
+    /// The secret that a token becomes, if it does; a touch is not asked for in vain.
+    private func placeForToken(_ account: Bytes) throws(CommandFault) -> Bytes? {
+        guard let typed = arguments.value(.secret) else {
+            guard !arguments.has(.replace) else {
+                throw .usage(
+                    CommandText.needs(Option.replace.name.bytes, Option.secret.name.bytes))
+            }
+            return nil
+        }
+        let name = try secretName(typed)
+        let kept = try secrets(of: account)
+        guard arguments.has(.replace) || !kept.contains(where: { $0.name == name }) else {
+            throw .denied(Denial(.secretExists, subject: name), account: account)
+        }
+        return name
+    }
+
+    private func keep(
+        _ token: TokenAnswer, of server: Bytes, as name: Bytes, _ account: Bytes
+    ) throws(CommandFault) {
+        let secret = SecretBuffer()
+        guard secret.append(token.accessToken[...]) else {
+            throw .refused(CommandSecrets.tooLong)
+        }
+        try keep(secret, name, account, replaces: arguments.has(.replace))
+        say(
+            .document(
+                "token-kept",
+                [
+                    ("account", .bytes(account)), ("server", .bytes(server)),
+                    ("name", .bytes(name)), ("expiresIn", .number(UInt64(token.seconds))),
+                ]), [CommandServers.kept(server, name, seconds: token.seconds)])
+    }
+
     private func say(_ servers: [ServerAnswer], _ account: Bytes) {
         let document = JSON.document(
             "servers",
             [("account", .bytes(account)), ("servers", .array(servers.map(\.document)))])
-        say(document, servers.isEmpty ? [CommandServers.none(account)] : servers.map(\.line))
+        say(
+            document,
+            servers.isEmpty
+                ? [CommandServers.none(account)] : servers.map(CommandServers.line))
     }
 
     private func document(of token: TokenAnswer, _ server: Bytes) -> JSON {
@@ -107,18 +155,18 @@ extension Invocation {
             ])
     }
 
-    /// A request that a server takes part in; what goes on meanwhile is told on standard error.
+    /// A request that ends with one answer; what goes on meanwhile is told on standard error.
     func ask<Value>(
-        _ request: Request, awaitsTouch: Bool = true, purpose: (Notice) -> Text,
-        _ value: (Answer) -> Value?
+        _ request: Request, awaitsTouch: Bool = true, awaitsServer: Bool = true,
+        purpose: (Notice) -> Text, _ value: (Answer) -> Value?
     ) throws(CommandFault) -> Value {
         var exchange = exchange(request, awaitsTouch: awaitsTouch)
-        exchange.awaitsServer = true
+        exchange.awaitsServer = awaitsServer
         var result: Value?
         try exchange.run { (answer) throws(CommandFault) in
             if case .notice(let notice) = answer {
-                surroundings.complain(
-                    notice.kind == .touch ? purpose(notice) : notice.text ?? "")
+                let text = notice.kind == .touch ? purpose(notice) : notice.text
+                if let text { surroundings.complain(text) }
                 return .goOn
             }
             guard let found = value(answer) else { throw .fault(CommandText.unexpected) }
@@ -154,16 +202,8 @@ extension Invocation {
 }
 
 extension ServerAnswer {
-    /// A server as people read it.
-    var line: Text {
-        switch state {
-        case .good: CommandServers.good(server, as: account)
-        case .invalidated: CommandServers.invalidated(server)
-        case .removing: CommandServers.removing(server)
-        }
-    }
-
-    fileprivate var document: JSON {
+    /// A server as programs read it.
+    var document: JSON {
         .object([
             ("server", .bytes(server)), ("name", .bytes(account)),
             ("application", .bytes(application)), ("state", .string(state.word)),

@@ -19,6 +19,9 @@ struct Standing {
     let status: StatusAnswer
     let readers: [ReaderAnswer]
     let services: [String]
+    /// Nil where that cannot be told.
+    let servers: [ServerAnswer]?
+    let signing: SigningKeyAnswer?
 
     /// What keeps login from working, the first to be mended first.
     var obstacles: [Obstacle] {
@@ -44,7 +47,8 @@ extension Invocation {
         let account = try account()
         let standing = Standing(
             status: try status(of: account), readers: try knownReaders(),
-            services: PAMServices(directory: surroundings.pamDirectory).using("pam_signet.so"))
+            services: PAMServices(directory: surroundings.pamDirectory).using("pam_signet.so"),
+            servers: try knownServers(account), signing: try knownSigningKey(account))
         say(standing.document, standing.lines)
         guard standing.obstacles.isEmpty else { throw .said(.denied) }
     }
@@ -59,8 +63,9 @@ extension Invocation {
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .serverEnabled, .token, .server, .macToken,
-                .authorization, .operation, .serverTrouble, .decided:
+                .importedPrint, .serverEnabled, .token, .server, .signed,
+                .signingKey,
+                .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }
@@ -68,6 +73,20 @@ extension Invocation {
             throw .fault(CommandText.unexpected)
         }
         return status
+    }
+
+    /// The servers; nil where the daemon cannot tell, and other lines say why.
+    private func knownServers(_ account: Bytes) throws(CommandFault) -> [ServerAnswer]? {
+        do throws(CommandFault) {
+            return try servers(of: account)
+        } catch .denied { return nil }
+    }
+
+    /// The signing key, if there is one that the daemon can tell of.
+    private func knownSigningKey(_ account: Bytes) throws(CommandFault) -> SigningKeyAnswer? {
+        do throws(CommandFault) {
+            return try signingKey(of: account)
+        } catch .denied { return nil }
     }
 
     /// The readers, none where the daemon denies because there is none.
@@ -94,6 +113,8 @@ extension Standing {
         if let secrets = status.secrets {
             rows.append([CommandStatus.secrets, CommandSecrets.status(secrets)])
         }
+        rows += continued(CommandStatus.servers, (servers ?? []).map(CommandServers.line))
+        if let signing { rows.append([CommandStatus.signing, CommandSigning.line(signing)]) }
         let names = readers.map { CommandStatus.reader(name: $0.name, readerID: $0.readerID) }
         rows.append([CommandStatus.keyring, CommandStatus.keyring(status)])
         rows += continued(CommandStatus.readers, names.isEmpty ? [CommandStatus.noReader] : names)
@@ -142,6 +163,8 @@ extension Standing {
                     ])
                 ),
                 ("secrets", .number(UInt64(status.secrets ?? 0))),
+                ("servers", .optional(servers) { .array($0.map(\.document)) }),
+                ("signing", .optional(signing, \.status)),
                 ("readers", .array(readers.map(\.document))),
                 (
                     "lock",

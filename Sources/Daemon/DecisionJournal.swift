@@ -91,11 +91,11 @@ struct DecisionJournal: Sendable {
     private func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
-        case .assertion, .done, .serverEnabled, .token, .authorization, .decided:
+        case .assertion, .done, .serverEnabled, .token, .signed, .authorization, .decided:
             ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
             .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .server, .macToken, .operation, .serverTrouble:
+            .importedPrint, .server, .signingKey, .macToken, .operation, .serverTrouble:
             ("answer", "", .debug)
         }
     }
@@ -131,10 +131,12 @@ private struct Context {
         case .operationShow(let asked): purpose = OperationPurpose.text(asked.operation)
         case .operationDecide(let asked):
             purpose = OperationPurpose.text(asked.decision, asked.operation)
+        case .sign(let asked): purpose = SigningPurpose.text(asked.matter)
         case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
             .vault, .migrate, .trustVault, .passwordChanged, .watch,
-            .importPrint, .serverList, .macTokenList, .operationList:
+            .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey,
+            .macTokenList, .operationList:
             break
         }
     }

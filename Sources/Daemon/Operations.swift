@@ -20,18 +20,8 @@ extension Service {
         case .allow(let found): keys = found
         }
         for mayTouch in [request.timeoutMilliseconds != nil, false] {
-            var lacking: [(ServerKey, ServerURL)] = []
-            var troubles: [ServerTrouble] = []
-            for (key, url) in keys {
-                switch await awaited(at: key, url, account) {
-                case .told(let operations):
-                    for operation in operations {
-                        await client.send(.operation(OperationAnswer(operation, at: key)))
-                    }
-                case .wantsToken: lacking.append((key, url))
-                case .denied(let denial): troubles.append(ServerTrouble(key: key, denial: denial))
-                }
-            }
+            let (lacking, found) = await tell(awaitedAt: keys, account, client)
+            var troubles = found
             keys = lacking
             if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
                 let got = await getReadingTokens(
@@ -52,6 +42,26 @@ extension Service {
             }
         }
         return .done(DoneAnswer())
+    }
+
+    /// Sends what awaits an account at some servers; those where a token to read with is wanted, and
+    /// why others have told nothing.
+    private func tell(
+        awaitedAt keys: [(ServerKey, ServerURL)], _ account: Account, _ client: any Client
+    ) async -> (lacking: [(ServerKey, ServerURL)], troubles: [ServerTrouble]) {
+        var lacking: [(ServerKey, ServerURL)] = []
+        var troubles: [ServerTrouble] = []
+        for (key, url) in keys {
+            switch await awaited(at: key, url, account) {
+            case .told(let operations):
+                for operation in operations {
+                    await client.send(.operation(OperationAnswer(operation, at: key)))
+                }
+            case .wantsToken: lacking.append((key, url))
+            case .denied(let denial): troubles.append(ServerTrouble(key: key, denial: denial))
+            }
+        }
+        return (lacking, troubles)
     }
 
     /// Sends one operation.

@@ -98,6 +98,7 @@ package final class Program {
         listener?.open()
         idleChanged(true)
         Readiness.ready.notify()
+        service?.tellRemovals()
         return true
     }
 

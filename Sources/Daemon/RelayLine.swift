@@ -3,10 +3,16 @@ import Posix
 import Wire
 
 /// The way to servers: one connection to the relay for each request, proved to be to root's socket.
+///
+/// The relay has places for few requests at once (`RelayService.limit`): no account has all of them.
 @ServiceActor
 final class RelayLine {
+    /// Requests of one account under way at the same time.
+    private static let perAccount = 4
+
     private let path: String
     private let limit: Duration
+    private var underWay: [UInt32: Int] = [:]
 
     /// To the relay at a path, which may take so long for an answer.
     init(path: String, limit: Duration) {
@@ -14,20 +20,28 @@ final class RelayLine {
         self.limit = limit
     }
 
-    /// Asks, and gives what the relay says; where there is none, or none in time, that.
+    /// Asks for an account, by its uid, and gives what the relay says; where there is none, or none
+    /// in time, that.
     ///
     /// Ends early where the caller's task is cancelled.
-    func ask(_ request: RelayRequest) async -> RelayAnswer {
-        await ask(request, for: 0) { _ in true }
-    }
-
     func ask(_ request: RelayRequest, for account: UInt32) async -> RelayAnswer {
         await ask(request, for: account) { _ in true }
+    }
+
+    private func leave(_ account: UInt32) {
+        let left = underWay[account, default: 1] - 1
+        underWay[account] = left > 0 ? left : nil
     }
 
     private func ask(
         _ request: RelayRequest, for account: UInt32, _ isLast: (RelayAnswer) -> Bool
     ) async -> RelayAnswer {
+        let others = underWay[account, default: 0]
+        guard others < Self.perAccount else {
+            return .unusable("the account asks servers too often at once", isRepeatable: true)
+        }
+        underWay[account] = others + 1
+        defer { leave(account) }
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {

@@ -7,11 +7,23 @@ import Store
 import Vault
 import Wire
 
-/// Keys for servers: which there are, what they sign, and when they end.
+/// Keys for servers, and the signing key: which there are, what they sign, and when they end.
+///
+/// Whatever awaits looks again afterwards, and acts on the credential that it began with, never on
+/// whichever is the server's then.
 extension Service {
     /// An account's keys for servers, after those that do not fit the fingers any more were
     /// destroyed.
     func serverKeys(of account: Account) async -> Ruling<[ServerKey]> {
+        await settledKeys(of: account).map { keys in keys.filter { !$0.isSigning } }
+    }
+
+    /// An account's signing key, destroyed if it does not fit the fingers any more; nil for none.
+    func signingKey(of account: Account) async -> Ruling<ServerKey?> {
+        await settledKeys(of: account).map { keys in keys.first { $0.isSigning } }
+    }
+
+    private func settledKeys(of account: Account) async -> Ruling<[ServerKey]> {
         await openTemplates(of: account)
         return reading(account) { () throws(StoreFault) in
             guard let kept = try kept(account) else { return .allow([]) }
@@ -26,9 +38,14 @@ extension Service {
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
     ) throws(StoreFault) -> [ServerKey] {
         var keys: [ServerKey] = []
-        for key in try kept.servers.list() {
+        for key in try kept.servers.all() {
+            if key.state == .proving {
+                // What a crash left: no server was asked for its answer.
+                if !provingKeys.contains(key.identifier) { try kept.servers.remove(key) }
+                continue
+            }
             let fits = key.state == .invalidated || key.sealed(for: enrolment.state) != nil
-            keys.append(fits ? key : try invalidate(key, account, kept))
+            if let left = fits ? key : try invalidate(key, account, kept) { keys.append(left) }
         }
         return keys
     }
@@ -38,34 +55,48 @@ extension Service {
         switch await serverKeys(of: account) {
         case .deny(let denial): return .deny(denial)
         case .allow(let keys):
-            guard let key = keys.first(where: { $0.server == server.bytes }) else {
+            let keys = keys.filter { $0.server == server.bytes && $0.state != .removing }
+            guard let key = keys.first else {
                 return .deny(Denial(.unknownServer, subject: server.bytes))
             }
-            switch key.state {
-            case .good: return .allow(key)
-            case .removing: return .deny(Denial(.unknownServer, subject: server.bytes))
-            case .invalidated:
-                return .deny(Denial(.serverKeyInvalidated, subject: server.bytes))
-            }
+            guard key.state == .good else { return .deny(.invalidated(key)) }
+            return .allow(key)
         }
     }
 
-    /// Destroys all of an account's keys for servers: the fingers that they were made for are gone,
+    /// The signing key, if a touch could open it.
+    func goodSigningKey(of account: Account) async -> Ruling<ServerKey> {
+        switch await signingKey(of: account) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(nil): return .deny(Denial(.noSigningKey))
+        case .allow(let key?):
+            guard key.state == .good else { return .deny(.invalidated(key)) }
+            return .allow(key)
+        }
+    }
+
+    /// Destroys all of an account's keys for others: the fingers that they were made for are gone,
     /// or cannot be told from others any more.
     func invalidateServerKeys(
         _ account: Account, _ kept: AccountState
     ) throws(StoreFault) {
-        for key in try kept.servers.list() where key.state != .invalidated {
+        for key in try kept.servers.all() where key.state != .invalidated {
             _ = try invalidate(key, account, kept)
         }
     }
 
+    /// What is left of a key that opens no more; nil of one that was given up already, since it could
+    /// not prove to its server that it is.
     @discardableResult
-    func invalidate(
+    private func invalidate(
         _ key: ServerKey, _ account: Account, _ kept: AccountState
-    ) throws(StoreFault) -> ServerKey {
+    ) throws(StoreFault) -> ServerKey? {
         journal.credential(
             of: account, "destroyed", because: "the fingers changed; \(key.serverText)")
+        guard key.state != .removing else {
+            try kept.servers.remove(key)
+            return nil
+        }
         return try kept.servers.invalidate(key)
     }
 
@@ -74,7 +105,7 @@ extension Service {
     func resealServerKeys(
         _ kept: AccountState, from old: EnrolmentState, to new: EnrolmentState
     ) async throws(StoreFault) {
-        for key in try kept.servers.list() {
+        for key in try kept.servers.all() {
             guard let sealed = key.sealed(for: old) else { continue }
             let before = try kept.servers.context(key.identifier, server: key.server, old)
             let after = try kept.servers.context(key.identifier, server: key.server, new)
@@ -97,9 +128,9 @@ extension Service {
         let wish = RelayChallengeWish(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: action)
-        let answer = await relay.ask(.challenge(wish))
+        let answer = await relay.ask(.challenge(wish), for: account.uid)
         guard case .challenge(let challenge, let audience, _) = answer else {
-            return .deny(await denial(of: answer, url, account, isProven: false))
+            return .deny(denial(of: answer, url, account, signedBy: nil))
         }
         guard audience == key.audience else {
             return .deny(Denial(.serverRefused, subject: Bytes("audience".utf8)))
@@ -107,32 +138,53 @@ extension Service {
         return .allow(challenge)
     }
 
-    /// Opens a server's key with the fingers as they are now, and signs; the counter is on disk
-    /// before. A key that does not open is destroyed.
+    /// Opens a key with the fingers as they are now, and signs; the counter is on disk before. A key
+    /// that does not open is destroyed.
+    ///
+    /// - Parameter found: the key as it was found, of which credential and state are still to be so.
     func signed(
-        _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, for url: ServerURL,
-        _ account: Account, _ standing: Standing
-    ) async -> Ruling<(Bytes, Bytes)> {
+        by found: ServerKey, in namespace: SignatureNamespace, _ account: Account,
+        _ standing: Standing, _ message: (ServerKey) throws(CryptoFault) -> SignedMessage
+    ) async -> Ruling<SignedAnswer> {
         let servers = standing.kept.servers
         do throws(StoreFault) {
-            guard var key = try servers.key(for: url.bytes), key.state != .invalidated else {
-                return .deny(Denial(.unknownServer, subject: url.bytes))
+            guard var key = try servers.key(found.identifier), key.state == found.state else {
+                return .deny(.missing(found))
             }
             guard key.sealed(for: standing.enrolment.state) != nil else {
-                _ = try invalidate(key, account, standing.kept)
-                return .deny(Denial(.serverKeyInvalidated, subject: url.bytes))
+                try invalidate(key, account, standing.kept)
+                return .deny(.invalidated(key))
             }
             key = try servers.advance(key)
-            let text = statement(challenge, action, factor, key, standing.enrolment).encoded()
             do throws(VaultError) {
-                return .allow((text, try await sign(text, .login, key, standing)))
+                let signs: SignedMessage
+                do throws(CryptoFault) { signs = try message(key) } catch {
+                    throw .crypto(error)
+                }
+                let signature = try await sign(signs.digest, namespace, key, standing)
+                return .allow(SignedAnswer(statement: signs.text, signature: signature))
             } catch .doesNotOpen {
-                _ = try invalidate(key, account, standing.kept)
-                return .deny(Denial(.serverKeyInvalidated, subject: url.bytes))
+                if let key = try servers.key(found.identifier) {
+                    try invalidate(key, account, standing.kept)
+                }
+                return .deny(.invalidated(key))
             } catch { throw StoreFault.vault(error) }
         } catch {
             return .deny(denial(for: error, account))
         }
+    }
+
+    /// The same for a server's challenge: the statement and its signature.
+    func signed(
+        _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, by key: ServerKey,
+        _ account: Account, _ standing: Standing
+    ) async -> Ruling<(Bytes, Bytes)> {
+        let ruling = await signed(by: key, in: .login, account, standing) {
+            (key) throws(CryptoFault) in
+            try SignedMessage(
+                text: statement(challenge, action, factor, key, standing.enrolment).encoded())
+        }
+        return ruling.map { ($0.statement ?? [], $0.signature) }
     }
 
     /// What a server's key signs.
@@ -141,22 +193,31 @@ extension Service {
         _ enrolment: Enrolment
     ) -> LoginStatement {
         LoginStatement(
-            head: StatementHead(
-                audience: key.audience, account: key.account, device: state.device,
-                credential: key.identifier),
+            head: head(key, for: key.audience),
             challenge: challenge, action: action, service: Bytes("signet".utf8), terminal: [],
-            purpose: [],
-            claims: StatementClaims(
-                factor: factor,
-                integrity: Integrity(
-                    key: key.vault == .tpm ? .tpm : .file,
-                    secureBoot: Firmware.secureBoot(at: secureBootVariable)),
-                enrolment: enrolment.state.generation, counter: key.counter, issued: instant))
+            purpose: [], claims: claims(key, factor, enrolment))
     }
 
-    /// The SSHSIG blob over a text, by a server's key.
+    /// Who says it to whom, where a key signs.
+    func head(_ key: ServerKey, for audience: Bytes) -> StatementHead {
+        StatementHead(
+            audience: audience, account: key.account, device: state.device,
+            credential: key.identifier)
+    }
+
+    /// How a statement came about that a key signs.
+    func claims(_ key: ServerKey, _ factor: Bytes, _ enrolment: Enrolment) -> StatementClaims {
+        StatementClaims(
+            factor: factor,
+            integrity: Integrity(
+                key: key.vault == .tpm ? .tpm : .file,
+                secureBoot: Firmware.secureBoot(at: secureBootVariable)),
+            enrolment: enrolment.state.generation, counter: key.counter, issued: instant)
+    }
+
+    /// The SSHSIG blob over what has this SHA-256 digest, by a key of the account's.
     func sign(
-        _ text: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey, _ standing: Standing
+        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey, _ standing: Standing
     ) async throws(VaultError) -> Bytes {
         guard let sealed = key.sealed(for: standing.enrolment.state) else { throw .doesNotOpen }
         let context: SealingContext
@@ -164,8 +225,6 @@ extension Service {
             context = try standing.kept.servers.context(
                 key.identifier, server: key.server, standing.enrolment.state)
         } catch { throw .malformed }
-        let digest: Bytes
-        do throws(CryptoFault) { digest = try SHA256.digest(text) } catch { throw .crypto(error) }
         let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)
         let numbers = try await vaults.call(key.vault) { vault throws(VaultError) in
             let ready = try vault.ready(key: sealed, context)
@@ -181,39 +240,52 @@ extension Service {
 extension Service {
     /// The answer to the client that a server's answer becomes.
     ///
-    /// - Parameter isProven: whether the request was signed with the key that the answer is about.
+    /// - Parameter key: the key that signed what the server was asked; nil where none did.
     func settle(
-        _ answer: RelayAnswer, _ url: ServerURL, _ account: Account, isProven: Bool
-    ) async -> Answer {
+        _ answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+    ) -> Answer {
         switch answer {
-        case .loggedIn(let tokens):
-            .token(
+        case .loggedIn(let tokens): given(tokens, url, account, signedBy: key)
+        case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
+            .denial(denial(of: answer, url, account, signedBy: key))
+        }
+    }
+
+    private func given(
+        _ tokens: RelayTokens, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+    ) -> Answer {
+        let state = reading(account) { () throws(StoreFault) -> Ruling<ServerKey.State?> in
+            guard let key, let kept = try kept(account) else { return .allow(nil) }
+            return .allow(try kept.servers.key(key.identifier)?.state)
+        }
+        switch state {
+        case .deny(let denial): return .denial(denial)
+        case .allow(.good):
+            return .token(
                 TokenAnswer(
                     accessToken: tokens.accessToken, seconds: tokens.seconds,
                     refreshToken: tokens.refreshToken))
-        case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
-            .awaited, .listed, .operation, .decided:
-            .denial(await denial(of: answer, url, account, isProven: isProven))
+        // Switched off meanwhile: what was asked for before gives nothing now.
+        case .allow: return .denial(Denial(.unknownServer, subject: url.bytes))
         }
     }
 
     /// Why a server gave nothing; a key that is not good there any more is destroyed, if the server
-    /// has seen by its signature whose it is.
+    /// has seen by its signature whose it is: that very key, and no other.
     func denial(
-        of answer: RelayAnswer, _ url: ServerURL, _ account: Account, isProven: Bool
-    ) async -> Denial {
+        of answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
+    ) -> Denial {
         if Task.isCancelled { return Denial(.cancelled) }
         switch answer {
         case .unreachable(let why, _):
             return Denial(.serverUnreachable, subject: why)
         case .refused(let code, _, _):
-            switch String(decoding: code, as: UTF8.self) {
-            case "activation-refused": return Denial(.activationRefused)
-            case "key-blocked": return Denial(.serverKeyBlocked, subject: url.bytes)
-            case "key-replaced" where isProven:
-                return destroyed(.serverKeyReplaced, url, account)
-            case "key-removed" where isProven:
-                return destroyed(.serverKeyRemoved, url, account)
+            switch (String(decoding: code, as: UTF8.self), key) {
+            case ("activation-refused", _): return Denial(.activationRefused)
+            case ("key-blocked", _): return Denial(.serverKeyBlocked, subject: url.bytes)
+            case ("key-replaced", let key?): return destroyed(.serverKeyReplaced, key, account)
+            case ("key-removed", let key?): return destroyed(.serverKeyRemoved, key, account)
             default: return Denial(.serverRefused, subject: code)
             }
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited,
@@ -222,22 +294,56 @@ extension Service {
         }
     }
 
-    func destroyed(
-        _ reason: DenialReason, _ url: ServerURL, _ account: Account
+    private func destroyed(
+        _ reason: DenialReason, _ key: ServerKey, _ account: Account
     ) -> Denial {
         do throws(StoreFault) {
-            if let kept = try kept(account), let key = try kept.servers.key(for: url.bytes) {
+            if let kept = try kept(account) {
                 try kept.servers.remove(key)
-                journal.credential(of: account, "destroyed", because: "\(reason): \(url.text)")
+                journal.credential(
+                    of: account, "destroyed", because: "\(reason); \(key.serverText)")
             }
-            return Denial(reason, subject: url.bytes)
+            return Denial(reason, subject: key.server)
         } catch {
             return denial(for: error, account)
         }
     }
 }
 
+/// What a key signs: a text of the daemon's, or something of the caller's of which it knows the digest.
+struct SignedMessage {
+    /// The text; nil where it is the caller's.
+    let text: Bytes?
+    /// SHA-256 of it.
+    let digest: Bytes
+
+    init(text: Bytes) throws(CryptoFault) {
+        self.text = text
+        digest = try SHA256.digest(text)
+    }
+
+    init(digest: Bytes) {
+        text = nil
+        self.digest = digest
+    }
+}
+
+extension Denial {
+    /// There is no such key, or not any more.
+    static func missing(_ key: ServerKey) -> Denial {
+        key.isSigning ? Denial(.noSigningKey) : Denial(.unknownServer, subject: key.server)
+    }
+
+    /// The key does not open: the fingers changed since it was made.
+    static func invalidated(_ key: ServerKey) -> Denial {
+        key.isSigning
+            ? Denial(.signingKeyInvalidated) : Denial(.serverKeyInvalidated, subject: key.server)
+    }
+}
+
 extension ServerKey {
     /// For the journal.
-    var serverText: String { "it was for \(String(decoding: server, as: UTF8.self))" }
+    var serverText: String {
+        isSigning ? "the signing key" : "it was for \(String(decoding: server, as: UTF8.self))"
+    }
 }

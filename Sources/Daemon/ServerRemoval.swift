@@ -14,7 +14,9 @@ extension Service {
         switch await serverKeys(of: account) {
         case .deny(let denial): return .denial(denial)
         case .allow(let keys):
-            guard let key = keys.first(where: { $0.server == url.bytes }) else {
+            let those = keys.filter { $0.server == url.bytes }
+            // One that was given up before is tried once more, but it does not stand for another.
+            guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
                 return .denial(Denial(.unknownServer, subject: url.bytes))
             }
             return await answering(account) { () async throws(StoreFault) in
@@ -27,19 +29,24 @@ extension Service {
         }
     }
 
-    /// Tells servers what they could not be told before.
-    func finishRemovals(of account: Account) async {
-        guard let kept = try? kept(account) else { return }
-        let keys = (try? kept.servers.list()) ?? []
-        for key in keys where key.state == .removing {
+    /// Tells servers what they could not be told before; whether all of them know now.
+    func finishRemovals(of account: Account) async -> Bool {
+        guard let kept = try? kept(account) else { return true }
+        await openTemplates(of: account)
+        var isDone = true
+        for key in (try? kept.servers.list()) ?? [] where key.state == .removing {
             guard let url = ServerURL(key.server) else { continue }
             do throws(StoreFault) {
-                _ = try await remove(key, url, account, kept)
-            } catch { journal.fault(error.description, account: account.name) }
+                if try await !remove(key, url, account, kept) { isDone = false }
+            } catch {
+                journal.fault(error.description, account: account.name)
+                isDone = false
+            }
         }
+        return isDone
     }
 
-    /// Whether the server knows, or will never: then nothing is kept any more.
+    /// Whether the server knows, or will never: then nothing of that very key is kept any more.
     private func remove(
         _ key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
     ) async throws(StoreFault) -> Bool {
@@ -52,7 +59,7 @@ extension Service {
         switch await removal(of: marked, url, account, kept) {
         case .refused(let code, _, _) where !Self.isFinal(code): return false
         case .removed, .refused:
-            if let key = try kept.servers.key(for: url.bytes) { try kept.servers.remove(key) }
+            try kept.servers.remove(marked)
             journal.credential(of: account, "destroyed", because: "disabled; \(key.serverText)")
             return true
         case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
@@ -76,7 +83,7 @@ extension Service {
         let wish = RelayChallengeWish(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: LoginAction.remove)
-        let answer = await relay.ask(.challenge(wish))
+        let answer = await relay.ask(.challenge(wish), for: account.uid)
         guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
         let standing: Standing
         switch self.standing(of: account, kept) {
@@ -84,13 +91,13 @@ extension Service {
         case .allow(let found): standing = found
         }
         let factor = Factor.possession
-        switch await signed(challenge, LoginAction.remove, factor, for: url, account, standing) {
+        switch await signed(challenge, LoginAction.remove, factor, by: key, account, standing) {
         case .deny: return .refused(code: Bytes("local".utf8), status: 0, attempts: nil)
         case .allow(let (statement, signature)):
             return await relay.ask(
                 .remove(
                     server: url.bytes, registration: key.registration, statement: statement,
-                    signature: signature))
+                    signature: signature), for: account.uid)
         }
     }
 }

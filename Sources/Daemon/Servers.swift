@@ -31,11 +31,11 @@ extension Service {
             }
             guard keys.count < ServerStore.limit else { return .denial(Denial(.tooManyServers)) }
         }
-        let challenge: Bytes
-        do throws(SystemFault) { challenge = try randomBytes(Limit.challenge) } catch {
-            return .denial(denial(for: .file(.system(error)), account))
+        let matter: SignedMatter
+        switch ownMatter(Bytes("server \(url.text): register".utf8), account) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let made): matter = made
         }
-        let matter = SignedMatter(server: url, "register", challenge: challenge)
         let asker = Asker("signet enable (\(account.name))")
         return await afterTouch(matter, asker, account, milliseconds: .max, client) { standing in
             await self.register(request, url, account, standing)
@@ -57,20 +57,22 @@ extension Service {
         case .deny(let denial): return .denial(denial)
         case .allow(let given): challenge = given
         }
-        let matter = SignedMatter(server: url, "log in as", key.account, challenge: challenge)
+        let matter = SignedMatter(
+            purpose: Bytes("server \(url.text): log in as ".utf8) + key.account,
+            challenge: challenge)
         let asker = Asker("signet login (\(account.name))")
         return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
             standing in
-            let factor = Factor.fingerprint
             switch await self.signed(
-                challenge, LoginAction.login, factor, for: url, account, standing)
+                challenge, LoginAction.login, Factor.fingerprint, by: key, account, standing)
             {
             case .deny(let denial): return .denial(denial)
             case .allow(let (statement, signature)):
                 let login = RelayLogin(
                     server: url.bytes, statement: statement, signature: signature)
-                return await self.settle(
-                    await self.relay.ask(.login(login)), url, account, isProven: true)
+                return self.settle(
+                    await self.relay.ask(.login(login), for: account.uid), url, account,
+                    signedBy: key)
             }
         }
     }
@@ -125,35 +127,45 @@ extension Service {
     ) async -> Answer {
         let wish = RelayRequest.register(
             server: url.bytes, code: request.code, device: state.device)
-        let answer = await relay.ask(wish)
+        let answer = await relay.ask(wish, for: account.uid)
         guard case .registered(let begun) = answer else {
-            return await settle(answer, url, account, isProven: false)
+            return settle(answer, url, account, signedBy: nil)
         }
         return await answering(account) { () async throws(StoreFault) in
-            let servers = standing.kept.servers
-            let identifier: Bytes
-            do throws(SystemFault) { identifier = try randomBytes(16) } catch {
-                throw .file(.system(error))
-            }
-            let context = try servers.context(
-                identifier, server: url.bytes, standing.enrolment.state)
-            let kind = await vaults.chosen(after: standing.credential.vault)
-            let made: NewCredential
-            do throws(VaultError) {
-                made = try await vaults.call(kind) { vault throws(VaultError) in
-                    try vault.create(context)
-                }
-            } catch { throw .vault(error) }
-            guard try standing.kept.prints.enrolment().state == standing.enrolment.state else {
-                throw .changedMeanwhile
-            }
-            let place = ServerPlace(server: url.bytes, begun)
-            let key = try servers.keep(made, context, by: kind, at: place, now: instant)
+            let new = try await newKey(for: url.bytes, standing)
+            let key = try standing.kept.servers.keep(
+                new.made, new.context, by: new.vault, at: ServerPlace(server: url.bytes, begun),
+                .proving, now: instant)
+            provingKeys.insert(key.identifier)
+            defer { provingKeys.remove(key.identifier) }
             return try await prove(key, begun, url, account, standing)
         }
     }
 
-    /// Proves a key that is kept already: it is taken away again unless the server knows it.
+    /// Makes a key for a relying party, sealed to the fingers as they stood at the touch: throws
+    /// `.changedMeanwhile` where they do not any more.
+    func newKey(for server: Bytes, _ standing: Standing) async throws(StoreFault) -> NewServerKey {
+        let identifier: Bytes
+        do throws(SystemFault) { identifier = try randomBytes(16) } catch {
+            throw .file(.system(error))
+        }
+        let context = try standing.kept.servers.context(
+            identifier, server: server, standing.enrolment.state)
+        let kind = await vaults.chosen(after: standing.credential.vault)
+        let made: NewCredential
+        do throws(VaultError) {
+            made = try await vaults.call(kind) { vault throws(VaultError) in
+                try vault.create(context)
+            }
+        } catch { throw .vault(error) }
+        guard try standing.kept.prints.enrolment().state == standing.enrolment.state else {
+            throw .changedMeanwhile
+        }
+        return NewServerKey(made: made, context: context, vault: kind)
+    }
+
+    /// Proves a key that is kept already: it is taken away again unless the server knows it, and a
+    /// crash leaves it for nothing.
     private func prove(
         _ key: ServerKey, _ begun: RelayRegistration, _ url: ServerURL, _ account: Account,
         _ standing: Standing
@@ -165,7 +177,11 @@ extension Service {
         ).encoded()
         let signature: Bytes
         do throws(VaultError) {
-            signature = try await sign(text, .registration, key, standing)
+            let digest: Bytes
+            do throws(CryptoFault) { digest = try SHA256.digest(text) } catch {
+                throw .crypto(error)
+            }
+            signature = try await sign(digest, .registration, key, standing)
         } catch {
             try servers.remove(key)
             throw .vault(error)
@@ -173,12 +189,21 @@ extension Service {
         let proof = RelayProof(
             server: url.bytes, registration: key.registration, publicKey: key.publicKey.point,
             statement: text, signature: signature)
-        let answer = await relay.ask(.prove(proof))
+        let answer = await relay.ask(.prove(proof), for: account.uid)
         guard case .proven(let progress, _) = answer else {
             // Whether the server has it or not: a new code replaces it.
             try servers.remove(key)
-            return await settle(answer, url, account, isProven: false)
+            return settle(answer, url, account, signedBy: nil)
         }
+        // While the server was asked, the fingers may have changed, or another code was faster.
+        guard let now = try servers.key(key.identifier), now.state == .proving else {
+            return .denial(.invalidated(key))
+        }
+        guard now.sealed(for: try standing.kept.prints.enrolment().state) != nil else {
+            _ = try servers.invalidate(now)
+            return .denial(.invalidated(key))
+        }
+        _ = try servers.confirm(now)
         journal.credential(of: account, "registered", because: "at \(url.text)")
         return .serverEnabled(
             ServerEnabledAnswer(
@@ -187,16 +212,31 @@ extension Service {
     }
 }
 
+/// A key that a vault has just made, and what it is sealed to.
+struct NewServerKey {
+    let made: NewCredential
+    let context: SealingContext
+    let vault: VaultKind
+}
+
 extension SignedMatter {
-    /// What the receipt of a server's business says: that a touch released the use of its key.
-    fileprivate init(
-        server: ServerURL, _ what: String, _ name: Bytes = [], challenge: Bytes
-    ) {
-        var purpose = Bytes("server \(server.text): \(what)".utf8)
-        if !name.isEmpty { purpose += [0x20] + name }
+    /// What the receipt says where a touch released the use of a sealed key for something.
+    init(purpose: Bytes, challenge: Bytes) {
         self.init(
             namespace: .secret, challenge: challenge, service: Bytes("signet".utf8),
             terminal: [], purpose: Bytes(purpose.prefix(Limit.purpose)))
+    }
+}
+
+extension Service {
+    /// The same where nobody else has given a challenge.
+    func ownMatter(_ purpose: Bytes, _ account: Account) -> Ruling<SignedMatter> {
+        reading(account) { () throws(StoreFault) in
+            do throws(SystemFault) {
+                return .allow(
+                    SignedMatter(purpose: purpose, challenge: try randomBytes(Limit.challenge)))
+            } catch { throw .file(.system(error)) }
+        }
     }
 }
 
@@ -204,7 +244,8 @@ extension ServerAnswer {
     fileprivate init(_ key: ServerKey) {
         let state: ServerKeyState =
             switch key.state {
-            case .good: .good
+            // What is being proved is not listed.
+            case .good, .proving: .good
             case .invalidated: .invalidated
             case .removing: .removing
             }

@@ -34,6 +34,10 @@ final class Service: Answering {
     let watchers = Watchers()
     /// Accounts that are sending a secret just now.
     var sendingSecrets: Set<UInt32> = []
+    /// Keys that servers are being shown just now.
+    var provingKeys: Set<Bytes> = []
+    /// When servers are told that they were given up.
+    let removals = RemovalRounds()
     /// Users who have been refused for asking too often, and not served since.
     private var hasty: Set<UInt32> = []
     private var later: [ObjectIdentifier: () -> Void] = [:]
@@ -178,6 +182,10 @@ final class Service: Answering {
             keptOut(await importPrints(of: account, password, client), account)
         case .serverEnable, .serverDisable, .serverLogin, .serverList:
             await answerServer(request, account, client)
+        case .sign(let request): await sign(request, account, client)
+        case .signingEnable: await enableSigning(account, client)
+        case .signingDisable: await disableSigning(account)
+        case .signingKey: await showSigningKey(account)
         case .macTokenAdd(let request): await addMACToken(request, account, client)
         case .macTokenList: await listMACTokens(account, client)
         case .macTokenRemove(_, let server, let name):
@@ -200,9 +208,9 @@ final class Service: Answering {
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
             .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
-            .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList, .macTokenAdd,
-            .macTokenList, .macTokenRemove, .macTokenHeader, .operationList, .operationShow,
-            .operationDecide:
+            .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList, .sign,
+            .signingEnable, .signingDisable, .signingKey, .macTokenAdd, .macTokenList,
+            .macTokenRemove, .macTokenHeader, .operationList, .operationShow, .operationDecide:
             .denial(Denial(.badRequest))
         }
     }
@@ -210,7 +218,8 @@ final class Service: Answering {
     private func answerServer(
         _ request: Request, _ account: Account, _ client: any Client
     ) async -> Answer {
-        await finishRemovals(of: account)
+        // Nobody waits for what other servers have yet to be told.
+        defer { tellRemovals() }
         return switch request {
         case .serverEnable(let request): await enableServer(request, account, client)
         case .serverDisable(_, let server): await disableServer(server, account)

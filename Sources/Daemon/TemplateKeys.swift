@@ -173,13 +173,14 @@ extension Request {
         switch self {
         case .verify, .enroll, .delete, .enable, .status, .list, .migrate,
             .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint, .serverEnable,
-            .serverDisable, .serverLogin, .serverList, .macTokenAdd, .macTokenList,
-            .macTokenHeader, .operationList, .operationShow, .operationDecide:
+            .serverDisable, .serverLogin, .serverList, .sign, .signingEnable, .signingKey,
+            .macTokenAdd, .macTokenList, .macTokenHeader, .operationList, .operationShow,
+            .operationDecide:
             true
         // Opens them itself, where it comes to that.
         case .authenticate: false
         case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
-            .vault, .trustVault, .password, .cancel, .secretPart, .watch,
+            .vault, .trustVault, .password, .cancel, .secretPart, .watch, .signingDisable,
             .macTokenRemove:
             false
         }

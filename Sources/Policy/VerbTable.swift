@@ -65,6 +65,11 @@ package enum VerbTable {
         // What it gives lets in at the server whoever has it.
         case .serverLogin: row(.account, .none)
         case .serverList: row(.rootOrAccount, .none)
+        // What it gives speaks for the account wherever it is shown.
+        case .sign: row(.account, .none)
+        case .signingEnable: row(.rootOrAccount, .password)
+        case .signingDisable: row(.rootOrAccount, .password)
+        case .signingKey: row(.rootOrAccount, .none)
         // Who has its header is the device for the server; what is decided is in the account's name.
         case .macTokenAdd: row(.account, .none)
         case .macTokenList: row(.rootOrAccount, .none)

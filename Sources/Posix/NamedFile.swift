@@ -10,6 +10,27 @@ package func readFile(_ path: String, cap: Int) throws(SystemFault) -> [UInt8] {
     return try readBeginning(file, count: cap + 1, name: path)
 }
 
+/// Opens a file to be read piece by piece; open(2). A pipe without a writer holds nobody up.
+package func openFile(_ path: String) throws(SystemFault) -> Descriptor {
+    let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+    return try Descriptor(result: unsafe open(path, flags), of: "open", on: path)
+}
+
+/// Writes a file in the place of any that is there, which is replaced as a whole; rename(2).
+package func replaceFile(_ path: String, _ bytes: [UInt8]) throws(SystemFault) {
+    let suffix = try randomBytes(8).map { String($0, radix: 16) }.joined()
+    let temporary = "\(path).\(suffix)"
+    do throws(SystemFault) {
+        try createFile(temporary, bytes)
+        guard unsafe rename(temporary, path) == 0 else {
+            throw SystemFault.current("rename", on: path)
+        }
+    } catch {
+        unsafe unlink(temporary)
+        throw error
+    }
+}
+
 /// Writes a file that must not be there yet; open(2) with O_EXCL.
 package func createFile(_ path: String, _ bytes: [UInt8]) throws(SystemFault) {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

@@ -147,6 +147,13 @@ private struct Call {
                 "/v1/registrations/\(hexadecimal(registration))/disable",
                 SignedBody(statement: base64(statement), signature: base64(signature))
             ) { _ in .removed }
+        case .macToken, .operations, .operation, .decide: self.init(aboutOperations: request)
+        }
+    }
+
+    /// What is about MAC tokens and operations.
+    private init?(aboutOperations request: RelayRequest) {
+        switch request {
         case .macToken(_, let statement, let signature):
             self.init(
                 "/v1/mac-tokens",
@@ -166,6 +173,7 @@ private struct Call {
                 SignedBody(
                     statement: base64(decision.statement),
                     signature: base64(decision.signature)), RelayAnswer.decided(from:))
+        case .register, .prove, .challenge, .login, .remove: return nil
         }
     }
 }

@@ -75,13 +75,6 @@ extension LineReader {
 
     /// An HTTP method: 1 to 16 of upper-case letters, digits and hyphens.
     package mutating func method() throws(LineFault) -> [UInt8] {
-        try value("method", cap: 16) { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
+        try value("method", cap: 16, allowed: RequestLines.isMethodByte)
     }
 }

@@ -7,6 +7,7 @@ package enum SignatureNamespace: CaseIterable, Sendable {
     case file
     case registration
     case verdict
+    case challenge
 
     /// As it stands in the signature.
     package var bytes: [UInt8] {
@@ -18,6 +19,7 @@ package enum SignatureNamespace: CaseIterable, Sendable {
         case .file: StaticString("file@signet").bytes
         case .registration: StaticString("registration@signet").bytes
         case .verdict: StaticString("verdict@signet").bytes
+        case .challenge: StaticString("challenge@signet").bytes
         }
     }
 }

@@ -86,6 +86,20 @@ package struct RequestLines: Equatable, Sendable {
     /// SHA-256 of the exact body, 32 bytes.
     package var body: [UInt8]
 
+    /// Whether these bytes can be a request's method.
+    package static func isMethod(_ bytes: [UInt8]) -> Bool {
+        (1...16).contains(bytes.count) && bytes.allSatisfy(isMethodByte)
+    }
+
+    static func isMethodByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
     /// All of it; the sizes are checked where the text is read.
     package init(method: [UInt8], resource: [UInt8], nonce: [UInt8], body: [UInt8]) {
         self.method = method

@@ -3,11 +3,16 @@ import Vault
 import Wire
 
 /// An account's key for one server, as it lies on disk: sealed to the fingers, for that server alone.
+///
+/// The account's signing key, for files and challenges, is one too: its relying party is `signing`,
+/// which is no URL, and it has no place at any server.
 package struct ServerKey: Equatable, Sendable {
     /// How far it is.
     package enum State: String, CaseIterable, Sendable {
         /// Whether it opens, only opening it tells.
         case good
+        /// The server has yet to be shown it: where a crash leaves it so, it is nothing.
+        case proving
         /// It was made for other fingers, and is destroyed.
         case invalidated
         /// Off here; the server has yet to be told.
@@ -19,6 +24,9 @@ package struct ServerKey: Equatable, Sendable {
         let enrolment: EnrolmentState
         let key: [UInt8]
     }
+
+    /// What the signing key has in the place of a server's URL.
+    package static let signing = Array("signing".utf8)
 
     /// The server's URL in its one form.
     package let server: [UInt8]
@@ -45,6 +53,9 @@ package struct ServerKey: Equatable, Sendable {
     /// At most two: while a template is exchanged for a better one, whichever set of prints a crash
     /// leaves, one of them opens.
     var sealings: [Sealing]
+
+    /// Whether it is the signing key.
+    package var isSigning: Bool { server == Self.signing }
 
     /// The private half as it was sealed to these fingers; nil where it was not.
     package func sealed(for state: EnrolmentState) -> [UInt8]? {

@@ -16,6 +16,24 @@ package struct ServerPlace: Equatable, Sendable {
     /// The registration's id, 16 bytes.
     package let registration: [UInt8]
 
+    /// The place of the signing key of an account.
+    package static func signing(_ account: [UInt8]) -> ServerPlace {
+        ServerPlace(
+            server: ServerKey.signing, account: account, application: [], audience: [],
+            registration: [UInt8](repeating: 0, count: 16))
+    }
+
+    private init(
+        server: [UInt8], account: [UInt8], application: [UInt8], audience: [UInt8],
+        registration: [UInt8]
+    ) {
+        self.server = server
+        self.account = account
+        self.application = application
+        self.audience = audience
+        self.registration = registration
+    }
+
     /// From its parts; `server` is the caller's, the rest the server's.
     package init(server: [UInt8], _ begun: RelayRegistration) {
         self.server = server
@@ -26,7 +44,8 @@ package struct ServerPlace: Equatable, Sendable {
     }
 }
 
-/// Keeps an account's keys for servers: a file each in `servers/`, named after the credential's id.
+/// Keeps an account's keys for servers, and its signing key: a file each in `servers/`, named after
+/// the credential's id.
 ///
 /// Nothing here opens one: a vault does, for the right fingers.
 package struct ServerStore: Sendable {
@@ -36,21 +55,34 @@ package struct ServerStore: Sendable {
 
     let account: AccountState
 
-    /// All keys, by server; what cannot be read is left out, since it opens nothing.
+    /// The keys for servers, by server.
     package func list() throws(StoreFault) -> [ServerKey] {
+        try all().filter { !$0.isSigning }
+    }
+
+    /// All keys, the signing key too; what cannot be read is left out, since it opens nothing.
+    package func all() throws(StoreFault) -> [ServerKey] {
         guard let directory = try directory() else { return [] }
         var keys: [ServerKey] = []
         for name in try files({ () throws(FileFault) in try directory.list() }) {
             guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
             else { continue }
-            if let key = try key(identifier) { keys.append(key) }
+            if let key = try self.key(identifier) { keys.append(key) }
         }
         return keys.sorted { $0.server.lexicographicallyPrecedes($1.server) }
     }
 
-    /// The key for a server; nil where there is none.
-    package func key(for server: [UInt8]) throws(StoreFault) -> ServerKey? {
-        try list().first { $0.server == server }
+    /// The key of this credential, as it is now; nil where there is none any more.
+    package func key(_ identifier: [UInt8]) throws(StoreFault) -> ServerKey? {
+        guard let directory = try directory() else { return nil }
+        do throws(StoreFault) {
+            let key: ServerKey? = try directory.record(fileName(identifier))
+            // A file under another's name is not where it was written.
+            return key?.identifier == identifier ? key : nil
+        } catch {
+            guard error.isAboutContent else { throw error }
+            return nil
+        }
     }
 
     /// What a key is sealed to: account, credential, server and fingers.
@@ -64,11 +96,11 @@ package struct ServerStore: Sendable {
         return context
     }
 
-    /// Keeps a new key, which has signed its first statement, in the place of any older one for the
-    /// server.
+    /// Keeps a new key, whose counter stands at its first statement, in the place of any older one for
+    /// the same; a registration that its server has yet to be told is off stays to be told.
     package func keep(
         _ made: NewCredential, _ context: SealingContext, by vault: VaultKind,
-        at place: ServerPlace, now: Instant
+        at place: ServerPlace, _ state: ServerKey.State, now: Instant
     ) throws(StoreFault) -> ServerKey {
         guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
             throw .vault(.malformed)
@@ -77,12 +109,17 @@ package struct ServerStore: Sendable {
             server: place.server, account: place.account, application: place.application,
             audience: place.audience, registration: place.registration,
             identifier: context.credential, created: now, publicKey: publicKey, vault: vault,
-            state: .good, counter: 1,
+            state: state, counter: 1,
             sealings: [ServerKey.Sealing(enrolment: context.enrolment, key: made.sealed)])
-        let former = try list().filter { $0.server == place.server }
+        let former = try all().filter { $0.server == place.server && $0.state != .removing }
         try write(key)
         for old in former { try remove(old) }
         return key
+    }
+
+    /// The server knows it now.
+    package func confirm(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        try change(key) { $0.state = .good }
     }
 
     /// Takes the next counter, durably: before it is signed.
@@ -119,7 +156,7 @@ package struct ServerStore: Sendable {
         return removing
     }
 
-    /// Removes all that is kept of a key.
+    /// Removes all that is kept of this very key; not of another that took its place.
     package func remove(_ key: ServerKey) throws(StoreFault) {
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(fileName(key.identifier)) }
@@ -141,18 +178,6 @@ package struct ServerStore: Sendable {
         body(&next)
         try write(next)
         return next
-    }
-
-    private func key(_ identifier: [UInt8]) throws(StoreFault) -> ServerKey? {
-        guard let directory = try directory() else { return nil }
-        do throws(StoreFault) {
-            let key: ServerKey? = try directory.record(fileName(identifier))
-            // A file under another's name is not where it was written.
-            return key?.identifier == identifier ? key : nil
-        } catch {
-            guard error.isAboutContent else { throw error }
-            return nil
-        }
     }
 
     private func write(_ key: ServerKey) throws(StoreFault) {

@@ -39,6 +39,9 @@ package enum CommandHelp {
     /// `login`
     package static let login: Text =
         "log in to a server by a touch, and show its token; alone: which servers there are"
+    /// `sign`
+    package static let sign: Text =
+        "sign files, a challenge of anybody's, or an HTTP request, by a touch"
     /// `unlock`
     package static let unlock: Text =
         "end the lockout after too many fingers that did not match"
@@ -93,9 +96,7 @@ package enum CommandHelp {
     package static let reader: Text = "which reader, by the id that 'signet readers' shows"
     /// `--server`
     package static let server: Text =
-        "at this server: register this device, or take that back; ask this one alone"
-    /// `--body`
-    package static let body: Text = "the file with the body of the request"
+        "at this server alone: register this device, or take that back; sign with its key"
     /// `--all`
     package static let all: Text = "all fingers"
     /// `log --verify`
@@ -106,17 +107,32 @@ package enum CommandHelp {
     package static let to: Text = "the directory for --export; made if it is not there"
     /// `--signers`
     package static let signers: Text = "the public keys, as an allowed_signers file"
+    /// `--signing`
+    package static let signing: Text = "make, or destroy, the key that signs files and challenges"
+    /// `sign --challenge`
+    package static let challenge: Text = "sign this text of somebody's, who asks for proof"
+    /// `sign --audience`
+    package static let audience: Text = "who asks, with --challenge"
+    /// `sign --request`
+    package static let request: Text = "print the header for a request with this method"
+    /// `sign --body`
+    package static let body: Text = "the file with the body of the request"
+    /// `sign --public-key`
+    package static let publicKey: Text = "print the public key, and a line for allowed_signers"
+    /// `login --secret`
+    package static let secret: Text = "keep the token as this secret, and do not show it"
     /// `--keyring`
     package static let keyring: Text =
         "keep the login password for the keyring, released by a touch at a login"
     /// `--no-keyring`
     package static let noKeyring: Text = "keep it no longer"
-    /// `secret set --replace`
+    /// `secret set --replace` and `login --replace`
     package static let replace: Text = "replace the secret of this name, if there is one"
     /// `secret get --no-newline`
     package static let noNewline: Text = "add no line end on a terminal; in short -n"
-    /// `secret get --force`
-    package static let force: Text = "show it on a terminal even if it is no text"
+    /// `secret get --force` and `sign --force`
+    package static let force: Text =
+        "show it on a terminal even if it is no text; replace a signature that is there"
     /// `--check`
     package static let check: Text =
         "read the files, or those named, and say what is wrong in them"

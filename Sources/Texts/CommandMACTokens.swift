@@ -17,17 +17,6 @@ package enum CommandMACTokens {
     package static func reserved(_ name: Bytes) -> Text {
         "\(name) is the token that 'signet operations' gets for itself. Choose another name"
     }
-    /// No method of HTTP.
-    package static func badMethod(_ method: Bytes) -> Text {
-        "\(method) is no HTTP method: it is like GET or POST"
-    }
-    /// No URL of a request.
-    package static func badRequest(_ url: Bytes) -> Text {
-        """
-        \(url) is no URL of a request: it is like https://shop.example.org/v1/payments, or the \
-        path and query alone
-        """
-    }
     /// Several servers gave one of this name.
     package static func ambiguous(_ name: Bytes) -> Text {
         "several servers gave a MAC token \(name): say '--server'"

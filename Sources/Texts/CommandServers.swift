@@ -58,24 +58,37 @@ package enum CommandServers {
     /// It is taken back here only.
     package static func disabledLater(_ server: Bytes) -> Text {
         """
-        login to \(server) is off. The server could not be told: it will be, with the next \
-        command about servers
+        login to \(server) is off. The server could not be told: it will be, as soon as it can \
+        be reached
         """
     }
     /// The token could not be handed on.
     package static let unwritten: Text = "the token could not be written to standard output"
 
-    /// In the list of servers: a key that a touch opens.
-    package static func good(_ server: Bytes, as account: Bytes) -> Text {
-        "\(server), as \(account)"
+    /// The token is kept.
+    package static func kept(_ server: Bytes, _ secret: Bytes, seconds: UInt32) -> Text {
+        """
+        the token of \(server) is kept as the secret \(secret), and holds for \(number: seconds) s: \
+        'signet secret get' releases it to a touch
+        """
     }
-    /// A key that opens no more.
-    package static func invalidated(_ server: Bytes) -> Text {
-        "\(server): the fingers have changed. Run 'signet enable --server'"
+    /// `login --secret` without a URL.
+    package static let secretWithoutServer: Text = "--secret wants the URL of a server"
+
+    /// In the list of servers, and in `signet status`.
+    package static func line(_ server: ServerAnswer) -> Text {
+        let place = place(server)
+        return switch server.state {
+        case .good: place
+        case .invalidated:
+            "\(place): the fingers have changed. Run 'signet enable --server' with a new code"
+        case .removing: "\(place): off, and the server has yet to be told"
+        }
     }
-    /// A key that the server has yet to forget.
-    package static func removing(_ server: Bytes) -> Text {
-        "\(server): off, and the server has yet to be told"
+
+    private static func place(_ server: ServerAnswer) -> Text {
+        let day = Text.date(server.since)
+        return "\(server.server), as \(server.account) for \(server.application), since \(day)"
     }
 }
 #endif

@@ -14,6 +14,10 @@ package enum CommandStatus {
     package static let keyring: Text = "keyring"
     /// In front of the line: how many secrets the fingers open.
     package static let secrets: Text = "secrets"
+    /// In front of the lines: the servers that the account is registered at.
+    package static let servers: Text = "servers"
+    /// In front of the line: the key that signs files and challenges.
+    package static let signing: Text = "signing"
     /// In front of the line: which readers.
     package static let readers: Text = "readers"
     /// In front of the line: whether the finger is kept out.

@@ -51,6 +51,7 @@ extension Denial {
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
             .tooManyServers:
             serverText
+        case .noSigningKey, .signingKeyInvalidated, .signingKeyExists: signingText(account)
         case .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
             .operationOver:
             operationText

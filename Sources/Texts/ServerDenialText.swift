@@ -42,6 +42,25 @@ extension Denial {
         }
     }
 
+    /// The texts about the signing key.
+    func signingText(_ account: Bytes) -> Text {
+        switch reason {
+        case .noSigningKey:
+            "\(account) has no signing key. Run 'signet enable --signing' to make one"
+        case .signingKeyExists:
+            """
+            \(account) has a signing key already: 'signet sign --public-key' shows it. Run \
+            'signet disable --signing' first to make another one
+            """
+        default:
+            """
+            the fingers have changed since the signing key was made, and it is destroyed. Run \
+            'signet enable --signing' to make another one, and give its public key to whoever \
+            checks your signatures
+            """
+        }
+    }
+
     private func serverRefusedText(_ about: Text) -> Text {
         let code = String(decoding: subject ?? [], as: UTF8.self)
         return switch ServerProblem(rawValue: code) {

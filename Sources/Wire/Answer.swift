@@ -331,6 +331,8 @@ package enum Answer: Equatable, Sendable {
     case serverEnabled(ServerEnabledAnswer)
     case token(TokenAnswer)
     case server(ServerAnswer)
+    case signed(SignedAnswer)
+    case signingKey(SigningKeyAnswer)
     case macToken(MACTokenAnswer)
     /// The value of the header `Authorization`.
     case authorization(Bytes)

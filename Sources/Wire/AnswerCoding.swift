@@ -24,6 +24,8 @@ extension Answer {
         case .serverEnabled: .serverEnabled
         case .token: .token
         case .server: .server
+        case .signed: .signed
+        case .signingKey: .signingKey
         case .macToken: .macToken
         case .authorization: .authorization
         case .operation: .operation
@@ -73,6 +75,8 @@ extension Answer {
         case .serverEnabled(let enabled): try enabled.put(into: &frame)
         case .token(let token): try token.put(into: &frame)
         case .server(let server): try server.put(into: &frame)
+        case .signed(let signed): try signed.put(into: &frame)
+        case .signingKey(let key): try key.put(into: &frame)
         case .macToken(let token): try token.put(into: &frame)
         case .authorization(let header): try frame.put(.authorization, header)
         case .operation(let operation): try operation.put(into: &frame)
@@ -138,6 +142,8 @@ extension Answer {
         case .serverEnabled: self = .serverEnabled(try ServerEnabledAnswer(from: &frame))
         case .token: self = .token(try TokenAnswer(from: &frame))
         case .server: self = .server(try ServerAnswer(from: &frame))
+        case .signed: self = .signed(try SignedAnswer(from: &frame))
+        case .signingKey: self = .signingKey(try SigningKeyAnswer(from: &frame))
         case .macToken: self = .macToken(try MACTokenAnswer(from: &frame))
         case .authorization: self = .authorization(try frame.bytes(.authorization))
         case .operation: self = .operation(try OperationAnswer(from: &frame))

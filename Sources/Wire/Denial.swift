@@ -99,6 +99,12 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case serverKeyBlocked = 68
     /// No more servers fit.
     case tooManyServers = 69
+    /// The account has no signing key.
+    case noSigningKey = 70
+    /// The fingers changed since the signing key was made.
+    case signingKeyInvalidated = 71
+    /// There is a signing key already.
+    case signingKeyExists = 72
     /// There is no MAC token of this name for the server. `subject`: the name.
     case unknownMacToken = 74
     /// No more MAC tokens fit.

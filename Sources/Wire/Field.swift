@@ -74,13 +74,17 @@ package enum Field: UInt8, CaseIterable {
     case verdictSignature = 97
     case registrationState = 98
     case why = 99
+    case use = 100
+    case fileName = 101
+    case messageDigest = 102
+    case challengeText = 103
+    case method = 104
+    case resource = 105
+    case credential = 106
     // MAC tokens and operations.
     case tokenName = 110
     case token = 111
     case tokenSecret = 112
-    case method = 113
-    case resource = 114
-    case bodyDigest = 115
     case authorization = 116
     case operation = 117
     case template = 118
@@ -129,15 +133,20 @@ package enum Field: UInt8, CaseIterable {
         case .verdict: 1...Limit.verdict
         case .verdictSignature: 1...Limit.signature
         case .why: 0...Limit.text
+        case .use: 1...1
+        case .fileName: 0...Limit.fileName
+        case .messageDigest: 32...32
+        case .challengeText: 1...Limit.challengeText
+        case .method: 1...16
+        case .resource: 1...Limit.resource
+        case .credential: 16...16
         case .isRepeatable, .registrationState: 1...1
         case .httpStatus: 2...2
         case .attempts: 4...4
         case .expires: 8...8
         case .tokenName: 1...Limit.tokenName
         case .token, .operation: 16...16
-        case .tokenSecret, .bodyDigest: 32...32
-        case .method: 1...16
-        case .resource: 0...Limit.resource
+        case .tokenSecret: 32...32
         case .authorization: 1...Limit.label
         case .template: 0...Limit.template
         case .data: 0...Limit.operationData
@@ -186,10 +195,14 @@ package enum Limit {
     package static let refreshToken = 512
     /// A server's verdict for the PAM module.
     package static let verdict = 4_096
-    /// The name of a MAC token.
-    package static let tokenName = 128
+    /// The name of a file that is signed, as it was given.
+    package static let fileName = 1_024
+    /// A challenge of anybody's.
+    package static let challengeText = 1_024
     /// What an HTTP request asks for.
     package static let resource = 1_024
+    /// The name of a MAC token.
+    package static let tokenName = 128
     /// The name of an operation's template.
     package static let template = 64
     /// The text of an operation.

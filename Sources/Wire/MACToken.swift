@@ -64,19 +64,19 @@ package struct MACTokenHeaderRequest: Equatable, Sendable {
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.server, server)
-        try frame.put(.tokenName, name)
+        try frame.put(.messageDigest, bodyDigest)
         try frame.put(.method, method)
         try frame.put(.resource, resource)
-        try frame.put(.bodyDigest, bodyDigest)
+        try frame.put(.tokenName, name)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
         account = try frame.accountName()
         server = try frame.bytes(.server)
-        name = try frame.bytes(.tokenName)
+        bodyDigest = try frame.bytes(.messageDigest)
         method = try frame.bytes(.method)
         resource = try frame.bytes(.resource)
-        bodyDigest = try frame.bytes(.bodyDigest)
+        name = try frame.bytes(.tokenName)
     }
 }
 

@@ -226,6 +226,7 @@ extension RelayRegistration {
 
 extension RelayTokens {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
         try frame.put(.seconds, number: seconds)
         try frame.put(.accessToken, accessToken)
         try frame.put(.refreshToken, refreshToken)
@@ -240,6 +241,7 @@ extension RelayTokens {
         self.init(
             accessToken: try frame.bytes(.accessToken), seconds: seconds,
             refreshToken: try frame.bytes(.refreshToken))
+        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
         if let statement = try frame.bytesIfPresent(.verdict) {
             verdict = RelayVerdict(
                 statement: statement, signature: try frame.bytes(.verdictSignature))

@@ -74,6 +74,10 @@ package enum Request: Equatable, Sendable {
     case serverDisable(account: Bytes, server: Bytes)
     case serverLogin(account: Bytes, server: Bytes, timeoutMilliseconds: UInt32)
     case serverList(account: Bytes)
+    case sign(SignRequest)
+    case signingEnable(account: Bytes)
+    case signingDisable(account: Bytes)
+    case signingKey(account: Bytes)
     case macTokenAdd(MACTokenAddRequest)
     case macTokenList(account: Bytes)
     case macTokenRemove(account: Bytes, server: Bytes, name: Bytes)
@@ -115,6 +119,10 @@ package enum Request: Equatable, Sendable {
         case .serverDisable: .serverDisable
         case .serverLogin: .serverLogin
         case .serverList: .serverList
+        case .sign: .sign
+        case .signingEnable: .signingEnable
+        case .signingDisable: .signingDisable
+        case .signingKey: .signingKey
         case .macTokenAdd: .macTokenAdd
         case .macTokenList: .macTokenList
         case .macTokenRemove: .macTokenRemove
@@ -138,8 +146,10 @@ package enum Request: Equatable, Sendable {
             .passwordChanged(let account, _, _), .watch(let account),
             .importPrint(let account), .serverDisable(let account, _),
             .serverLogin(let account, _, _), .serverList(let account),
+            .signingEnable(let account), .signingDisable(let account), .signingKey(let account),
             .macTokenList(let account), .macTokenRemove(let account, _, _):
             account
+        case .sign(let request): request.account
         case .macTokenAdd(let request): request.account
         case .macTokenHeader(let request): request.account
         case .operationList(let request): request.account

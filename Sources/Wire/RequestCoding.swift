@@ -20,7 +20,8 @@ extension Request {
             try frame.put(.keyring, flagIfPresent: keyring)
         case .disable(let account), .unlock(let account), .status(let account),
             .list(let account), .secretList(let account), .watch(let account),
-            .importPrint(let account), .serverList(let account), .macTokenList(let account):
+            .importPrint(let account), .serverList(let account), .signingEnable(let account),
+            .signingDisable(let account), .signingKey(let account), .macTokenList(let account):
             try frame.put(accountName: account)
         case .log(let request):
             try frame.put(accountName: request.account)
@@ -45,6 +46,7 @@ extension Request {
             try frame.put(accountName: account)
             try frame.put(.timeoutMilliseconds, number: timeout)
             try frame.put(.server, server)
+        case .sign(let request): try request.put(into: &frame)
         case .macTokenAdd(let request): try request.put(into: &frame)
         case .macTokenRemove(let account, let server, let name):
             try frame.put(accountName: account)
@@ -138,6 +140,10 @@ extension Request {
             self = .serverLogin(
                 account: account, server: try frame.bytes(.server), timeoutMilliseconds: timeout)
         case .serverList: self = .serverList(account: try frame.accountName())
+        case .sign: self = .sign(try SignRequest(from: &frame))
+        case .signingEnable: self = .signingEnable(account: try frame.accountName())
+        case .signingDisable: self = .signingDisable(account: try frame.accountName())
+        case .signingKey: self = .signingKey(account: try frame.accountName())
         case .macTokenAdd: self = .macTokenAdd(try MACTokenAddRequest(from: &frame))
         case .macTokenList: self = .macTokenList(account: try frame.accountName())
         case .macTokenRemove:

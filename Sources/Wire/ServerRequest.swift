@@ -81,6 +81,7 @@ package struct TokenAnswer: Equatable, Sendable {
     }
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
+        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
         try frame.put(.seconds, number: seconds)
         try frame.put(.accessToken, accessToken)
         try frame.put(.refreshToken, refreshToken)
@@ -90,7 +91,14 @@ package struct TokenAnswer: Equatable, Sendable {
         seconds = try frame.number(.seconds)
         accessToken = try frame.bytes(.accessToken)
         refreshToken = try frame.bytes(.refreshToken)
+        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
     }
+}
+
+extension Bytes {
+    /// Whether a token can have these bytes: visible characters of ASCII, so that a terminal it is
+    /// shown on, and a header that it is put into, take it for nothing else; RFC 6750, section 2.1.
+    var isVisible: Bool { allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
 /// What a server's refusal means, where more can be told than its code; docs/SERVER.md has all.

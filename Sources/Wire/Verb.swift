@@ -63,6 +63,14 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case serverLogin = 32
     /// The servers that the account is registered at.
     case serverList = 33
+    /// A touch that signs a file, a challenge or an HTTP request.
+    case sign = 34
+    /// Makes the account's signing key.
+    case signingEnable = 35
+    /// Destroys it.
+    case signingDisable = 36
+    /// What it is.
+    case signingKey = 37
     /// A touch that gets a MAC token from a server.
     case macTokenAdd = 38
     /// The MAC tokens of an account, without their secrets.
@@ -125,6 +133,10 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case token = 151
     /// One server.
     case server = 152
+    /// Ends `sign`: the signature, and what is signed where the daemon has written it.
+    case signed = 153
+    /// The account's signing key.
+    case signingKey = 154
     /// One MAC token.
     case macToken = 156
     /// Ends `macTokenHeader`: the header's value.

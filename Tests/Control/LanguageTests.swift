@@ -17,7 +17,7 @@ private func run(_ language: String, _ words: [String] = status) throws -> Run {
         answering(.status(sampleStatus)),
         [.receive, .send(.reader(sampleReader)), .send(.done(DoneAnswer()))],
     ]
-    return try signet(words, scripts, in: scratch) { $0.catalogue = catalogue }
+    return try signet(words, scripts + noKeys, in: scratch) { $0.catalogue = catalogue }
 }
 
 /// Runs what asks no daemon, in a language.

@@ -280,3 +280,53 @@ struct OperationTests {
         #expect(run.code == .interrupted && run.output == "")
     }
 }
+
+@Suite("signet operations on a terminal")
+struct OperationTerminalTests {
+    /// The built program on a stage, with a fake daemon where the real one would listen.
+    private func terminal(
+        _ words: [String], _ scripts: [[Step]]
+    ) throws -> (Terminal, FakeDaemon, Stage) {
+        let stage = try Stage()
+        try stage.run(["mkdir", "-p", "-m", "755", "/run/signet"])
+        let daemon = try FakeDaemon(at: stage.path("/run/signet/signetd.sock"), scripts)
+        let program = "\(Layout.products)/signet"
+        return (
+            try stage.terminal([program, "operations"] + words, as: Stage.alice), daemon, stage
+        )
+    }
+
+    @Test("^C instead of the touch takes the decision back, and ends with 130")
+    func interrupted() throws {
+        let (terminal, daemon, stage) = try terminal(
+            ["approve", "abab"],
+            [
+                registered(server(first)), listed(.operation(operation(0xab))),
+                [
+                    .receive, .send(.operation(operation(0xab))), .send(.notice(Notice(.touch))),
+                    .receive, .send(.denial(Denial(.cancelled))),
+                ],
+            ])
+        defer { stage.end() }
+        try terminal.expect("  | to Bob\r\n")
+        try terminal.expect("touch the reader to approve operation abababab of https://id")
+        try terminal.control(.c)
+        #expect(try terminal.expectEnd() == .exited(130))
+        #expect(try daemon.requests().last == .cancel)
+        #expect(!terminal.transcript.contains("is approved"))
+    }
+
+    @Test("^C ends a watch with 130 and no other word; what came is shown")
+    func watch() throws {
+        let (terminal, daemon, stage) = try terminal(
+            ["watch"],
+            [registered(server(first)), listed(.operation(operation(0xab, "\u{1B}[2J")))])
+        defer { stage.end() }
+        try terminal.expect("new operations are shown as they come. End with Ctrl-C\r\n")
+        try terminal.expect("  | \\x1b[2J\r\n")
+        try terminal.control(.c)
+        #expect(try terminal.expectEnd() == .exited(130))
+        #expect(terminal.transcript.hasSuffix("  | \\x1b[2J\r\n^C"))
+        _ = try daemon.requests()
+    }
+}

@@ -14,6 +14,20 @@ let samplePrint = PrintAnswer(
     finger: .rightIndex, printID: Bytes(0..<16), readerID: Bytes("usb-1".utf8),
     since: 1_795_195_440, intact: true)
 
+let sampleServer = ServerAnswer(
+    account: Bytes("al:ice\u{1B}".utf8), since: 1_795_195_440, state: .good,
+    server: Bytes("https://id.example".utf8), application: Bytes("shop".utf8),
+    fingerprint: Bytes("SHA256:abc".utf8))
+
+let sampleSigningKey = SigningKeyAnswer(
+    since: 1_795_195_440, state: .good, vault: Bytes("file".utf8), credential: Bytes(0..<16),
+    publicKey: [4] + Bytes(0..<64))
+
+/// What `signet status` asks last, of an account without keys for others.
+let noKeys: [[Step]] = [
+    answering(.done(DoneAnswer())), answering(.denial(Denial(.noSigningKey))),
+]
+
 /// One connection that answers one request with these answers.
 func answering(_ answers: Answer...) -> [Step] {
     [.receive] + answers.map { .send($0) }

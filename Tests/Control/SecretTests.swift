@@ -306,7 +306,7 @@ struct SecretCostTests {
             [
                 answering(.status(status)),
                 answering(.reader(sampleReader), .done(DoneAnswer())),
-            ])
+            ] + noKeys)
         #expect(run.output.contains("\nsecrets  2 open to these fingers\n"))
     }
 

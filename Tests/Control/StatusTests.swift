@@ -10,7 +10,7 @@ private let words = ["status", "--account", "alice"]
 
 private func run(
     _ status: StatusAnswer, readers: [ReaderAnswer] = [sampleReader], service: String? = "sudo",
-    json: Bool = false
+    keys: [[Step]] = noKeys, json: Bool = false
 ) throws -> Run {
     let scratch = try Scratch()
     try scratch.write("pam.d/other", "auth required pam_deny.so\n")
@@ -21,7 +21,7 @@ private func run(
         answering(.status(status)),
         [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(DoneAnswer()))],
     ]
-    return try signet(words + (json ? ["--json"] : []), scripts, in: scratch)
+    return try signet(words + (json ? ["--json"] : []), scripts + keys, in: scratch)
 }
 
 @Suite("signet status")
@@ -46,7 +46,13 @@ struct StatusTests {
                 fingerprint login works for alice
 
                 """)
-        #expect(run.requests == [.status(account: Bytes("alice".utf8)), .readers])
+        let alice = Bytes("alice".utf8)
+        #expect(
+            run.requests
+                == [
+                    .status(account: alice), .readers, .serverList(account: alice),
+                    .signingKey(account: alice),
+                ])
     }
 
     @Test("tells what does not work, what to do, and ends with 1")
@@ -131,9 +137,60 @@ struct StatusTests {
         #expect(services.output.contains("used by  no service in /etc/pam.d uses pam_signet yet"))
         let denied = try signet(
             words,
-            [answering(.status(sampleStatus)), answering(.denial(Denial(.noReader)))])
+            [answering(.status(sampleStatus)), answering(.denial(Denial(.noReader)))] + noKeys)
         #expect(denied.code == .denied)
         #expect(denied.output.contains("readers  none found"))
+    }
+
+    @Test("tells the servers that the account is registered at, a line each, and the signing key")
+    func keys() throws {
+        var removing = sampleServer
+        removing.state = .removing
+        var invalidated = sampleServer
+        invalidated.state = .invalidated
+        let keys = [
+            answering(
+                .server(sampleServer), .server(invalidated), .server(removing),
+                .done(DoneAnswer())), answering(.signingKey(sampleSigningKey)),
+        ]
+        let plain = try run(sampleStatus, keys: keys)
+        #expect(plain.code == .done)
+        let place = "https://id.example, as al:ice\\x1b for shop, since 20 Nov 2026"
+        #expect(
+            plain.output.contains(
+                """
+                servers  \(place)
+                         \(place): the fingers have changed. Run 'signet enable --server' with a new code
+                         \(place): off, and the server has yet to be told
+                signing  a touch signs files and challenges, since 20 Nov 2026
+
+                """), "\(plain.output)")
+        let document = try run(sampleStatus, keys: keys, json: true).document("status")
+        let servers = document["servers"] as? [[String: Any]]
+        #expect(
+            servers?.map { $0["state"] as? String } == ["good", "invalidated", "removing"])
+        #expect(servers?[0]["server"] as? String == "https://id.example")
+        #expect(servers?[0]["since"] as? String == "2026-11-20T17:24:00Z")
+        let signing = document["signing"] as? [String: Any]
+        #expect(signing?["state"] as? String == "good")
+        let none = try run(sampleStatus, json: true).document("status")
+        #expect((none["servers"] as? [Any])?.isEmpty == true && none["signing"] is NSNull)
+    }
+
+    @Test("tells the rest where the keys for others cannot be told")
+    func closedKeys() throws {
+        let closed = answering(.denial(Denial(.fingersClosed)))
+        let plain = try run(sampleStatus, keys: [closed, closed])
+        #expect(plain.code == .done && !plain.output.contains("servers"))
+        let document = try run(sampleStatus, keys: [closed, closed], json: true)
+            .document("status")
+        #expect(document["servers"] is NSNull && document["signing"] is NSNull)
+        var changed = sampleSigningKey
+        changed.state = .invalidated
+        let text = try run(
+            sampleStatus, keys: [noKeys[0], answering(.signingKey(changed))]
+        ).output
+        #expect(text.contains("signing  the fingers have changed. Run 'signet enable --signing'"))
     }
 
     @Test("tells of a refused configuration and of damaged prints, though login works")
@@ -184,7 +241,7 @@ struct StatusTests {
             answering(.status(sampleStatus)),
             answering(.reader(sampleReader), .done(DoneAnswer())),
         ]
-        let run = try signet(words, scripts, in: scratch)
+        let run = try signet(words, scripts + noKeys, in: scratch)
         #expect(run.output.contains("used by  login, su, sudo\n"), "\(run.output)")
     }
 }

@@ -38,8 +38,8 @@ extension Answer {
     /// Whether it ends a request.
     var isLast: Bool {
         switch self {
-        case .assertion, .denial, .done, .status, .serverEnabled, .token, .authorization,
-            .decided:
+        case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed,
+            .signingKey, .authorization, .decided:
             true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
             .secretPart, .secret, .vault, .secretWanted, .event,

@@ -13,9 +13,9 @@ final class ServerBench {
     private(set) var relay: TestSupport.Program
 
     /// With a finger of `daemon`'s enrolled, `one`.
-    init(_ server: LiveServer) throws {
+    init(_ server: LiveServer, configuration more: String = "") throws {
         self.server = server
-        let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 2s\n"
+        let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 2s\n" + more
         bench = try DaemonBench([.text], configuration: configuration)
         try bench.enrol(.daemon, as: "one")
         relay = try Self.relay(of: bench)
@@ -70,7 +70,8 @@ final class ServerBench {
         Layout.entries(of: bench.file("servers", of: person))
     }
 
-    private static func relay(of bench: DaemonBench) throws -> TestSupport.Program {
+    /// Starts a relay where a bench's daemon asks.
+    static func relay(of bench: DaemonBench) throws -> TestSupport.Program {
         let notices = try ReadinessNotices(at: bench.directory + "/relay-notify")
         let program = try TestSupport.Program(
             Command(

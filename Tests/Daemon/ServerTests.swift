@@ -135,11 +135,55 @@ extension DaemonTests {
             #expect(try stage.list().map(\.state) == [.removing])
             #expect(try stage.logIn().reason == .unknownServer)
             try stage.startRelay()
-            // Any request about servers tells it.
+            // Any request about servers has it told, and is not held up by it.
+            #expect(try stage.list().map(\.state) == [.removing])
+            try awaitNoFiles(in: stage.bench.file("servers", of: .daemon))
             #expect(try stage.list().isEmpty)
-            #expect(stage.files().isEmpty)
             let status = try stage.server.registrations().first?["status"] as? String
             #expect(status == "REMOVED")
+        }
+
+        @Test("is told by the next start of the daemon, without anybody's asking")
+        func disabledBeforeStart() async throws {
+            let stage = try ServerBench(try await LiveServer.start())
+            try stage.enable()
+            try stage.stopRelay()
+            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            #expect(try stage.bench.ask(disable).done?.state == .disabled)
+            try stage.startRelay()
+            try stage.bench.restart()
+            try awaitNoFiles(in: stage.bench.file("servers", of: .daemon))
+            let status = try stage.server.registrations().first?["status"] as? String
+            #expect(status == "REMOVED")
+        }
+
+        @Test("has nothing to be told of a key whose fingers have changed since it was given up")
+        func disabledAndChanged() async throws {
+            let stage = try ServerBench(try await LiveServer.start())
+            try stage.enable()
+            try stage.stopRelay()
+            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            #expect(try stage.bench.ask(disable).done?.state == .disabled)
+            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try stage.list().isEmpty && stage.files().isEmpty)
+        }
+
+        @Test("has its key in the TPM where that is the vault, and says so")
+        func inTPM() async throws {
+            let tpm = try SoftwareTPM()
+            let server = try await LiveServer.start()
+            let stage = try ServerBench(
+                server, configuration: "[vault]\nkind = tpm\ntpm = \(tpm.tcti)\n")
+            #expect(try stage.enable().enabled != nil)
+            #expect(try server.registrations().first?["key"] as? String == "tpm")
+            for _ in 0..<2 { #expect(try stage.logIn().token != nil) }
+            try stage.bench.restart()
+            #expect(try stage.logIn().token != nil)
+            #expect(try stage.logIn(with: "two").reason == .noMatch)
+            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try stage.logIn().reason == .serverKeyInvalidated)
+            try stage.bench.restart()
+            #expect(try tpm.transientHandles.isEmpty && tpm.loadedSessions.isEmpty)
         }
 
         @Test("waits for somebody to compare the key where its policy says so")

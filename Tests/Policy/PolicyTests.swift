@@ -23,6 +23,9 @@ struct VerbTableTests {
         (.serverEnable, true, false, .password, true),
         (.serverDisable, true, false, .password, true),
         (.serverLogin, true, false, .none, true), (.serverList, true, false, .none, true),
+        (.sign, true, false, .none, true), (.signingEnable, true, false, .password, true),
+        (.signingDisable, true, false, .password, true),
+        (.signingKey, true, false, .none, true),
         (.macTokenAdd, true, false, .none, true), (.macTokenList, true, false, .none, true),
         (.macTokenRemove, true, false, .none, true), (.macTokenHeader, true, false, .none, true),
         (.operationList, true, false, .none, true), (.operationShow, true, false, .none, true),
@@ -31,7 +34,7 @@ struct VerbTableTests {
 
     /// What root cannot ask for in an account's place.
     static let ownersAlone: Set<Verb> = [
-        .serverLogin, .macTokenAdd, .macTokenHeader, .operationList, .operationShow,
+        .serverLogin, .sign, .macTokenAdd, .macTokenHeader, .operationList, .operationShow,
         .operationDecide,
     ]
 

@@ -30,7 +30,7 @@ struct ServerText: Sendable, CustomTestStringConvertible {
         again = { try Text(parsing: $0).encoded() }
     }
 
-    static let all = [login, request, operation, mac, verdict]
+    static let all = [login, request, operation, mac, verdict, challenge]
 }
 
 let sampleHead = StatementHead(
@@ -66,6 +66,9 @@ let sampleVerdict = Verdict(
     device: [UInt8](0..<16), challenge: [UInt8](0..<32), module: [UInt8](32..<64),
     decision: .allow, issued: Instant(seconds: 1_795_195_440),
     expires: Instant(seconds: 1_795_195_500))
+
+let sampleChallenge = ChallengeStatement(
+    head: sampleHead, challenge: bytes("are you there?\n7"), claims: sampleClaims)
 
 private func long(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
@@ -188,6 +191,21 @@ extension ServerText {
             \(requestLines)
             issued: 2026-11-20T17:24:00Z
 
+            """)
+
+    static let challenge = ServerText(
+        sampleChallenge,
+        longest: ChallengeStatement(
+            head: longHead, challenge: long(1_024), claims: longClaims),
+        otherForms: headForms + claimForms + [
+            ("are you", "are%20you"), ("%0A7", "%0a7"), ("%0A7", "\n7"),
+            ("challenge: are you there?%0A7", "challenge: "),
+        ],
+        expected: """
+            signet-challenge: 1
+            \(headLines)
+            challenge: are you there?%0A7
+            \(claimLines)
             """)
 
     static let verdict = ServerText(

@@ -33,7 +33,8 @@ struct MACTokenStoreTests {
                 registration: Bytes(repeating: 2, count: 16), account: [1], application: [2],
                 audience: Bytes("\(server)/shop".utf8), challenge: [], expires: 0))
         return try servers.keep(
-            try bench.vault.create(context), context, by: .file, at: place, now: Bench.now)
+            try bench.vault.create(context), context, by: .file, at: place, .good,
+            now: Bench.now)
     }
 
     private func token(

@@ -55,8 +55,9 @@ package final class DaemonClient: Sendable {
                 case .assertion, .denial, .done, .status: return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .serverEnabled, .token, .server, .macToken, .authorization,
-                    .operation, .serverTrouble, .decided:
+                    .importedPrint, .serverEnabled, .token, .server, .signed,
+                    .signingKey,
+                    .macToken, .authorization, .operation, .serverTrouble, .decided:
                     break
                 }
             }

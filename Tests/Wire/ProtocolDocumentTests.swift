@@ -110,6 +110,7 @@ struct ProtocolDocumentTests {
             ("Fingers", entries(Finger.self)),
             ("Outcomes of an import", entries(ImportOutcome.self)),
             ("States of a key for a server", entries(ServerKeyState.self)),
+            ("What a touch signs", entries(SigningUse.self)),
             ("States of a registration", entries(RegistrationProgress.self)),
             ("Decisions", entries(OperationChoice.self)),
             ("States of an operation", entries(OperationState.self)),

@@ -41,11 +41,11 @@ struct RelayFrameTests {
         .proven(.active, fingerprint: []),
         .proven(.pendingCommit, fingerprint: Bytes("SHA256:abc".utf8)),
         .challenge(Samples.thirtyTwo, audience: [1], expires: 0),
-        .loggedIn(RelayTokens(accessToken: [1], seconds: .max, refreshToken: [])),
+        .loggedIn(RelayTokens(accessToken: [0x21], seconds: .max, refreshToken: [])),
         .loggedIn(
             RelayTokens(
-                accessToken: Bytes(repeating: 7, count: Limit.accessToken), seconds: 1,
-                refreshToken: Bytes(repeating: 7, count: Limit.refreshToken),
+                accessToken: Bytes(repeating: 0x7E, count: Limit.accessToken), seconds: 1,
+                refreshToken: Bytes(repeating: 0x61, count: Limit.refreshToken),
                 verdict: RelayVerdict(
                     statement: Bytes(repeating: 7, count: Limit.verdict),
                     signature: Bytes(repeating: 7, count: Limit.signature)))),
@@ -86,6 +86,29 @@ struct RelayFrameTests {
         }
         #expect(Set(Self.requests.map(\.verb)) == Set(RelayVerb.allCases))
         #expect(Set(Self.answers.map(\.kind)) == Set(RelayAnswerKind.allCases))
+    }
+
+    @Test("have no token that a terminal or a header could take for something else")
+    func tokens() throws {
+        for text in ["a\nb", "\u{1B}[2J", " ", "\u{7F}", "é", "\u{0}"] {
+            let bad = Bytes(text.utf8)
+            for (access, refresh) in [(bad, []), ([0x61], bad)] {
+                let tokens = RelayTokens(accessToken: access, seconds: 1, refreshToken: refresh)
+                let token = TokenAnswer(accessToken: access, seconds: 1, refreshToken: refresh)
+                #expect(throws: WireFault.malformedValue) {
+                    try RelayAnswer.loggedIn(tokens).encoded()
+                }
+                #expect(throws: WireFault.malformedValue) { try Answer.token(token).encoded() }
+                let content =
+                    field(36, [0, 0, 0, 1]) + field(89, access) + field(90, refresh)
+                #expect(throws: WireFault.malformedValue) {
+                    try RelayAnswer(decoding: [1, 195] + content)
+                }
+                #expect(throws: WireFault.malformedValue) {
+                    try Answer(decoding: [1, 151] + content)
+                }
+            }
+        }
     }
 
     @Test("are refused on the other socket, and the other way about")

@@ -56,6 +56,21 @@ enum Samples {
         .serverDisable(account: account, server: [1]),
         .serverLogin(account: account, server: [1], timeoutMilliseconds: .max),
         .serverList(account: account),
+        .sign(
+            SignRequest(
+                account: account, timeoutMilliseconds: 1, .file(name: [], digest: thirtyTwo))),
+        .sign(
+            SignRequest(
+                account: account, timeoutMilliseconds: .max,
+                .challenge(audience: [1], text: Bytes(repeating: 7, count: Limit.challengeText)))),
+        .sign(
+            SignRequest(
+                account: account, timeoutMilliseconds: 1,
+                .request(
+                    server: [1], method: Bytes("GET".utf8), resource: Bytes("/".utf8),
+                    body: thirtyTwo))),
+        .signingEnable(account: account), .signingDisable(account: account),
+        .signingKey(account: account),
         .macTokenAdd(
             MACTokenAddRequest(
                 account: account, timeoutMilliseconds: .max, server: [1],
@@ -172,11 +187,17 @@ enum Samples {
                 ServerEnabledAnswer(
                     account: Bytes("a:b".utf8), application: [1], fingerprint: [],
                     progress: .pendingCommit)),
-            .token(TokenAnswer(accessToken: [1], seconds: 300, refreshToken: [])),
+            .token(TokenAnswer(accessToken: [0x61], seconds: 300, refreshToken: [])),
             .server(
                 ServerAnswer(
                     account: [1], since: 2, state: .removing, server: [3], application: [4],
                     fingerprint: [5])),
+            .signed(SignedAnswer(signature: [1])),
+            .signed(SignedAnswer(statement: [1], signature: [2])),
+            .signingKey(
+                SigningKeyAnswer(
+                    since: .max, state: .invalidated, vault: [1], credential: sixteen,
+                    publicKey: Bytes(repeating: 4, count: 65))),
             .macToken(
                 MACTokenAnswer(
                     since: .max, server: [1], expires: 2, name: [3], token: sixteen)),

@@ -72,6 +72,29 @@ enum RecordSamples {
         }
     }
 
+    static var serverKeys: [ServerKey] {
+        guard let key = Signatures.key, let state else { return [] }
+        return ServerKey.State.allCases.map { kind in
+            let count = kind == .invalidated ? 0 : kind == .good ? 2 : 1
+            let sealing = ServerKey.Sealing(enrolment: state, key: [1, 2, 3])
+            return ServerKey(
+                server: kind == .good ? bytes("https://id.example.org") : ServerKey.signing,
+                account: bytes("a\nb"), application: bytes("shop"), audience: [],
+                registration: [UInt8](0..<16), identifier: [UInt8](16..<32), created: now,
+                publicKey: key, vault: .tpm, state: kind, counter: 42,
+                sealings: [ServerKey.Sealing](repeating: sealing, count: count))
+        }
+    }
+
+    static var macTokens: [MACToken] {
+        serverKeys.prefix(1).map { key in
+            var token = MACToken(
+                bytes("cron"), for: key, identifier: [UInt8](0..<16), created: now, expires: now)
+            token.sealed = [UInt8](0..<60)
+            return token
+        }
+    }
+
     static var readerWork: [ReaderWorkRecord] {
         let kept = [storage(serial: nil), storage(serial: "1")]
         return [

@@ -22,6 +22,8 @@ enum Records: Harness {
         .former(RecordSamples.credentialsOfVersionOne, CredentialRecord.init(versionOne:)),
         .version, .device, .names,
         .record(RecordSamples.templateKeys),
+        .record(RecordSamples.serverKeys),
+        .record(RecordSamples.macTokens),
     ]
 
     static var seeds: [[UInt8]] {

@@ -33,6 +33,9 @@ enum ServerTexts: Harness {
                 audience: bytes("shop.example"), token: [UInt8](0..<16), request: request,
                 issued: moment
             ).encoded(),
+            ChallengeStatement(
+                head: head, challenge: bytes("signet-login: 1\n%"), claims: claims
+            ).encoded(),
             Verdict(
                 audience: bytes("shop.example"), account: bytes("alice"), local: bytes("al"),
                 device: [UInt8](0..<16), challenge: [UInt8](0..<32), module: [UInt8](32..<64),
@@ -45,7 +48,8 @@ enum ServerTexts: Harness {
         let read = [
             again(bytes, as: LoginStatement.self), again(bytes, as: RequestStatement.self),
             again(bytes, as: OperationStatement.self), again(bytes, as: MACText.self),
-            again(bytes, as: Verdict.self), (try? Statement(parsing: bytes))?.encoded(),
+            again(bytes, as: Verdict.self), again(bytes, as: ChallengeStatement.self),
+            (try? Statement(parsing: bytes))?.encoded(),
         ].compactMap { $0 }
         require(read.count <= 1, "a text is of two kinds")
         require(read.allSatisfy { $0 == bytes }, "a text has a second form")

@@ -1,0 +1,111 @@
+import Crypto
+import Statement
+import Texts
+import Wire
+
+extension Invocation {
+    /// `signet enable --signing`
+    func enableSigning() throws(CommandFault) {
+        try exclude([.server, .keyring, .noKeyring], beside: .signing)
+        let account = try account()
+        let key = try ask(
+            .signingEnable(account: account), awaitsServer: false,
+            purpose: { _ in CommandSigning.enabling }
+        ) { answer in
+            if case .signingKey(let key) = answer { key } else { nil }
+        }
+        let lines = try PublicLines(key, account)
+        say(
+            lines.document,
+            [CommandSigning.enabled(account), Text(escaping: lines.key)])
+    }
+
+    /// `signet disable --signing`
+    func disableSigning() throws(CommandFault) {
+        try exclude([.server], beside: .signing)
+        let account = try account()
+        _ = try follow(.signingDisable(account: account), awaitsTouch: false)
+        say(
+            .document("signing-disabled", [("account", .bytes(account))]),
+            [CommandSigning.disabled(account)])
+    }
+
+    /// `signet sign --public-key`
+    func showSigningKey() throws(CommandFault) {
+        let account = try account()
+        let key = try signingKey(of: account)
+        guard key.state == .good else {
+            throw .denied(Denial(.signingKeyInvalidated), account: account)
+        }
+        let lines = try PublicLines(key, account)
+        say(lines.document, [Text(escaping: lines.key), Text(escaping: lines.signer)])
+    }
+
+    /// The account's signing key.
+    func signingKey(of account: Bytes) throws(CommandFault) -> SigningKeyAnswer {
+        var key: SigningKeyAnswer?
+        try exchange(.signingKey(account: account)).run { (answer) throws(CommandFault) in
+            guard case .signingKey(let found) = answer else {
+                throw .fault(CommandText.unexpected)
+            }
+            key = found
+            return .finished
+        }
+        guard let key else { throw .fault(CommandText.unexpected) }
+        return key
+    }
+}
+
+/// A public key in the two forms in which others take it.
+struct PublicLines {
+    /// `ecdsa-sha2-nistp256 AAAA… signet:ACCOUNT:CREDENTIAL`, without an end of line.
+    let key: Bytes
+    /// The line of an `allowed_signers` file, without its end.
+    let signer: Bytes
+    private let answer: SigningKeyAnswer
+    private let account: Bytes
+    private let fingerprint: Bytes
+
+    init(_ answer: SigningKeyAnswer, _ account: Bytes) throws(CommandFault) {
+        guard let point = SSHPublicKey(point: answer.publicKey) else {
+            throw .fault(CommandText.malformed)
+        }
+        do throws(CryptoFault) {
+            fingerprint =
+                Bytes("SHA256:".utf8)
+                + Base64.encode(try SHA256.digest(point.blob), .standard)
+                .filter { $0 != UInt8(ascii: "=") }
+        } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
+        let comment =
+            Bytes("signet:".utf8) + PercentEncoding.encode(account) + Bytes(":".utf8)
+            + Hexadecimal.encode(answer.credential)
+        key = point.line(comment: comment).dropLast()
+        let namespaces = [SignatureNamespace.file.bytes, SignatureNamespace.challenge.bytes]
+        signer =
+            account + Bytes(" namespaces=\"".utf8) + namespaces.joined(separator: [0x2C])
+            + Bytes("\" ".utf8) + key
+        self.answer = answer
+        self.account = account
+    }
+
+    /// As programs read it.
+    var document: JSON {
+        .document(
+            "signing-key",
+            [
+                ("account", .bytes(account)), ("publicKey", .bytes(key)),
+                ("allowedSigners", .bytes(signer)), ("fingerprint", .bytes(fingerprint)),
+                ("since", JSON.instant(answer.since)), ("vault", .bytes(answer.vault)),
+            ])
+    }
+}
+
+extension SigningKeyAnswer {
+    /// How it stands, as programs read it.
+    var status: JSON {
+        .object([
+            ("state", .string(state.word)), ("since", JSON.instant(since)),
+            ("vault", .bytes(vault)), ("credential", .bytes(Hexadecimal.encode(credential))),
+        ])
+    }
+}

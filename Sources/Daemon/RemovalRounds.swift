@@ -1,0 +1,64 @@
+import Loop
+import Posix
+import Store
+import Wire
+
+/// When servers are told of registrations that were taken back while they were away: soon after the
+/// start and after requests about servers, and as long as one does not know, ever more rarely.
+@ServiceActor
+final class RemovalRounds {
+    /// So soon after it is wanted: whoever logs in at the start is not held up.
+    private static let soon = Duration.seconds(1)
+    private static let shortest = Duration.seconds(60)
+    private static let longest = Duration.seconds(3_600)
+
+    private var isUnderWay = false
+    /// Whether the timer is set for soon: it is not put off again then.
+    private var isNear = false
+    private var timer: Timer?
+    private var pause = shortest
+
+    /// Has one round made soon, unless one is being made.
+    func want(_ round: @escaping @ServiceActor () async -> Bool) {
+        guard !isUnderWay, !isNear else { return }
+        isNear = true
+        wait(Self.soon, round)
+    }
+
+    private func wait(_ time: Duration, _ round: @escaping @ServiceActor () async -> Bool) {
+        timer = Timer(after: time) { [weak self] in self?.begin(round) }
+    }
+
+    private func begin(_ round: @escaping @ServiceActor () async -> Bool) {
+        isNear = false
+        isUnderWay = true
+        onService { [self] in
+            let isDone = await round()
+            isUnderWay = false
+            pause = isDone ? Self.shortest : min(pause * 2, Self.longest)
+            if !isDone { wait(pause, round) }
+        }
+    }
+}
+
+extension Service {
+    /// Has servers told soon of what they could not be told before; nobody waits for it.
+    func tellRemovals() {
+        removals.want { [weak self] in await self?.finishAllRemovals() ?? true }
+    }
+
+    /// Whether all servers know.
+    private func finishAllRemovals() async -> Bool {
+        var isDone = true
+        for kept in (try? state.accounts()) ?? [] {
+            let keys = (try? kept.servers.list()) ?? []
+            guard keys.contains(where: { $0.state == .removing }) else { continue }
+            // Of an account that is gone, nothing can be proved in its name.
+            guard let account = (try? Account.with(uid: kept.uid)) ?? nil,
+                Bytes(account.name.utf8) == kept.name
+            else { continue }
+            if await !finishRemovals(of: account) { isDone = false }
+        }
+        return isDone
+    }
+}

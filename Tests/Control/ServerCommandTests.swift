@@ -1,0 +1,199 @@
+import Control
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Texts
+import Wire
+
+private let alice = Bytes("alice".utf8)
+private let url = "https://id.example"
+private let token = TokenAnswer(
+    accessToken: Bytes("eyJ.a.b".utf8), seconds: 300, refreshToken: Bytes("sgr_x".utf8))
+
+private func run(
+    _ words: [String], _ scripts: [[Step]] = [], input: String = ""
+) throws -> Run {
+    let scratch = try Scratch()
+    try scratch.write("input", input)
+    let number = unsafe open(scratch.at("input"), O_RDONLY | O_CLOEXEC)
+    try #require(number >= 0)
+    defer { close(number) }
+    return try signet(words + ["--account", "alice"], scripts, in: scratch) { $0.input = number }
+}
+
+@Suite("The commands about servers")
+struct ServerCommandTests {
+    @Test(
+        "are not understood where the words make no sense, and ask nobody",
+        arguments: [
+            (["enable", "--server", "http://id.example"], "is no server's URL: it is like https"),
+            (["enable", "--server", "https://u@id.example"], "is no server's URL"),
+            (["disable", "--server", "id.example\u{1B}"], "id.example\\x1b is no server's URL"),
+            (["login", "ftp://x"], "ftp://x is no server's URL"),
+            (["login", url, url], "login does not take"),
+            (["enable", "--server", url, "--keyring"], "wants either --server or --keyring"),
+            (["enable", "--server", url, "--signing"], "wants either --signing or --server"),
+            (["disable", "--server", url, "--signing"], "wants either --signing or --server"),
+            (["login", "--secret", "x"], "--secret wants the URL of a server"),
+            (["login", url, "--replace"], "--replace wants --secret too"),
+            (["login", url, "--secret", "-x"], "it begins with a hyphen"),
+        ])
+    func usage(words: [String], text: String) throws {
+        let run = try run(words)
+        #expect(run.code == .usage && run.errors.contains(text), "\(run.errors)")
+        #expect(run.requests.isEmpty && run.output == "")
+    }
+
+    @Test("enable sends the code that was typed, and no mistyped one")
+    func enable() throws {
+        let done = ServerEnabledAnswer(
+            account: alice, application: Bytes("shop".utf8),
+            fingerprint: Bytes("SHA256:abc".utf8), progress: .active)
+        let good = try run(
+            ["enable", "--server", url],
+            [
+                [.receive, .send(.notice(Notice(.touch))), .send(.serverEnabled(done))]
+            ], input: "oooooooooooooooooooo\n")
+        #expect(good.code == .done, "\(good.errors)")
+        #expect(good.errors == "touch the reader to register this device at \(url)\n")
+        #expect(good.output.contains("this device is registered at \(url) as alice, for shop"))
+        #expect(good.output.hasSuffix("its key has the fingerprint SHA256:abc\n"))
+        let code = Bytes("00000-00000-00000-00000".utf8)
+        #expect(
+            good.requests
+                == [
+                    .serverEnable(
+                        ServerEnableRequest(
+                            account: alice, server: Bytes(url.utf8), code: code))
+                ])
+        for (typed, text) in [
+            ("00000-00000-00000-00001\n", "the activation code is mistyped: nothing was sent"),
+            ("", "no activation code was given"), (String(repeating: "0", count: 99), "mistyped"),
+        ] {
+            let bad = try run(["enable", "--server", url], input: typed)
+            #expect(bad.code == .denied && bad.errors.contains(text), "\(bad.errors)")
+        }
+    }
+
+    @Test("enable says that a person has yet to compare the key")
+    func pending() throws {
+        let done = ServerEnabledAnswer(
+            account: alice, application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
+            progress: .pendingCommit)
+        let run = try run(
+            ["enable", "--server", url, "--json"], [answering(.serverEnabled(done))],
+            input: "00000000000000000000")
+        #expect(try run.document("registered")["pending"] as? Bool == true)
+    }
+
+    @Test("disable says whether the server knows")
+    func disable() throws {
+        for (state, text, isKnown) in [
+            (CredentialState.none, "is not registered at \(url) any more", true),
+            (.disabled, "The server could not be told: it will be, as soon as it", false),
+        ] {
+            let words = ["disable", "--server", url + "/"]
+            let answer = answering(.done(DoneAnswer(state: state)))
+            let plain = try run(words, [answer])
+            #expect(plain.code == .done && plain.output.contains(text))
+            #expect(
+                plain.requests == [.serverDisable(account: alice, server: Bytes(url.utf8))])
+            let document = try run(words + ["--json"], [answer]).document("unregistered")
+            #expect(document["serverKnows"] as? Bool == isKnown)
+        }
+    }
+
+    @Test("login writes the token and nothing else to standard output")
+    func login() throws {
+        let listed = answering(.server(sampleServer), .done(DoneAnswer()))
+        let asked: [Step] = [.receive, .send(.notice(Notice(.touch))), .send(.token(token))]
+        let plain = try run(["login", url], [listed, asked])
+        #expect(plain.code == .done && plain.output == "eyJ.a.b\n")
+        #expect(plain.errors == "touch the reader to log in to \(url) as al:ice\\x1b\n")
+        let document = try run(["login", url, "--json"], [listed, asked]).document("token")
+        #expect(document["accessToken"] as? String == "eyJ.a.b")
+        #expect(document["refreshToken"] as? String == "sgr_x")
+    }
+
+    @Test("login alone lists the servers")
+    func list() throws {
+        let plain = try run(["login"], [answering(.server(sampleServer), .done(DoneAnswer()))])
+        #expect(plain.output.hasPrefix("\(url), as al:ice\\x1b for shop, since 20 Nov 2026\n"))
+        let none = try run(["login"], [answering(.done(DoneAnswer()))])
+        #expect(none.code == .done && none.output.contains("alice is registered at no server"))
+    }
+
+    @Test("login keeps the token as a secret, and shows nothing of it")
+    func secret() throws {
+        let scripts: [[Step]] = [
+            answering(.done(DoneAnswer())), answering(.done(DoneAnswer())),
+            answering(.token(token)),
+            [.receive, .send(.secretWanted), .receive, .send(.done(DoneAnswer()))],
+        ]
+        let plain = try run(["login", url, "--secret", "shop"], scripts)
+        #expect(plain.code == .done, "\(plain.errors)")
+        #expect(!plain.output.contains("eyJ") && !plain.errors.contains("eyJ"))
+        #expect(plain.output.contains("is kept as the secret shop, and holds for 300 s"))
+        let request = SecretSetRequest(
+            account: alice, size: 7, name: Bytes("shop".utf8), replaces: false)
+        #expect(
+            plain.requests.suffix(2) == [.secretSet(request), .secretPart(token.accessToken)])
+        let document = try run(["login", url, "--secret", "shop", "--json"], scripts)
+            .document("token-kept")
+        #expect(document["expiresIn"] as? Int == 300 && document["accessToken"] == nil)
+    }
+
+    @Test("login asks for no touch where the secret is there already, and may not be replaced")
+    func secretExists() throws {
+        let kept = answering(
+            .secret(
+                SecretAnswer(
+                    name: Bytes("shop".utf8), size: 1, since: 0, vault: [], state: .fits)),
+            .done(DoneAnswer()))
+        let refused = try run(["login", url, "--secret", "shop"], [kept])
+        #expect(refused.code == .denied && refused.requests.count == 1)
+        #expect(refused.errors.contains("Say '--replace' to replace it"))
+        let replaced = try run(
+            ["login", url, "--secret", "shop", "--replace"],
+            [
+                kept, answering(.done(DoneAnswer())), answering(.token(token)),
+                [.receive, .send(.secretWanted), .receive, .send(.done(DoneAnswer()))],
+            ])
+        #expect(replaced.code == .done)
+        guard case .secretSet(let request) = replaced.requests[3] else {
+            Issue.record("\(replaced.requests)")
+            return
+        }
+        #expect(request.replaces)
+    }
+
+    @Test("say why the answer is no, and end as the other commands do")
+    func denials() throws {
+        let cases: [(Denial, ExitCode, String)] = [
+            (
+                Denial(.serverUnreachable, subject: Bytes("why\n".utf8)), .noService,
+                "the server cannot be asked: why\\x0a"
+            ),
+            (Denial(.serverRefused, subject: Bytes("refused".utf8)), .denied, "says no: refused"),
+            (
+                Denial(.serverRefused, subject: Bytes("slow-down".utf8)), .denied,
+                "was asked too often"
+            ),
+            (Denial(.unknownServer, subject: Bytes(url.utf8)), .denied, "is not registered at"),
+            (Denial(.serverKeyReplaced, subject: Bytes(url.utf8)), .denied, "in place of this one"),
+            (Denial(.serverKeyRemoved, subject: Bytes(url.utf8)), .denied, "was removed there"),
+            (Denial(.serverKeyBlocked, subject: Bytes(url.utf8)), .denied, "is blocked there"),
+            (Denial(.serverKeyInvalidated), .denied, "the fingers have changed since"),
+            (Denial(.notPermitted), .denied, "you may not ask this for alice"),
+        ]
+        for (denial, code, text) in cases {
+            let run = try run(
+                ["login", url], [answering(.done(DoneAnswer())), answering(.denial(denial))])
+            #expect(run.code == code && run.output == "")
+            #expect(run.errors.contains(text), "\(run.errors)")
+        }
+        let absent = try run(["login", url])
+        #expect(absent.code == .noService && absent.output == "")
+    }
+}

@@ -1,0 +1,197 @@
+import Control
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Texts
+import Wire
+
+private let alice = Bytes("alice".utf8)
+
+private func run(
+    _ words: [String], _ scripts: [[Step]] = [], in scratch: Scratch? = nil,
+    change: (inout Surroundings) -> Void = { _ in }
+) throws -> Run {
+    try signet(
+        ["sign"] + words + ["--account", "alice"], scripts, in: scratch, change: change)
+}
+
+/// What goes through the real daemon is in DaemonTests: here is what never comes so far.
+@Suite("signet sign")
+struct SignTests {
+    @Test(
+        "is not understood where the words make no sense, and asks nobody",
+        arguments: [
+            ([], "sign wants files, or one of --challenge, --request and --public-key"),
+            (["--challenge", "x"], "--challenge wants --audience too"),
+            (["--audience", "x", "file"], "--audience wants --challenge too"),
+            (["--body", "x", "file"], "--body wants --request too"),
+            (["--server", "https://h", "file"], "--server wants --request too"),
+            (["--challenge", "x", "--audience", "y", "file"], "sign wants files, or one of"),
+            (["--public-key", "file"], "sign wants files, or one of"),
+            (["--public-key", "--force"], "sign wants either --public-key or --force"),
+            (["--request", "GET"], "sign wants files, or one of"),
+            (["--request", "GET", "/a", "/b"], "sign wants files, or one of"),
+            (["--request", "get", "/"], "get is no method: it is like GET"),
+            (["--request", "GET\n", "/"], "GET\\x0a is no method"),
+            (["--request", "GET", "shop.example"], "is not what an HTTP request asks for"),
+            (["--request", "GET", "https:///x"], "is not what an HTTP request asks for"),
+            (["--request", "GET", "https://h/a b"], "is not what an HTTP request asks for"),
+            (["--request", "GET", "https://h/\u{FC}"], "is not what an HTTP request asks for"),
+            (["--request", "GET", "https://h/#a"], "is not what an HTTP request asks for"),
+            (["--request", "GET", "/" + String(repeating: "a", count: 1_024)], "is not what"),
+            (
+                ["--challenge", String(repeating: "a", count: 1_025), "--audience", "a"],
+                "--challenge takes 1 to 1024 bytes"
+            ),
+            (
+                ["--challenge", "a", "--audience", String(repeating: "a", count: 257)],
+                "--audience takes 1 to 256 bytes"
+            ),
+            (["-", "-"], "standard input can be signed once only"),
+        ] as [([String], String)])
+    func usage(words: [String], text: String) throws {
+        let run = try run(words)
+        #expect(run.code == .usage && run.errors.contains(text), "\(run.errors)")
+        #expect(run.requests.isEmpty && run.output == "")
+    }
+
+    @Test(
+        "asks for path and query as they are sent",
+        arguments: [
+            ("https://h/a/b?c=%20d", "/a/b?c=%20d"), ("HTTP://h:80", "/"), ("https://h?x", "/?x"),
+            ("/v1//x?", "/v1//x?"), ("https://u@h/", "/"),
+        ])
+    func resources(url: String, resource: String) throws {
+        let server = Answer.server(sampleServer)
+        let run = try run(
+            ["--request", "GET", url],
+            [answering(server, .done(DoneAnswer())), answering(.denial(Denial(.noMatch)))])
+        guard case .sign(let request)? = run.requests.last,
+            case .request(let asked, let method, let found, _) = request.matter
+        else {
+            Issue.record("\(run.requests)")
+            return
+        }
+        #expect(found == Bytes(resource.utf8) && method == Bytes("GET".utf8))
+        #expect(asked == sampleServer.server && request.timeoutMilliseconds == 30_000)
+    }
+
+    @Test("asks which server where there are several, and takes none that was given up")
+    func whichServer() throws {
+        var other = sampleServer
+        other.server = Bytes("https://other".utf8)
+        let several = answering(.server(sampleServer), .server(other), .done(DoneAnswer()))
+        let asked = try run(["--request", "GET", "/"], [several])
+        #expect(asked.code == .usage && asked.errors.contains("Say which one with '--server URL'"))
+        let named = try run(
+            ["--request", "GET", "/", "--server", "https://Other/"],
+            [answering(.denial(Denial(.noMatch)))])
+        #expect(named.code == .denied && named.errors.contains("the finger did not match"))
+        other.state = .removing
+        let one = try run(
+            ["--request", "GET", "/"],
+            [
+                answering(.server(other), .server(sampleServer), .done(DoneAnswer())),
+                answering(.denial(Denial(.noMatch))),
+            ])
+        #expect(one.errors.contains("did not match"))
+        let none = try run(["--request", "GET", "/"], [answering(.done(DoneAnswer()))])
+        #expect(none.code == .denied && none.errors.contains("alice is registered at no server"))
+    }
+
+    @Test("signs no file that cannot be read, and asks nobody")
+    func unreadable() throws {
+        let scratch = try Scratch()
+        for path in [scratch.at("none"), scratch.path] {
+            let run = try run([path], in: scratch)
+            #expect(run.code == .denied && run.errors.contains("\(path) cannot be read: "))
+        }
+    }
+
+    @Test("hands on nothing that is no signature over what was asked")
+    func misled() throws {
+        let scratch = try Scratch()
+        try scratch.write("file", "text")
+        for signed in [
+            SignedAnswer(signature: [1, 2, 3]), SignedAnswer(statement: [1], signature: []),
+        ] {
+            guard (try? Answer.signed(signed).encoded()) != nil else { continue }
+            let run = try run([scratch.at("file")], [answering(.signed(signed))], in: scratch)
+            #expect(run.code == .fault && run.errors.contains("something else than what was asked"))
+            #expect(!Layout.entries(of: scratch.path).contains("file.sig"))
+        }
+    }
+
+    @Test("says why there is no signature, and what to do")
+    func denials() throws {
+        let cases: [(Denial, ExitCode, String)] = [
+            (Denial(.noSigningKey), .denied, "alice has no signing key. Run 'signet enable"),
+            (Denial(.signingKeyInvalidated), .denied, "and give its public key to whoever checks"),
+            (Denial(.noReader), .denied, "no fingerprint reader"),
+            (Denial(.lockedForNow, seconds: 9), .denied, "too many fingers did not match"),
+            (Denial(.notPermitted), .denied, "you may not ask this for alice"),
+        ]
+        for (denial, code, text) in cases {
+            for words in [["--challenge", "x", "--audience", "y"], ["--public-key"]] {
+                let run = try run(words, [answering(.denial(denial))])
+                #expect(run.code == code && run.errors.contains(text), "\(run.errors)")
+                #expect(run.output == "")
+            }
+        }
+        #expect(try run(["--public-key"]).code == .noService)
+        let exists = try signet(
+            ["enable", "--signing", "--account", "alice"],
+            [answering(.denial(Denial(.signingKeyExists)))])
+        #expect(
+            exists.code == .denied && exists.errors.contains("'signet disable --signing' first"))
+    }
+
+    @Test("a key is shown in the two forms that others take, and in JSON")
+    func publicKey() throws {
+        let shown = try run(["--public-key"], [answering(.signingKey(sampleSigningKey))])
+        let lines = shown.output.split(separator: "\n")
+        #expect(shown.code == .done && lines.count == 2)
+        #expect(lines[0].hasPrefix("ecdsa-sha2-nistp256 AAAA"))
+        #expect(lines[0].hasSuffix(" signet:alice:000102030405060708090a0b0c0d0e0f"))
+        #expect(lines[1] == "alice namespaces=\"file@signet,challenge@signet\" \(lines[0])")
+        let document = try run(
+            ["--public-key", "--json"], [answering(.signingKey(sampleSigningKey))]
+        ).document("signing-key")
+        #expect(document["publicKey"] as? String == String(lines[0]))
+        #expect(document["allowedSigners"] as? String == String(lines[1]))
+        var changed = sampleSigningKey
+        changed.state = .invalidated
+        let ended = try run(["--public-key"], [answering(.signingKey(changed))])
+        #expect(ended.code == .denied && ended.output == "")
+    }
+
+    @Test("disable says that the key is gone")
+    func disable() throws {
+        let words = ["disable", "--signing", "--account", "alice"]
+        let done = answering(.done(DoneAnswer(state: .disabled)))
+        let plain = try signet(words, [done])
+        #expect(plain.code == .done)
+        #expect(
+            plain.output
+                == "the signing key of alice is destroyed. What it has signed stays signed\n")
+        #expect(plain.requests == [.signingDisable(account: alice)])
+        _ = try signet(words + ["--json"], [done]).document("signing-disabled")
+    }
+
+    @Test("ends where it is interrupted while a long input is read")
+    func interrupted() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(unsafe pipe(&ends) == 0)
+        var signals: [Int32] = [-1, -1]
+        try #require(unsafe pipe(&signals) == 0)
+        defer { for number in ends + signals { close(number) } }
+        try #require(unsafe write(signals[1], [1], 1) == 1)
+        let (input, interrupts) = (ends[0], signals[0])
+        let run = try run(["-"]) {
+            $0.input = input
+            $0.interrupts = interrupts
+        }
+        #expect(run.code == .interrupted && run.requests.isEmpty)
+    }
+}

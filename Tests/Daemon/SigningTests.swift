@@ -1,0 +1,214 @@
+import Crypto
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("The signing key")
+    struct SigningTests {
+        private static let name = Person.daemon.bytes
+        private let bench: DaemonBench
+
+        init() throws {
+            bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+        }
+
+        private static let digest = Bytes(repeating: 9, count: 32)
+        private static let file = SigningMatter.file(name: Bytes("a b".utf8), digest: digest)
+        private static let challenge = SigningMatter.challenge(
+            audience: Bytes("shop".utf8), text: Bytes("signet-login: 1\n".utf8))
+
+        private func sign(
+            _ matter: SigningMatter = SigningTests.file, as person: Person = .daemon,
+            with finger: String = "one"
+        ) throws -> Answer {
+            let request = SignRequest(
+                account: Self.name, timeoutMilliseconds: 20_000, matter)
+            return try bench.touchEach(
+                .sign(request), with: finger, client: bench.client(person))
+        }
+
+        @discardableResult
+        private func enable() throws -> Answer {
+            try bench.touchEach(.signingEnable(account: Self.name), with: "one")
+        }
+
+        private var key: Answer {
+            get throws { try bench.ask(.signingKey(account: Self.name)) }
+        }
+
+        private func counter() throws -> String? {
+            let name = try #require(bench.serverFiles.first)
+            let record = try Layout.read(bench.file("servers/\(name)", of: .daemon))
+            return String(decoding: record, as: UTF8.self).split(separator: "\n")
+                .first { $0.hasPrefix("counter: ") }.map(String.init)
+        }
+
+        /// Checks a signature as anybody would.
+        private func verify(
+            _ answer: Answer, _ namespace: SignatureNamespace, of digest: Bytes
+        ) throws {
+            let signed = try #require(answer.signed, "\(answer)")
+            let signature = try SSHSignature(blob: signed.signature)
+            #expect(signature.namespace == namespace.bytes)
+            #expect(signature.publicKey.point == (try key.signingKey?.publicKey))
+            let numbers = try #require(P256Signature(r: signature.r, s: signature.s))
+            let data = SSHSignature.signedData(
+                namespace: namespace.bytes, messageDigest: digest)
+            let key = try P256PublicKey(point: signature.publicKey.point)
+            #expect(try key.verifies(numbers, message: data))
+        }
+
+        @Test("signs a file's digest and a challenge, by a touch each, in a namespace of its own")
+        func signs() throws {
+            #expect(try sign().reason == .noSigningKey)
+            let made = try #require(try enable().signingKey)
+            #expect(try key.signingKey == made && made.state == .good)
+            try verify(try sign(), .file, of: Self.digest)
+            #expect(try counter() == "counter: 2")
+            let answer = try sign(Self.challenge)
+            let text = try #require(answer.signed?.statement)
+            try verify(answer, .challenge, of: try SHA256.digest(text))
+            let statement = try ChallengeStatement(parsing: text)
+            #expect(statement.head.audience == Bytes("shop".utf8))
+            #expect(statement.head.account == Self.name)
+            #expect(statement.head.credential == made.credential)
+            #expect(statement.challenge == Bytes("signet-login: 1\n".utf8))
+            #expect(statement.claims.factor == Factor.fingerprint)
+            #expect(statement.claims.counter == 3)
+            try bench.restart()
+            try verify(try sign(), .file, of: Self.digest)
+            #expect(try counter() == "counter: 4")
+        }
+
+        @Test("is none that logs in: it is another key, and no server's")
+        func ownKey() throws {
+            try enable()
+            let line = try Layout.read(bench.publicKey(of: .daemon))
+            let login = try SSHPublicKey.parse(line: line).key
+            #expect(try key.signingKey?.publicKey != login.point)
+            #expect(try bench.servers().isEmpty)
+            for server in ["signing", "https://signing"] {
+                let request = Request.serverLogin(
+                    account: Self.name, server: Bytes(server.utf8), timeoutMilliseconds: 1)
+                let reason = try bench.client(.daemon).ask(request).reason
+                #expect(reason == (server == "signing" ? .badRequest : .unknownServer))
+                let disable = Request.serverDisable(
+                    account: Self.name, server: Bytes(server.utf8))
+                #expect(try bench.ask(disable).denial != nil)
+            }
+            #expect(try key.signingKey?.state == .good)
+        }
+
+        @Test("leaves a receipt that says what was signed")
+        func receipts() throws {
+            try enable()
+            #expect(try sign().signed != nil && sign(Self.challenge).signed != nil)
+            let log = try bench.receipts(of: .daemon)
+            try log.verify()
+            let purposes = try log.receipts.compactMap(Receipt.split)
+                .map { try Statement(parsing: $0.statement) }
+                .map { String(decoding: $0.purpose, as: UTF8.self) }
+            let digest = String(repeating: "09", count: 32)
+            #expect(
+                purposes == [
+                    "make the signing key", "sign file sha256:\(digest) a b",
+                    "sign challenge for shop: signet-login: 1\n",
+                ])
+        }
+
+        @Test("signs nothing for a finger that does not match, another account, or root")
+        func others() throws {
+            try enable()
+            #expect(try sign(with: "two").reason == .noMatch)
+            for person in [Person.bin, .root] {
+                #expect(try sign(as: person).reason == .notPermitted)
+            }
+            for request in [
+                Request.signingKey(account: Self.name), .signingEnable(account: Self.name),
+                .signingDisable(account: Self.name),
+            ] {
+                #expect(try bench.client(.bin).ask(request).reason == .notPermitted)
+            }
+            #expect(try counter() == "counter: 1")
+        }
+
+        @Test("is made and destroyed with the password, and shown without")
+        func password() throws {
+            let client = try bench.client(.daemon)
+            for request in [
+                Request.signingEnable(account: Self.name), .signingDisable(account: Self.name),
+            ] {
+                try client.send(request)
+                #expect(try client.next() == .passwordWanted(account: Self.name))
+                try client.send(.password(Bytes("wrong".utf8)))
+                #expect(try client.last().reason == .wrongPassword)
+            }
+            #expect(try client.ask(.signingKey(account: Self.name)).reason == .noSigningKey)
+            #expect(bench.serverFiles.isEmpty)
+        }
+
+        @Test("is one: a second is not made, and after disable there is none")
+        func single() throws {
+            let first = try #require(try enable().signingKey)
+            #expect(try enable().reason == .signingKeyExists)
+            #expect(try key.signingKey == first)
+            #expect(try bench.ask(.signingDisable(account: Self.name)).done?.state == .disabled)
+            #expect(bench.serverFiles.isEmpty)
+            #expect(try sign().reason == .noSigningKey)
+            let again = try bench.ask(.signingDisable(account: Self.name))
+            #expect(again.reason == .noSigningKey)
+            let second = try #require(try enable().signingKey)
+            #expect(second.publicKey != first.publicKey)
+            #expect(try sign().signed != nil)
+        }
+
+        @Test("is ended by a change of fingers, and made anew in one step")
+        func fingersChanged() throws {
+            try enable()
+            try bench.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try sign().reason == .signingKeyInvalidated)
+            #expect(try key.signingKey?.state == .invalidated)
+            #expect(try enable().signingKey?.state == .good)
+            #expect(try sign().signed != nil && sign(with: "two").signed != nil)
+            #expect(bench.serverFiles.count == 1)
+        }
+
+        @Test("signs nothing where the touch is taken back, or login is off")
+        func cancelled() throws {
+            try enable()
+            let client = try bench.client(.daemon)
+            try client.send(
+                .sign(
+                    SignRequest(account: Self.name, timeoutMilliseconds: 20_000, Self.file)))
+            try client.wait(for: .touch)
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+            #expect(try bench.ask(.disable(account: Self.name)).done != nil)
+            #expect(try sign().reason == .notEnabled)
+            #expect(try counter() == "counter: 1")
+        }
+
+        @Test("is made in the TPM where that is the vault")
+        func inTPM() throws {
+            let tpm = try SoftwareTPM()
+            let bench = try DaemonBench.onTPM(tpm.tcti, kind: "tpm")
+            let made = try bench.touchEach(.signingEnable(account: Self.name), with: "one")
+            #expect(made.signingKey?.vault == Bytes("tpm".utf8))
+            let request = Request.sign(
+                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, Self.challenge))
+            let answer = try bench.touchEach(request, with: "one", client: bench.client(.daemon))
+            let text = try #require(answer.signed?.statement)
+            #expect(try ChallengeStatement(parsing: text).claims.integrity.key == .tpm)
+        }
+    }
+}
+
+extension Answer {
+    var signed: SignedAnswer? { if case .signed(let signed) = self { signed } else { nil } }
+    var signingKey: SigningKeyAnswer? {
+        if case .signingKey(let key) = self { key } else { nil }
+    }
+}

@@ -1,0 +1,89 @@
+import Wire
+
+/// What the relay reads, which has network, from signetd; no frame of the other socket is one.
+enum RelayRequests: Harness {
+    static let name = "relay-requests"
+
+    private static let server = bytes("https://id.example.org")
+
+    static var seeds: [[UInt8]] {
+        let requests: [RelayRequest] = [
+            .register(server: server, code: bytes("00000"), device: Samples.sixteen),
+            .prove(
+                RelayProof(
+                    server: server, registration: Samples.sixteen,
+                    publicKey: [UInt8](repeating: 4, count: 65), statement: [1], signature: [2])),
+            .challenge(
+                RelayChallengeWish(
+                    server: server, account: bytes("a:b/c"), device: Samples.sixteen,
+                    application: bytes("shop"), action: bytes("login"))),
+            .login(RelayLogin(server: server, statement: [1], signature: [2])),
+            .login(
+                RelayLogin(
+                    server: server, statement: [1], signature: [2],
+                    module: RelayModule(challenge: Samples.thirtyTwo, account: Samples.account))),
+            .remove(
+                server: server, registration: Samples.sixteen, statement: [1], signature: [2]),
+            .macToken(server: server, statement: [1], signature: [2]),
+            .operations(server: server, authorization: bytes("SignetMAC x")),
+            .operation(
+                server: server, authorization: bytes("SignetMAC x"), operation: Samples.sixteen),
+            .decide(
+                RelayDecision(
+                    server: server, operation: Samples.sixteen, statement: [1], signature: [2])),
+        ]
+        return requests.compactMap { try? $0.encoded() } + Requests.seeds
+    }
+
+    static func feed(_ bytes: [UInt8]) {
+        guard let request = try? RelayRequest(decoding: bytes) else { return }
+        require((try? request.encoded()) == bytes, "a request has a second form")
+        require((try? Request(decoding: bytes)) == nil, "signetd's own socket takes it too")
+    }
+}
+
+/// What signetd reads from the relay, which may be anybody's by then.
+enum RelayAnswers: Harness {
+    static let name = "relay-answers"
+
+    static var seeds: [[UInt8]] {
+        let tokens = RelayTokens(
+            accessToken: bytes("eyJ.a.b"), seconds: 300, refreshToken: bytes("sgr_x"))
+        var withVerdict = tokens
+        withVerdict.verdict = RelayVerdict(statement: [1], signature: [2])
+        let answers: [RelayAnswer] = [
+            .registered(
+                RelayRegistration(
+                    registration: Samples.sixteen, account: Samples.account,
+                    application: bytes("shop"), audience: bytes("shop.example"),
+                    challenge: Samples.thirtyTwo, expires: .max)),
+            .proven(.pendingCommit, fingerprint: bytes("SHA256:abc")),
+            .challenge(Samples.thirtyTwo, audience: bytes("shop.example"), expires: 0),
+            .loggedIn(tokens), .loggedIn(withVerdict), .removed,
+            .refused(code: bytes("key-removed"), status: 401, attempts: 4),
+            .unreachable(why: bytes("why"), isRepeatable: true),
+            .macToken(
+                RelayMACToken(
+                    audience: bytes("shop.example"), expires: .max, token: Samples.sixteen,
+                    secret: Samples.thirtyTwo)),
+            .awaited(RelayAwaited(Samples.operation)), .listed(count: 1),
+            .operation(
+                RelayOperation(
+                    account: Samples.account, challenge: Samples.thirtyTwo,
+                    application: bytes("shop"), audience: bytes("shop.example"),
+                    content: Samples.operation, state: .pending,
+                    failures: OperationFailures(count: 1, most: 3))),
+            .decided(.approved),
+        ]
+        return answers.compactMap { try? $0.encoded() } + Answers.seeds
+    }
+
+    static func feed(_ bytes: [UInt8]) {
+        guard let answer = try? RelayAnswer(decoding: bytes) else { return }
+        require((try? answer.encoded()) == bytes, "an answer has a second form")
+        require((try? Answer(decoding: bytes)) == nil, "it is an answer of signetd's too")
+        guard case .loggedIn(let tokens) = answer else { return }
+        let shown = tokens.accessToken + tokens.refreshToken
+        require(shown.allSatisfy { (0x21...0x7E).contains($0) }, "a token that is no text")
+    }
+}
