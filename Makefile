@@ -37,6 +37,8 @@ TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iprou
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
 	mount openssh-client openssl pamtester \
 	passwd perl-base python3-jwt sudo swtpm util-linux zsh
+# Not for the demo: they are large.
+BROWSER_DEBS = chromium chromium-driver
 CHECK_DEBS = apparmor debootstrap man-db mandoc python3-venv strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
@@ -80,6 +82,7 @@ demo: build ## watch real sudo being let in by a touch, and refused
 	$(AS_ROOT) $(TESTBENCH) demo
 
 test: deps module ## run all tests (as root: they need mounts of their own)
+	@checks/packages $(BROWSER_DEBS)
 	$(SWIFT_BUILD) --build-tests
 	$(FORGET_CELLS)
 	$(RUN_TESTS)
@@ -88,7 +91,7 @@ programs-table: ## write the README's table of programs, of what `make test` has
 	checks/programs --write
 
 check: build format-check graph-check ## everything that must be clean before a change lands
-	@checks/packages $(CHECK_DEBS)
+	@checks/packages $(BROWSER_DEBS) $(CHECK_DEBS)
 	checks/module build/pam_signet.so
 	$(AS_ROOT) checks/units
 	$(AS_ROOT) checks/stacks

@@ -295,8 +295,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "Policy", "Posix",
-                "Server", "Statement", "TestSupport", "signet-server",
+                "Crypto", "Database", "DatabaseSupport", "HTTP", "HTTPClient", "ModuleOptions",
+                "Policy", "Posix", "Server", "Statement", "TestSupport", "signet-server",
             ], path: "Tests/Server", exclude: ["Judges"], swiftSettings: common),
         .testTarget(
             name: "FingerprintsTests", dependencies: ["Fingerprints"],
@@ -307,8 +307,8 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "Fingerprints", "Policy", "signet", "signet-relay", "signet-server", "testbench",
-                "TestSupport", "verify-password", "Wire",
+                "Fingerprints", "Policy", "ServerSupport", "signet", "signet-relay",
+                "signet-server", "testbench", "TestSupport", "verify-password", "Wire",
             ], path: "Tests/System", swiftSettings: common),
     ],
     cLanguageStandard: .c17

@@ -15,9 +15,11 @@ enum Section: String, CaseIterable {
     case sleep
     /// The server's checks, against the ECDSA that they cannot do without.
     case server
+    /// The server with many registrations, on PostgreSQL by several processes, and its own process.
+    case scale
 
     /// Measures and prints.
-    func run(in workshop: Workshop, mocksPolkit: Bool) throws {
+    func run(in workshop: Workshop, mocksPolkit: Bool, scale: ScaleSection.Scale) throws {
         switch self {
         case .peers: try Bench(workshop, mocksPolkit: mocksPolkit).run()
         case .vaults: try VaultSection(workshop: workshop).run()
@@ -25,6 +27,7 @@ enum Section: String, CaseIterable {
         case .secrets: try SecretSection(workshop: workshop).run()
         case .sleep: try SleepSection(workshop: workshop).run()
         case .server: try ServerSection(workshop: workshop).run()
+        case .scale: try ScaleSection(workshop: workshop, scale: scale).run()
         }
         print()
         // So that whoever reads a file sees how far it is.

@@ -31,7 +31,7 @@ struct ServerSection {
         guard unsafe mkdir(directory, 0o700) == 0 else { throw BenchFault.unexpected(directory) }
         defer { _ = try? Program(Command(["rm", "-rf", directory])).expectEnd() }
         let path = "\(directory)/server.db"
-        try waited { try await Self.measure(path, against: floor) }
+        try waitFor { try await Self.measure(path, against: floor) }
     }
 
     private static func measure(_ path: String, against floor: ECDSAFloor) async throws {
@@ -61,27 +61,6 @@ struct ServerSection {
         ]
         print("| \(cells.joined(separator: " | ")) |")
         fflush(nil)
-    }
-
-    /// Waits on this thread for work that goes on on others.
-    private func waited(_ work: @escaping @Sendable () async throws -> Void) throws {
-        let end = DispatchSemaphore(value: 0)
-        let fault = Mutex<(any Error)?>(nil)
-        let outcome = Shared(fault)
-        Task {
-            do { try await work() } catch { outcome.fault.withLock { $0 = error } }
-            end.signal()
-        }
-        end.wait()
-        if let fault = outcome.fault.withLock({ $0 }) { throw fault }
-    }
-
-    private final class Shared: Sendable {
-        let fault: Mutex<(any Error)?>
-
-        init(_ fault: consuming Mutex<(any Error)?>) {
-            self.fault = fault
-        }
     }
 }
 
@@ -182,4 +161,20 @@ extension [UInt8] {
     fileprivate func ends(with text: StaticString) -> Bool {
         suffix(text.utf8CodeUnitCount).elementsEqual(text.description.utf8)
     }
+}
+
+/// Waits on this thread for work that goes on on others.
+func waitFor(_ work: @escaping @Sendable () async throws -> Void) throws {
+    let end = DispatchSemaphore(value: 0)
+    let outcome = Failure()
+    Task {
+        do { try await work() } catch { outcome.fault.withLock { $0 = error } }
+        end.signal()
+    }
+    end.wait()
+    if let fault = outcome.fault.withLock({ $0 }) { throw fault }
+}
+
+private final class Failure: Sendable {
+    let fault = Mutex<(any Error)?>(nil)
 }

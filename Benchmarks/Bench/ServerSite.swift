@@ -16,30 +16,43 @@ final class ServerSite: Sendable {
         case mac = "request's code, MAC"
     }
 
-    private static let audience = "https://id.example.org/shop"
+    private static let issuer = "https://id.example.org"
     private static let resource = "/v1/payments"
     /// The server, without its sockets.
     let dispatcher: Dispatcher
     private let apiKey: String
+    private let application: String
     private let devices: [Device]
 
-    /// With so many registered devices, each of an account of its own.
-    init(on database: any Database, devices count: Int) async throws {
+    /// With so many registered devices, each of an account of its own, of an application of this
+    /// name. Those that call are at most `callers`, and lie all over.
+    init(
+        on database: any Database, devices count: Int, callers: Int = .max,
+        application: String = "shop", master: SecretBytes? = nil
+    ) async throws {
+        let secret = try master ?? .random(32)
         guard
             let dispatcher = await Dispatcher.inProcess(
-                database, master: try .random(32), issuer: "https://id.example.org")
+                database, master: secret, issuer: Self.issuer)
         else { throw BenchFault.unexpected("no server") }
         self.dispatcher = dispatcher
-        apiKey = try await Self.makeApplication(in: database)
-        var devices: [Device] = []
+        self.application = application
+        let (id, apiKey) = try await Self.makeApplication(application, in: database)
+        self.apiKey = apiKey
         // One key for all: OpenSSL's secure memory holds few private ones. Each has a credential
         // of its own all the same.
         let key = try P256PrivateKey.generate()
-        for index in 0..<count {
-            devices.append(try Device(account: "person\(index)", key: key))
+        let audience = "\(Self.issuer)/\(application)"
+        let stride = max(1, count / callers)
+        var devices: [Device] = []
+        for start in Swift.stride(from: 0, to: count, by: 10_000) {
+            let made = try (start..<min(count, start + 10_000)).map { index in
+                try Device(account: "person\(index)", key: key, audience: audience)
+            }
+            try await Self.register(made, of: id, in: database)
+            devices += made.enumerated().filter { (start + $0.offset) % stride == 0 }.map(\.element)
         }
         self.devices = devices
-        for device in devices { try await register(device) }
     }
 
     /// So many calls, of one device after the other.
@@ -57,44 +70,66 @@ final class ServerSite: Sendable {
         }
     }
 
-    private static func makeApplication(in database: any Database) async throws -> String {
+    private static func makeApplication(
+        _ name: String, in database: any Database
+    ) async throws -> (id: Int64, apiKey: String) {
         let key = try BearerSecret.apiKey.generate()
-        try await database.write { store throws(DatabaseFault) in
-            try store.run(
+        let digest = key.digest
+        let id = try await database.write { store throws(DatabaseFault) in
+            let rows = try store.run(
                 """
                 INSERT INTO application (name, audience, devices, commit_required, biometrics,
                     minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds,
                     created)
-                VALUES ('shop', $1, 'several', 0, 1, 'any', 'any', 5, 300, 86400, 0)
-                """, [.text(audience)])
+                VALUES ($1, $2, 'several', 0, 1, 'any', 'any', 5, 300, 86400, 0) RETURNING id
+                """, [.text(name), .text("\(issuer)/\(name)")])
+            guard let id = try rows.first?.integer(0) else { throw .broken("no application") }
             try store.run(
                 """
-                INSERT INTO api_key (hash, application, name, created)
-                VALUES ($1, 1, 'bench', 0)
-                """, [.bytes(key.digest)])
+                INSERT INTO api_key (hash, application, name, created) VALUES ($1, $2, 'bench', 0)
+                """, [.bytes(digest), .integer(id)])
+            return id
         }
-        return String(decoding: key.text, as: UTF8.self)
+        return (id, String(decoding: key.text, as: UTF8.self))
+    }
+
+    /// Writes down what registrations by calls would, without asking each key for its proof.
+    private static func register(
+        _ devices: [Device], of application: Int64, in database: any Database
+    ) async throws {
+        let rows = try devices.map { device in
+            (device.account, try randomBytes(16), device.id, device.credential)
+        }
+        let point = devices.first?.key.publicPoint ?? []
+        try await database.write { store throws(DatabaseFault) in
+            for (account, id, device, credential) in rows {
+                let made = try store.run(
+                    """
+                    INSERT INTO account (application, name, blocked, flags, roles, created)
+                    VALUES ($1, $2, 0, '', '', 0) RETURNING id
+                    """, [.integer(application), .text(account)])
+                guard let account = made.first else { throw .broken("no account") }
+                try store.run(
+                    """
+                    INSERT INTO registration (id, account, device, credential, public_key, status,
+                        reason, counter, enrolment, failures, key_kind, secure_boot, flags,
+                        created, changed)
+                    VALUES ($1, $2, $3, $4, $5, 'ACTIVE', '', 0, 1, 0, 'tpm', 'on', '', 0, 0)
+                    """,
+                    [
+                        .bytes(id), .integer(try account.integer(0)), .bytes(device),
+                        .bytes(credential), .bytes(point),
+                    ])
+            }
+        }
     }
 
     // MARK: Calls
 
-    private func register(_ device: Device) async throws {
-        let code = try await ask(
-            "/v1/activations", #"{"account":"\#(device.account)"}"#, Code.self, key: apiKey)
-        let begun = try await ask(
-            "/v1/registrations", #"{"code":"\#(code.code)","device":"\#(device.idText)"}"#,
-            Begun.self)
-        let body = try device.signed(
-            begun.challenge, "register", .registration,
-            also: #""publicKey":"\#(base64(device.key.publicPoint))","#)
-        _ = try await ask(
-            "/v1/registrations/\(begun.registration)/proof", body, Ignored.self)
-    }
-
     private func challenge(_ device: Device, _ action: String) async throws -> String {
         try await ask(
             "/v1/login/challenge",
-            #"{"application":"shop","account":"\#(device.account)","device":"\#(device.idText)","#
+            #"{"application":"\#(application)","account":"\#(device.account)","device":"\#(device.idText)","#
                 + #""action":"\#(action)"}"#, Challenge.self
         ).challenge
     }
@@ -159,13 +194,7 @@ final class ServerSite: Sendable {
         return try JSONDecoder().decode(type, from: Data(answer.body))
     }
 
-    private struct Code: Decodable { let code: String }
-    private struct Begun: Decodable {
-        let registration: String
-        let challenge: String
-    }
     private struct Challenge: Decodable { let challenge: String }
-    private struct Ignored: Decodable {}
 
     /// A MAC token as the server tells it.
     struct Token: Decodable, Sendable {
@@ -180,16 +209,17 @@ final class ServerSite: Sendable {
     private final class Device: @unchecked Sendable {
         let account: String
         let key: P256PrivateKey
-        let idText: String
+        var id: [UInt8] { head.device }
+        var credential: [UInt8] { head.credential }
+        var idText: String { String(decoding: Hexadecimal.encode(id), as: UTF8.self) }
         var token: Token?
         private let head: StatementHead
-        private var counter: UInt64 = 0
+        private var counter: UInt64 = 1
 
-        init(account: String, key: P256PrivateKey) throws {
+        init(account: String, key: P256PrivateKey, audience: String) throws {
             self.account = account
             self.key = key
             let id = try randomBytes(16)
-            idText = String(decoding: Hexadecimal.encode(id), as: UTF8.self)
             head = StatementHead(
                 audience: [UInt8](audience.utf8), account: [UInt8](account.utf8), device: id,
                 credential: try randomBytes(16))
@@ -197,8 +227,7 @@ final class ServerSite: Sendable {
 
         /// The body of a signed challenge.
         func signed(
-            _ challenge: String, _ action: String, _ namespace: SignatureNamespace,
-            also: String = ""
+            _ challenge: String, _ action: String, _ namespace: SignatureNamespace
         ) throws -> String {
             let bytes = Base64.decode([UInt8](challenge.utf8), .url) ?? []
             let text = LoginStatement(
@@ -207,7 +236,7 @@ final class ServerSite: Sendable {
                 claims: claims()
             ).encoded()
             let signature = try key.signature(of: text, in: namespace).blob
-            return #"{\#(also)"statement":"\#(base64(text))","signature":"\#(base64(signature))"}"#
+            return #"{"statement":"\#(base64(text))","signature":"\#(base64(signature))"}"#
         }
 
         /// The header of a signed request.

@@ -68,7 +68,9 @@ extension Denial {
         case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
             .badRequest:
             .fault
-        case .tooManyRequests, .stopping, .suspending, .serverUnreachable: .noService
+        case .tooManyRequests, .stopping, .suspending, .serverUnreachable,
+            .serverTooLongAgo, .serverLost:
+            .noService
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
             .cancelled, .remoteSession, .lidClosed, .otherSeat, .queueFull, .notPermitted,

@@ -1,7 +1,8 @@
 import Posix
 import Statement
 
-/// A secret that whoever shows it is let in by: an API key, a refresh token, a session.
+/// A secret that whoever shows it is let in by: an API key, a refresh token, a session, a
+/// browser.
 ///
 /// Its text is a prefix and 32 random bytes; what is kept is the SHA-256 of the text. A slow,
 /// salted hash would gain nothing: nobody goes through 2²⁵⁶ texts, no two are alike, and a slow
@@ -11,6 +12,7 @@ package enum BearerSecret: CaseIterable, Sendable {
     case apiKey
     case refreshToken
     case session
+    case browser
 
     private static let randomCount = 32
 
@@ -20,6 +22,7 @@ package enum BearerSecret: CaseIterable, Sendable {
         case .apiKey: "sgk_"
         case .refreshToken: "sgr_"
         case .session: "sgs_"
+        case .browser: "sgb_"
         }
     }
 

@@ -25,10 +25,15 @@ extension Service {
         case .deny(let denial): return .denial(denial)
         case .allow(let seat): wish.seat = seat
         }
+        let server: LoginAtServer?
+        switch await loginAtServer(request, account) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let found): server = found
+        }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let opensKeyring = mayHavePassword(request, account, client)
         let ruling = await told(request, account) {
-            await touch(wish, SignedMatter(request), until: end, client) { standing in
+            await touch(wish, SignedMatter(request, server), until: end, client) { standing in
                 .allow(opensKeyring ? keyringItem(account, standing, client) : nil)
             }
         }
@@ -37,9 +42,30 @@ extension Service {
             queue.leave()
             return .denial(denial)
         case .allow(let proof):
-            await release(proof, request, account, client)
+            return await answer(proof, server, request, account, client)
+        }
+    }
+
+    /// The proof of a touch, with what was opened by it; where a server has to say yes, with its yes.
+    private func answer(
+        _ proof: TouchProof, _ server: LoginAtServer?, _ request: AuthenticateRequest,
+        _ account: Account, _ client: any Client
+    ) async -> Answer {
+        let password = await passwordToRelease(proof, account)
+        guard let server else {
+            release(password, request, account, client)
             settleAfterwards(proof, account, client)
             return .assertion(proof.assertion)
+        }
+        // However long the server takes, the reader is free for others.
+        await settleNow(proof, account)
+        switch await serverProof(server, request, account, proof.kept, client) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let said):
+            release(password, request, account, client)
+            var assertion = proof.assertion
+            assertion.server = said
+            return .assertion(assertion)
         }
     }
 
@@ -73,9 +99,9 @@ extension Service {
 }
 
 extension SignedMatter {
-    fileprivate init(_ request: AuthenticateRequest) {
+    fileprivate init(_ request: AuthenticateRequest, _ server: LoginAtServer?) {
         self.init(
             namespace: .login, challenge: request.challenge, service: request.service,
-            terminal: request.terminal, purpose: request.purpose)
+            terminal: request.terminal, purpose: request.purpose, server: server?.lines)
     }
 }

@@ -44,6 +44,7 @@ struct DecisionJournal: Sendable {
                     "SIGNET_TERMINAL": readable(context.terminal),
                     "SIGNET_PURPOSE": readable(context.purpose),
                     "SIGNET_PRESENCE": context.presence,
+                    "SIGNET_SERVER": readable(context.server),
                 ]))
     }
 
@@ -111,6 +112,7 @@ private struct Context {
     var terminal: Bytes = []
     var purpose: Bytes = []
     var presence = ""
+    var server: Bytes = []
 
     init(_ request: Request) {
         switch request {
@@ -119,6 +121,7 @@ private struct Context {
             terminal = asked.terminal
             purpose = asked.purpose
             presence = "\(asked.presence)"
+            server = asked.server?.url ?? []
         case .secretSet(let asked): purpose = SecretPurpose.text(asked.name)
         case .secretGet(_, let name, _): purpose = SecretPurpose.text(name)
         case .secretDelete(_, let name): purpose = SecretPurpose.text(name)

@@ -45,19 +45,28 @@ extension Service {
         }
     }
 
-    /// Sends the password along with the proof of a touch, where one was opened with it.
-    func release(
-        _ proof: TouchProof, _ request: AuthenticateRequest, _ account: Account,
-        _ client: any Client
-    ) async {
+    /// The password that a touch opened, if it is to go out; what went wrong is recorded.
+    func passwordToRelease(_ proof: TouchProof, _ account: Account) async -> SecretBytes? {
         do throws(StoreFault) {
-            guard let password = try openedPassword(proof, account) else { return }
-            if password.isUnwatched, await isWrong(password.secret, account, proof.kept) { return }
-            client.enclose(password.secret)
-            journal.released(to: request.service, of: account)
+            guard let password = try openedPassword(proof, account) else { return nil }
+            if password.isUnwatched, await isWrong(password.secret, account, proof.kept) {
+                return nil
+            }
+            return password.secret
         } catch {
             journal.fault(error.description, account: account.name)
+            return nil
         }
+    }
+
+    /// Sends a password along with the proof of a touch.
+    func release(
+        _ password: SecretBytes?, _ request: AuthenticateRequest, _ account: Account,
+        _ client: any Client
+    ) {
+        guard let password else { return }
+        client.enclose(password)
+        journal.released(to: request.service, of: account)
     }
 
     private struct OpenedPassword {

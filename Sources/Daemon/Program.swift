@@ -87,6 +87,7 @@ package final class Program {
             { [weak self] in self?.idleChanged($0) }
             service.mayRequest = { [weak listener] in listener?.mayRequest(uid: $0) ?? false }
             await service.finishChanges()
+            service.tidyTokens()
             self.service = service
             self.listener = listener
         } catch {

@@ -23,9 +23,12 @@ final class RelayLine {
     /// Asks for an account, by its uid, and gives what the relay says; where there is none, or none
     /// in time, that.
     ///
-    /// Ends early where the caller's task is cancelled.
-    func ask(_ request: RelayRequest, for account: UInt32) async -> RelayAnswer {
-        await ask(request, for: account) { _ in true }
+    /// Ends early where the caller's task is cancelled, and after `limit` where that is shorter than
+    /// the line's own.
+    func ask(
+        _ request: RelayRequest, for account: UInt32, within limit: Duration = .seconds(600)
+    ) async -> RelayAnswer {
+        await ask(request, for: account, within: limit) { _ in true }
     }
 
     private func leave(_ account: UInt32) {
@@ -34,7 +37,8 @@ final class RelayLine {
     }
 
     private func ask(
-        _ request: RelayRequest, for account: UInt32, _ isLast: (RelayAnswer) -> Bool
+        _ request: RelayRequest, for account: UInt32, within limit: Duration,
+        _ isLast: (RelayAnswer) -> Bool
     ) async -> RelayAnswer {
         let others = underWay[account, default: 0]
         guard others < Self.perAccount else {
@@ -52,7 +56,8 @@ final class RelayLine {
             }
             guard case .whole = try socket.send(frame) else { return .silent }
             while true {
-                let answer = try await answer(over: socket.descriptor.number, socket)
+                let answer = try await answer(
+                    over: socket.descriptor.number, socket, within: min(limit, self.limit))
                 if isLast(answer) { return answer }
             }
         } catch {
@@ -63,7 +68,7 @@ final class RelayLine {
     }
 
     private func answer(
-        over number: Int32, _ socket: borrowing PacketSocket
+        over number: Int32, _ socket: borrowing PacketSocket, within limit: Duration
     ) async throws(SystemFault) -> RelayAnswer {
         let (ready, _) = await limited(to: limit) { await FileWatch.ready(number, for: .readable) }
         guard !ready.isEmpty else { return .silent }
@@ -82,7 +87,7 @@ extension RelayLine {
     ) async -> (operations: [OperationContent], end: RelayAnswer) {
         var operations: [OperationContent] = []
         let deadline = ContinuousClock.now + limit
-        let end = await ask(request, for: account) { answer in
+        let end = await ask(request, for: account, within: limit) { answer in
             guard case .awaited(let awaited) = answer, operations.count < Limit.operations,
                 ContinuousClock.now < deadline
             else { return true }

@@ -177,12 +177,14 @@ extension Service {
     /// The same for a server's challenge: the statement and its signature.
     func signed(
         _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, by key: ServerKey,
-        _ account: Account, _ standing: Standing
+        _ account: Account, _ standing: Standing, service: Bytes = signetService
     ) async -> Ruling<(Bytes, Bytes)> {
         let ruling = await signed(by: key, in: .login, account, standing) {
             (key) throws(CryptoFault) in
             try SignedMessage(
-                text: statement(challenge, action, factor, key, standing.enrolment).encoded())
+                text: statement(
+                    challenge, action, factor, key, standing.enrolment, service: service
+                ).encoded())
         }
         return ruling.map { ($0.statement ?? [], $0.signature) }
     }
@@ -190,11 +192,11 @@ extension Service {
     /// What a server's key signs.
     func statement(
         _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, _ key: ServerKey,
-        _ enrolment: Enrolment
+        _ enrolment: Enrolment, service: Bytes = signetService
     ) -> LoginStatement {
         LoginStatement(
             head: head(key, for: key.audience),
-            challenge: challenge, action: action, service: Bytes("signet".utf8), terminal: [],
+            challenge: challenge, action: action, service: service, terminal: [],
             purpose: [], claims: claims(key, factor, enrolment))
     }
 
@@ -309,6 +311,9 @@ extension Service {
         }
     }
 }
+
+/// What is logged in to where it is no PAM service.
+let signetService = Bytes("signet".utf8)
 
 /// What a key signs: a text of the daemon's, or something of the caller's of which it knows the digest.
 struct SignedMessage {

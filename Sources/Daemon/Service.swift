@@ -26,6 +26,8 @@ final class Service: Answering {
     let fprintd: FprintdStore
     /// The way to servers.
     let relay: RelayLine
+    /// Tokens for the sessions that PAM opens.
+    let tokenFiles: TokenFiles
     /// The file in which the kernel tells of secure boot.
     let secureBootVariable: String
     /// The kernel's id of this boot.
@@ -56,6 +58,7 @@ final class Service: Answering {
         relay = RelayLine(
             path: places.relay,
             limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
+        tokenFiles = TokenFiles(places.tokens)
         secureBootVariable = places.secureBoot
         self.state = state
         self.readers = readers

@@ -115,7 +115,7 @@ extension Service {
             audience: Audience.local, account: Bytes(account.name.utf8), uid: account.uid,
             device: state.device, credential: standing.credential.identifier,
             challenge: matter.challenge, service: matter.service, terminal: matter.terminal,
-            purpose: matter.purpose, factor: Factor.fingerprint,
+            purpose: matter.purpose, server: matter.server, factor: Factor.fingerprint,
             enrolment: standing.enrolment.state.generation, counter: reservation.counter,
             previous: reservation.previous, issued: instant)
     }

@@ -14,6 +14,8 @@ struct SignedMatter: Sendable {
     let service: Bytes
     let terminal: Bytes
     let purpose: Bytes
+    /// The server that the login is at, too.
+    var server: ServerLines?
 }
 
 /// A touch that proved itself, and what it leaves to do.

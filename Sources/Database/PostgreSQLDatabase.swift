@@ -19,8 +19,10 @@ package final class PostgreSQLDatabase: Database {
     ///
     /// Writes that wait for the disk at the same time share it, so more connections are more writes
     /// a second. Throws `.broken` for a string that libpq does not understand. No fault tells a
-    /// password.
-    package init(connection: String, connections: Int = 16) throws(DatabaseFault) {
+    /// password. `patience`, in whole seconds, is for a statement, and for the wait before it.
+    package init(
+        connection: String, connections: Int = 16, patience: Duration = .seconds(10)
+    ) throws(DatabaseFault) {
         figures = DatabaseFigures()
         writes = JobQueue(figures)
         reads = JobQueue(figures)
@@ -30,12 +32,12 @@ package final class PostgreSQLDatabase: Database {
         try Self.start(
             writers, on: writes,
             Session(
-                parameters: parameters, outage: outage,
+                parameters: parameters, outage: outage, patience: patience,
                 begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
         try Self.start(
             max(1, writers / 4), on: reads,
             Session(
-                parameters: parameters, outage: outage,
+                parameters: parameters, outage: outage, patience: patience,
                 begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     }
 
@@ -92,17 +94,24 @@ private final class Outage: Sendable {
 private struct Session: Sendable {
     let parameters: ConnectionParameters
     let outage: Outage
+    let patience: Duration
     let begin: String
     private var connection: PostgreSQLConnection?
 
-    init(parameters: ConnectionParameters, outage: Outage, begin: String) {
+    init(
+        parameters: ConnectionParameters, outage: Outage, patience: Duration, begin: String
+    ) {
         self.parameters = parameters
         self.outage = outage
+        self.patience = patience
         self.begin = begin
     }
 
     /// Runs a job as a transaction, anew where that helps; gives its fault.
     mutating func run(_ job: any Job, attempts: Int) -> DatabaseFault? {
+        // Whoever waited so long behind others that do not get an answer is told now.
+        guard monotonicNanoseconds() - job.arrival < patience.components.seconds * 1_000_000_000
+        else { return .unavailable("PostgreSQL does not answer in time") }
         var isFresh = connection == nil
         var left = attempts
         while true {
@@ -157,7 +166,7 @@ private struct Session: Sendable {
         if let connection { return connection }
         if let text = outage.text { throw .lost(text) }
         do throws(PostgreSQLFault) {
-            let made = try PostgreSQLConnection(parameters)
+            let made = try PostgreSQLConnection(parameters, patience: patience)
             connection = made
             return made
         } catch {

@@ -31,11 +31,20 @@ final class PostgreSQLTransaction: MigratingTransaction {
 
     func lockForm() throws(DatabaseFault) {
         // "sgnt"
-        try execute("SELECT pg_advisory_xact_lock(1936158324)")
+        try execute(
+            """
+            SET LOCAL statement_timeout = '\(Self.migrationSeconds)s';
+            SELECT pg_advisory_xact_lock(1936158324)
+            """)
     }
 
+    // A form is changed, or is changed by another meanwhile: that may take long.
+    private static let migrationSeconds: Int64 = 600
+
     func execute(_ script: String) throws(DatabaseFault) {
-        try noting { () throws(PostgreSQLFault) in _ = try connection.execute(script) }
+        try noting { () throws(PostgreSQLFault) in
+            _ = try connection.execute(script, within: .seconds(Self.migrationSeconds + 10))
+        }
     }
 
     private func noting<T>(

@@ -4,6 +4,8 @@
 package final class SQLiteDatabase: Database {
     /// So many jobs share a commit at most: the first does not wait longer for its answer.
     private static let batch = 512
+    /// So many reads share a state at most: the other threads have some too.
+    private static let readBatch = 8
 
     /// What it has done since it was opened.
     package let figures: DatabaseFigures
@@ -25,7 +27,12 @@ package final class SQLiteDatabase: Database {
         try writer.execute("PRAGMA busy_timeout = 5000")
         try SQLiteFile.claim(writer)
         try Self.configure(writer)
-        try writer.execute("PRAGMA synchronous = FULL")
+        try writer.execute(
+            """
+            PRAGMA synchronous = FULL;
+            PRAGMA cache_size = -16000;
+            PRAGMA wal_autocheckpoint = 4000;
+            """)
         let others = try (0..<max(1, readers)).map { (_) throws(DatabaseFault) in
             let reader = try SQLiteConnection(path)
             try Self.configure(reader)
@@ -42,7 +49,11 @@ package final class SQLiteDatabase: Database {
         }
         for reader in others {
             try reads.start { queue in
-                while let job = queue.take(upTo: 1).first { Self.read(job, on: reader) }
+                while true {
+                    let jobs = queue.take(upTo: Self.readBatch)
+                    if jobs.isEmpty { return }
+                    Self.read(jobs, on: reader)
+                }
             }
         }
     }
@@ -80,15 +91,20 @@ package final class SQLiteDatabase: Database {
             """)
     }
 
-    private static func read(_ job: any Job, on connection: SQLiteConnection) {
+    /// Runs all of them on one state, which is none from before one of them came.
+    private static func read(_ jobs: [any Job], on connection: SQLiteConnection) {
         do {
             _ = try connection.run("BEGIN", [])
-            defer { _ = try? connection.run("ROLLBACK", []) }
-            try SQLiteTransaction.run(job, on: connection)
         } catch {
-            return job.finish(error)
+            return jobs.forEach { $0.finish(error) }
         }
-        job.finish(nil)
+        for job in jobs {
+            do {
+                try SQLiteTransaction.run(job, on: connection)
+                job.finish(nil)
+            } catch { job.finish(error) }
+        }
+        rollBack(connection)
     }
 
     // MARK: Writing
@@ -97,36 +113,15 @@ package final class SQLiteDatabase: Database {
     private static func write(_ jobs: [any Job], on connection: SQLiteConnection) {
         guard jobs.count > 1 else { return jobs.forEach { writeAlone($0, on: connection) } }
         do {
-            let faults = try commit(jobs, on: connection)
-            for (job, fault) in zip(jobs, faults) { job.finish(fault) }
+            _ = try connection.run("BEGIN IMMEDIATE", [])
+            for job in jobs { try SQLiteTransaction.run(job, on: connection) }
+            _ = try connection.run("COMMIT", [])
+            for job in jobs { job.finish(nil) }
         } catch {
             // All of it was undone, by the fault of one or for want of room: each for itself.
             rollBack(connection)
             jobs.forEach { writeAlone($0, on: connection) }
         }
-    }
-
-    /// One commit for all; gives what each threw. Throws when nothing holds.
-    private static func commit(
-        _ jobs: [any Job], on connection: SQLiteConnection
-    ) throws(DatabaseFault) -> [DatabaseFault?] {
-        _ = try connection.run("BEGIN IMMEDIATE", [])
-        var faults: [DatabaseFault?] = []
-        faults.reserveCapacity(jobs.count)
-        for job in jobs {
-            _ = try connection.run("SAVEPOINT job", [])
-            do {
-                try SQLiteTransaction.run(job, on: connection)
-                faults.append(nil)
-            } catch {
-                guard !connection.isOutsideTransaction else { throw error }
-                _ = try connection.run("ROLLBACK TO job", [])
-                faults.append(error)
-            }
-            _ = try connection.run("RELEASE job", [])
-        }
-        _ = try connection.run("COMMIT", [])
-        return faults
     }
 
     private static func writeAlone(_ job: any Job, on connection: SQLiteConnection) {

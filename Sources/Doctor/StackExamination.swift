@@ -92,6 +92,20 @@ struct StackExamination {
         return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
+    /// Every file that names a server for logins, with the services that it is for.
+    var serverFiles: [(path: String, services: [String])] {
+        var found: [String: [String]] = [:]
+        for service in services {
+            let chain = chain(of: service, .auth)
+            let lines = chain.places(of: .signet).map { chain.handlers[$0].options.map(\.bytes) }
+            let paths = lines.compactMap { try? ModuleOptions(parsing: $0).server }
+            for path in Set(paths) where !path.isEmpty {
+                found[String(decoding: path, as: UTF8.self), default: []].append(service)
+            }
+        }
+        return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
     /// All that is wrong with them.
     func findings() -> [Finding] {
         var services: [Remark: [String]] = [:]

@@ -29,6 +29,7 @@ extension Machine {
         let paths = examination.modulePaths
         if examination.using.isEmpty { findings.append(.moduleUnused) }
         findings += directoryFindings(examination) + profileFindings(examination)
+        findings += serverFileFindings(examination)
         for name in examination.usedFiles.union(["signet"]).sorted() {
             findings += check(files.path(of: name), .publicFile, following: name != "signet")
         }

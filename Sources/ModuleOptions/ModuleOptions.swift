@@ -17,6 +17,8 @@ package struct ModuleOptions: Equatable, Sendable {
     package private(set) var prompt = Prompting.auto
     /// Milliseconds before the reader is asked, 0 to 5,000.
     package private(set) var delayMilliseconds: UInt32 = 0
+    /// The file that names the server whose yes is wanted too, an absolute path; empty for none.
+    package private(set) var server: [UInt8] = []
     private var statedBackground: BackgroundPolicy?
 
     /// Why an option was refused; the payload is its index.
@@ -86,6 +88,9 @@ package struct ModuleOptions: Equatable, Sendable {
         case .delay:
             guard let delay = Decimal.decode(value), delay <= 5_000 else { return false }
             delayMilliseconds = UInt32(truncatingIfNeeded: delay)
+        case .server:
+            guard ModuleOptions.isPlainPath(value) else { return false }
+            server = value
         }
         return true
     }
@@ -163,6 +168,7 @@ private enum Option: UInt8, CaseIterable {
     case prompt = 16
     case background = 32
     case delay = 64
+    case server = 128
 
     var prefix: [UInt8] {
         switch self {
@@ -173,6 +179,7 @@ private enum Option: UInt8, CaseIterable {
         case .prompt: StaticString("prompt=").bytes
         case .background: StaticString("background=").bytes
         case .delay: StaticString("delay=").bytes
+        case .server: StaticString("server=").bytes
         }
     }
 

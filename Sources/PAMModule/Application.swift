@@ -69,6 +69,22 @@ extension Application {
         return unsafe entry.pw_uid
     }
 
+    /// Whether an account is in a group; nil where there is none of that name, or nobody can tell.
+    func isMember(_ account: Bytes, of group: Bytes) -> Bool? {
+        group.withCString { group in
+            guard unsafe pam_modutil_getgrnam(handle, group) != nil else { return nil }
+            return account.withCString { account in
+                unsafe pam_modutil_user_in_group_nam_nam(handle, account, group) == 1
+            }
+        }
+    }
+
+    /// Sets a variable, `NAME=value`, for the session that the application opens; pam_putenv(3).
+    func setVariable(_ variable: Bytes) throws(Ending) {
+        let code = variable.withCString { unsafe pam_putenv(handle, $0) }
+        guard code == PAM_SUCCESS else { throw .libpam(code) }
+    }
+
     /// The password that the modules before have agreed on: PAM_AUTHTOK; nil where there is none.
     func password() -> SecretLine? {
         var value: UnsafeRawPointer?

@@ -22,6 +22,8 @@ enum Ending: Error {
     case refused(StaticString)
     /// The stack's line has an option that is refused.
     case badOption(Bytes)
+    /// The server's file is not there, or not understood: a line of it, or 0 for all of it.
+    case badServer(Bytes, UInt32)
     /// A call of libpam failed with this code.
     case libpam(Int32)
 }
@@ -62,6 +64,14 @@ extension Application {
             // A sufficient line goes on to the password, a required one denies.
             log(LOG_ERR, "option '\(option)' is unknown, malformed or repeated: not serving")
             return PAM_SERVICE_ERR
+        case .badServer(let path, let line):
+            // As for an option; louder, since a server was to decide.
+            if line == 0 {
+                log(LOG_ALERT, "the server's file '\(path)' is not there or not whole: not serving")
+            } else {
+                log(LOG_ALERT, "line \(number: line) of the server's file '\(path)': not serving")
+            }
+            return PAM_SERVICE_ERR
         case .libpam(let code):
             log(LOG_ERR, "libpam failed with code \(number: UInt32(clamping: code))")
             return code == PAM_BUF_ERR ? PAM_BUF_ERR : PAM_SYSTEM_ERR
@@ -76,13 +86,17 @@ extension Denial {
         case .noMatch: return PAM_MAXTRIES
         case .lockedForNow, .lockedUntilPassword:
             return mismatches > 0 ? PAM_MAXTRIES : PAM_AUTHINFO_UNAVAIL
+        // The server was asked, and does not want this.
+        case .serverRefused, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked:
+            return PAM_AUTH_ERR
         case .notEnrolled, .notEnabled, .invalidated, .noReader, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .timedOut, .cancelled, .remoteSession, .queueFull,
             .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerTaken,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
             .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
-            .notServed, .inBackground, .lidClosed, .otherSeat:
+            .notServed, .inBackground, .lidClosed, .otherSeat, .serverUnreachable,
+            .unknownServer, .serverKeyInvalidated, .serverTooLongAgo, .serverLost:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -100,7 +114,9 @@ extension DenialReason {
             .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
             .storage, .tooManyRequests, .badRequest, .stopping, .suspending, .vaultUnavailable,
             .platformChanged, .fingersClosed, .secretExists, .unknownSecret, .secretStale,
-            .tooManySecrets:
+            .tooManySecrets, .serverUnreachable, .serverRefused, .unknownServer,
+            .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
+            .serverTooLongAgo, .serverLost:
             false
         }
     }

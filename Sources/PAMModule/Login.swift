@@ -22,6 +22,7 @@ struct Login {
         application.trace(Text(escaping: Release.mark.bytes))
         let login = try Login(of: application)
         let registration = try RegisteredKey.look(for: login.account, uid: login.uid)
+        let server = try ServerLogin.look(options.server, for: login.account, application)
         // From here on the daemon may hold failures against the account, which a password lifts.
         try application.keep(login.account)
         let place = try Place(of: login, application, options)
@@ -29,7 +30,7 @@ struct Login {
         if place.terminal == nil { pause(milliseconds: options.delayMilliseconds) }
         repeat {
             do throws(Ending) {
-                try login.attempt(application, options, registration, place)
+                try login.attempt(application, options, registration, server, place)
                 return try application.keep([])
             } catch .suspended {
                 application.trace("suspended, and continued")
@@ -95,7 +96,7 @@ extension Login {
     /// Asks once: connects, sends a fresh challenge, awaits the answer, and checks it.
     private func attempt(
         _ application: Application, _ options: ModuleOptions,
-        _ registration: RegisteredKey.Registration, _ place: Place
+        _ registration: RegisteredKey.Registration, _ server: ServerLogin?, _ place: Place
     ) throws(Ending) {
         let deadline = Deadline(milliseconds: options.timeoutSeconds * 1_000)
         var dialogue = Dialogue(application, self, deadline: deadline, place)
@@ -103,7 +104,7 @@ extension Login {
         defer { dialogue.end() }
         var daemon = try Connection.open(options.socket)
         let challenge = try Login.freshChallenge()
-        let request = request(challenge, options, place)
+        let request = request(challenge, options, server, place)
         try daemon.send { () throws(WireFault) in try LoginRequest.authenticate(request) }
         switch registration {
         case .switchedOff:
@@ -111,8 +112,10 @@ extension Login {
             throw .refused("a proof came, but no key is registered")
         case .key(let registered):
             var verifier: Verifier?
+            var servers: Verifier?
             let assertion = try dialogue.assertion(from: &daemon) {
                 verifier = Verifier.open(registered.key)
+                servers = server?.verifier()
             }
             // A touch that was made since was meant for somebody else.
             guard !place.wasLeft else {
@@ -121,13 +124,24 @@ extension Login {
             guard let verifier else {
                 throw .unavailable("libcrypto.so.3 or the key cannot be used", shown: Prompt.silent)
             }
-            try check(assertion, challenge, registered, verifier)
-            guard assertion.password != nil else { return }
-            guard request.wantsKeyring, var password = daemon.takePassword() else {
-                throw .refused("a password came that nobody asked for")
-            }
-            try application.setPassword(&password)
+            let statement = try check(assertion, challenge, registered, server, verifier)
+            try server?.check(
+                assertion.server, for: statement, of: account, challenge, servers)
+            try takePassword(assertion, request, &daemon, application)
+            try server?.handOn(assertion.server, uid: uid, application)
         }
+    }
+
+    /// Hands on the password that came with a proof which was found good, where one did.
+    private func takePassword(
+        _ assertion: Assertion, _ request: AuthenticateRequest, _ daemon: inout Connection,
+        _ application: Application
+    ) throws(Ending) {
+        guard assertion.password != nil else { return }
+        guard request.wantsKeyring, var password = daemon.takePassword() else {
+            throw .refused("a password came that nobody asked for")
+        }
+        try application.setPassword(&password)
     }
 
     private static func freshChallenge() throws(Ending) -> Bytes {
@@ -142,28 +156,29 @@ extension Login {
     }
 
     private func request(
-        _ challenge: Bytes, _ options: ModuleOptions, _ place: Place
+        _ challenge: Bytes, _ options: ModuleOptions, _ server: ServerLogin?, _ place: Place
     ) -> AuthenticateRequest {
         AuthenticateRequest(
             account: account, challenge: challenge, service: service, terminal: terminal,
             requester: requester, purpose: purpose,
             timeoutMilliseconds: options.timeoutSeconds * 1_000,
             maximumTries: options.maximumTries, wantsKeyring: geteuid() == 0,
-            presence: place.presence, background: options.background(for: service))
+            presence: place.presence, background: options.background(for: service),
+            server: server?.wish)
     }
 
-    /// Succeeds only for a statement of this very login, signed by the registered key.
+    /// Succeeds only for a statement of this very login, signed by the registered key, and gives it.
     private func check(
         _ assertion: Assertion, _ challenge: Bytes, _ registered: RegisteredKey,
-        _ verifier: borrowing Verifier
-    ) throws(Ending) {
+        _ server: ServerLogin?, _ verifier: borrowing Verifier
+    ) throws(Ending) -> Statement {
         guard let statement = try? Statement(parsing: assertion.statement) else {
             throw .refused("the statement is malformed")
         }
         let expected = Expectation(
             audience: Audience.local, account: account, uid: uid, challenge: challenge,
             service: service, terminal: terminal, purpose: purpose,
-            credential: registered.credential)
+            credential: registered.credential, server: server?.expectation)
         guard expected.mismatch(with: statement) == nil else {
             throw .refused("the statement is not about this login")
         }
@@ -179,5 +194,6 @@ extension Login {
         guard verifier.verifies(signature, of: assertion.statement) else {
             throw .refused("the signature does not verify")
         }
+        return statement
     }
 }

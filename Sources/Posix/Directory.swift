@@ -114,6 +114,18 @@ package final class Directory: Sendable {
         }
     }
 
+    /// Sets when the content of what has this name was last written, in seconds since 1970, whenever it
+    /// was; utimensat(2).
+    package func setModified(_ name: String, _ seconds: Int64) throws(FileFault) {
+        try checkName(name)
+        let number = descriptor.number
+        let moment = timespec(tv_sec: Int(seconds), tv_nsec: 0)
+        let code = unsafe [moment, moment].withUnsafeBufferPointer { times in
+            unsafe utimensat(number, name, times.baseAddress, AT_SYMLINK_NOFOLLOW)
+        }
+        guard code == 0 else { throw failed("utimensat", name) }
+    }
+
     /// Lists the plain names in this directory, sorted; what begins with a dot is left out.
     package func list() throws(FileFault) -> [String] {
         try entries().filter(isPlainName).sorted()

@@ -16,11 +16,14 @@ package struct Expectation: Sendable {
     package var purpose: [UInt8]
     /// The credential that it registered, 16 bytes.
     package var credential: [UInt8]
+    /// The server that it asked for, too; nil for none.
+    package var server: ServerExpectation?
 
     /// All of it.
     package init(
         audience: [UInt8], account: [UInt8], uid: UInt32, challenge: [UInt8], service: [UInt8],
-        terminal: [UInt8], purpose: [UInt8], credential: [UInt8]
+        terminal: [UInt8], purpose: [UInt8], credential: [UInt8],
+        server: ServerExpectation? = nil
     ) {
         self.audience = audience
         self.account = account
@@ -30,6 +33,7 @@ package struct Expectation: Sendable {
         self.terminal = terminal
         self.purpose = purpose
         self.credential = credential
+        self.server = server
     }
 
     /// What an assertion has other than it must.
@@ -41,6 +45,7 @@ package struct Expectation: Sendable {
         case context
         case credential
         case factor
+        case server
     }
 
     /// Whether a statement says what was asked; nil if it does, else the first difference.
@@ -54,7 +59,99 @@ package struct Expectation: Sendable {
         }
         guard statement.credential == credential else { return .credential }
         guard statement.factor == Factor.fingerprint else { return .factor }
-        return nil
+        return isServer(statement.server) ? nil : .server
+    }
+
+    /// Whether the server is the one that was asked for, in a way that may be; none is one, too.
+    private func isServer(_ said: ServerLines?) -> Bool {
+        guard let server, let said else { return self.server == nil && said == nil }
+        guard said.url == server.url else { return false }
+        guard said.mode == .online || server.mayBeOffline else { return false }
+        return server.mayDiffer || said.account == account
+    }
+}
+
+/// What a local statement has to say of the server that a login is to be at.
+package struct ServerExpectation: Sendable {
+    /// Its URL.
+    package var url: [UInt8]
+    /// Whether an earlier verdict may stand for it.
+    package var mayBeOffline: Bool
+    /// Whether the account's name there may be another than here.
+    package var mayDiffer: Bool
+
+    /// All of it.
+    package init(url: [UInt8], mayBeOffline: Bool, mayDiffer: Bool) {
+        self.url = url
+        self.mayBeOffline = mayBeOffline
+        self.mayDiffer = mayDiffer
+    }
+}
+
+/// What a server's verdict has to say, once a local statement has been found good.
+package struct VerdictExpectation: Sendable {
+    /// The server's name.
+    package var audience: [UInt8]
+    /// The account's name on this machine.
+    package var local: [UInt8]
+    /// The module's own challenge.
+    package var challenge: [UInt8]
+    /// For how many seconds an earlier verdict may stand for a server that cannot be asked.
+    package var offlineSeconds: UInt64
+
+    /// How far a server's clock may be ahead of this machine's, in seconds.
+    package static let leeway: UInt64 = 300
+
+    /// All of it.
+    package init(
+        audience: [UInt8], local: [UInt8], challenge: [UInt8], offlineSeconds: UInt64
+    ) {
+        self.audience = audience
+        self.local = local
+        self.challenge = challenge
+        self.offlineSeconds = offlineSeconds
+    }
+
+    /// What a verdict has other than it must.
+    package enum Mismatch: Error, Equatable {
+        case audience
+        case account
+        case device
+        case decision
+        case challenge
+        case age
+    }
+
+    /// Whether a verdict lets in whom the statement is about, at `now`, in seconds since 1970; nil if
+    /// it does, else the first difference.
+    ///
+    /// An online one is good for the module's own challenge and nothing else, whatever any clock
+    /// says. An offline one is good by its age alone: whoever kept it cannot prolong it.
+    package func mismatch(
+        with verdict: Verdict, for statement: Statement, at now: UInt64
+    ) -> Mismatch? {
+        guard verdict.audience == audience else { return .audience }
+        guard let server = statement.server, verdict.local == local,
+            verdict.account == server.account
+        else { return .account }
+        guard verdict.device == statement.device else { return .device }
+        guard verdict.decision == .allow else { return .decision }
+        switch server.mode {
+        case .online: return verdict.module == challenge ? nil : .challenge
+        case .offline:
+            let isGood = VerdictExpectation.isGood(
+                issued: verdict.issued.seconds, forSeconds: offlineSeconds, at: now)
+            return isGood ? nil : .age
+        }
+    }
+
+    /// Whether a verdict of a moment still stands for a server that cannot be asked; all in seconds,
+    /// the moments since 1970. One from further ahead than `leeway` does not: a clock is wrong.
+    package static func isGood(
+        issued: UInt64, forSeconds limit: UInt64, at now: UInt64
+    ) -> Bool {
+        guard issued <= now else { return limit > 0 && issued - now <= leeway }
+        return limit > 0 && now - issued <= limit
     }
 }
 

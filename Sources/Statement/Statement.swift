@@ -25,6 +25,8 @@ package struct Statement: Equatable, Sendable {
     package var terminal: [UInt8]
     /// What was confirmed, empty if nothing was said.
     package var purpose: [UInt8]
+    /// The server that the login was at, too; nil for one on this machine alone.
+    package var server: ServerLines?
     /// How the person was recognised: `fingerprint`.
     package var factor: [UInt8]
     /// The enrolment's generation.
@@ -40,7 +42,8 @@ package struct Statement: Equatable, Sendable {
     package init(
         audience: [UInt8], account: [UInt8], uid: UInt32, device: [UInt8], credential: [UInt8],
         challenge: [UInt8], service: [UInt8], terminal: [UInt8], purpose: [UInt8],
-        factor: [UInt8], enrolment: UInt64, counter: UInt64, previous: [UInt8], issued: Instant
+        server: ServerLines? = nil, factor: [UInt8], enrolment: UInt64, counter: UInt64,
+        previous: [UInt8], issued: Instant
     ) {
         self.audience = audience
         self.account = account
@@ -51,6 +54,7 @@ package struct Statement: Equatable, Sendable {
         self.service = service
         self.terminal = terminal
         self.purpose = purpose
+        self.server = server
         self.factor = factor
         self.enrolment = enrolment
         self.counter = counter
@@ -71,6 +75,7 @@ package struct Statement: Equatable, Sendable {
         lines.put("service", service)
         lines.put("terminal", terminal)
         lines.put("purpose", purpose)
+        server?.write(to: &lines)
         lines.put("factor", factor)
         lines.put("enrolment", number: enrolment)
         lines.put("counter", number: counter)
@@ -93,6 +98,7 @@ package struct Statement: Equatable, Sendable {
         service = try lines.value("service", cap: 64)
         terminal = try lines.value("terminal", cap: 256)
         purpose = try lines.value("purpose", cap: 1_024)
+        server = lines.isNext("server") ? try ServerLines(reading: &lines) : nil
         factor = try lines.value("factor", cap: 32)
         enrolment = try lines.number("enrolment")
         counter = try lines.number("counter")

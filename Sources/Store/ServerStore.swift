@@ -141,6 +141,7 @@ package struct ServerStore: Sendable {
 
     /// Destroys the private half, and remembers that the fingers did it.
     package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        try forgetVerdict(for: key)
         let invalidated = try change(key) { next in
             next.state = .invalidated
             next.sealings = []
@@ -151,6 +152,7 @@ package struct ServerStore: Sendable {
 
     /// Remembers that the server has yet to be told.
     package func beginRemoval(_ key: ServerKey) throws(StoreFault) -> ServerKey {
+        try forgetVerdict(for: key)
         let removing = try change(key) { $0.state = .removing }
         try account.macTokens.remove(of: key)
         return removing
@@ -158,6 +160,7 @@ package struct ServerStore: Sendable {
 
     /// Removes all that is kept of this very key; not of another that took its place.
     package func remove(_ key: ServerKey) throws(StoreFault) {
+        try forgetVerdict(for: key)
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(fileName(key.identifier)) }
         // They are of no use without it: see `MACTokenStore`.
@@ -188,7 +191,7 @@ package struct ServerStore: Sendable {
     }
 
     /// The directory, nil where nothing was ever kept.
-    private func directory() throws(StoreFault) -> Directory? {
+    func directory() throws(StoreFault) -> Directory? {
         do throws(FileFault) {
             return try account.directory.directory(Self.directoryName)
         } catch {

@@ -7,7 +7,7 @@ package enum FindingCode: CaseIterable, Sendable {
     case moduleMissing, passwordLostAfterMismatch, touchNotEnough, fingersCounted, moduleTwice
     case otherFingerprint, moduleUnused, failuresStay, socketElsewhere, stackTangled
     case passwordUnasked, passwordShadowed, touchBehindPassword, typingBlocked
-    case directoryPasswordMissing, fprintdProfile
+    case directoryPasswordMissing, fprintdProfile, serverFile
 
     case fileOwner, fileWritable, fileExposed, stateFileSystem, fileUnreadable, fileKind
     case fileLinked, fileMissing, keyDamaged, keyOfAnother, keyOfNobody, keyHalfChanged
@@ -39,8 +39,9 @@ extension FindingCode {
             .stateFileSystem, .serviceForeign, .passwordUnasked, .passwordShadowed:
             .danger
         case .passwordStackMissing, .passwordStackClosed, .passwordLostAfterFault, .gateSkipped,
-            .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .fileUnreadable,
-            .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .socketMissing,
+            .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .serverFile,
+            .fileUnreadable, .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother,
+            .socketMissing,
             .socketDisabled, .serviceSilent, .versionDaemon, .versionModule,
             .configurationRefused, .credentialInvalid, .fingersClosed, .printsDamaged,
             .accountUnanswered, .noReader, .vaultTrouble, .clockBehind, .deniedGroupUnknown:
@@ -69,7 +70,8 @@ extension FindingCode {
             .moduleOption, .stackBroken, .moduleMissing, .passwordLostAfterMismatch,
             .touchNotEnough, .fingersCounted, .moduleTwice, .otherFingerprint, .moduleUnused,
             .failuresStay, .socketElsewhere, .stackTangled, .passwordUnasked, .passwordShadowed,
-            .touchBehindPassword, .typingBlocked, .directoryPasswordMissing, .fprintdProfile:
+            .touchBehindPassword, .typingBlocked, .directoryPasswordMissing, .fprintdProfile,
+            .serverFile:
             .stacks
         case .fileOwner, .fileWritable, .fileExposed, .stateFileSystem, .fileUnreadable,
             .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .keyOfNobody,

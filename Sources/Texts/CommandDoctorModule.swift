@@ -160,5 +160,17 @@ extension Finding {
             why: "it reads them when it starts",
             mend: "systemctl try-restart signetd")
     }
+
+    /// The file behind `server=` is not one; `place` is a file, or a file and line.
+    package static func serverFile(services: Bytes, place: Bytes, file: Bytes) -> Finding {
+        Finding(
+            .serverFile, file,
+            "\(services): the file of the server that logins are to be at cannot be used: \(place)",
+            why: """
+                no touch lets in there, only the password. The file is missing, or that line of it \
+                has a mistake: 'signet-server admin application pam-file' prints a good one
+                """,
+            mend: edit(file))
+    }
 }
 #endif

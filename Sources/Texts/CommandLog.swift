@@ -13,11 +13,21 @@ package enum CommandLog {
         let at: Text = terminal.isEmpty ? "" : " \(terminal)"
         let purpose: Text = statement.purpose.isEmpty ? "" : " \"\(statement.purpose)\""
         let time = Bytes(statement.issued.text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
+        let server: Text = statement.server.map { ", \(mode(of: $0))" } ?? ""
         return """
             #\(number: statement.counter) \(time) \(statement.service)\(at)\(purpose) \
-            \(statement.factor)
+            \(statement.factor)\(server)
             """
     }
+
+    /// Behind a receipt: at which server the login was, too.
+    private static func mode(of server: ServerLines) -> Text {
+        switch server.mode {
+        case .online: "asked \(server.url) as \(server.account)"
+        case .offline: "without \(server.url), which knows \(server.account)"
+        }
+    }
+
     /// One that cannot be read.
     package static func unreadable(position: UInt64) -> Text {
         """

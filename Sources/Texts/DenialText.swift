@@ -46,11 +46,12 @@ extension Denial {
             the system was started in another state than fingerprint login was enabled in. \
             Use the password, and run 'signet enable' if the change was yours
             """
-        #if !hasFeature(Embedded)
-        case .serverUnreachable, .serverRefused, .activationRefused, .unknownServer, .knownServer,
-            .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
-            .tooManyServers:
+        case .serverUnreachable, .serverRefused, .unknownServer, .serverKeyInvalidated,
+            .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked, .serverTooLongAgo,
+            .serverLost:
             serverText
+        #if !hasFeature(Embedded)
+        case .activationRefused, .knownServer, .tooManyServers: serverText
         case .noSigningKey, .signingKeyInvalidated, .signingKeyExists: signingText(account)
         case .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
             .operationOver:

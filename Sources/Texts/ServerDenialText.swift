@@ -1,44 +1,84 @@
 #if !hasFeature(Embedded)
+import Statement
 import Wire
+#endif
 
 extension Denial {
     /// The texts about servers.
     var serverText: Text {
-        let told = subject ?? []
-        let about = told.isEmpty ? CommandTable.unknown : Text(escaping: told)
-        return switch reason {
-        case .serverUnreachable: "the server cannot be asked: \(about)"
-        case .activationRefused:
-            "the activation code is not good, or not any more. Ask for a new one"
+        switch reason {
+        case .serverUnreachable: "the server cannot be asked: \(serverSubject)"
         case .unknownServer:
             """
-            this device is not registered at \(about). Run 'signet enable --server' with an \
+            this device is not registered at \(serverSubject). Run 'signet enable --server' with an \
             activation code
-            """
-        case .knownServer:
-            """
-            this device is registered at \(about) already. Run 'signet disable --server' first to \
-            register it anew
             """
         case .serverKeyInvalidated:
             """
-            the fingers have changed since this device was registered at \(about). Run \
+            the fingers have changed since this device was registered at \(serverSubject). Run \
             'signet enable --server' with a new activation code
             """
         case .serverKeyReplaced:
             """
-            another device was registered at \(about) in place of this one, whose key is \
+            another device was registered at \(serverSubject) in place of this one, whose key is \
             destroyed now. Run 'signet enable --server' to register this one
             """
         case .serverKeyRemoved:
             """
-            the registration at \(about) was removed there, and its key is destroyed now. Run \
-            'signet enable --server' to register again
+            the registration at \(serverSubject) was removed there, and its key is destroyed now. \
+            Run 'signet enable --server' to register again
             """
         case .serverKeyBlocked:
-            "the registration at \(about) is blocked there. Ask whoever runs it"
+            "the registration at \(serverSubject) is blocked there. Ask whoever runs it"
+        case .serverTooLongAgo: tooLongAgoText
+        case .serverLost:
+            """
+            \(serverSubject) could be asked before the touch, and not any more after it. Try again, \
+            or use the password
+            """
+        default: otherServerText
+        }
+    }
+
+    private var tooLongAgoText: Text {
+        guard let since else {
+            return """
+                \(serverSubject) cannot be asked, and has never said yes to a login here. Use the \
+                password
+                """
+        }
+        return """
+            \(serverSubject) cannot be asked, and its last yes was too long ago, on \
+            \(Text.date(since)). Use the password
+            """
+    }
+}
+
+#if hasFeature(Embedded)
+extension Denial {
+    private var serverSubject: Text { Text(escaping: subject ?? []) }
+
+    private var otherServerText: Text { "the server says no: \(serverSubject)" }
+}
+#else
+extension Denial {
+    private var serverSubject: Text {
+        let told = subject ?? []
+        return told.isEmpty ? CommandTable.unknown : Text(escaping: told)
+    }
+
+    /// What is answered to the command `signet` only, and what a server says in more words there.
+    private var otherServerText: Text {
+        switch reason {
+        case .activationRefused:
+            "the activation code is not good, or not any more. Ask for a new one"
+        case .knownServer:
+            """
+            this device is registered at \(serverSubject) already. Run 'signet disable --server' \
+            first to register it anew
+            """
         case .tooManyServers: "no more servers fit. Run 'signet disable --server' for one"
-        default: serverRefusedText(about)
+        default: serverRefusedText
         }
     }
 
@@ -61,7 +101,7 @@ extension Denial {
         }
     }
 
-    private func serverRefusedText(_ about: Text) -> Text {
+    private var serverRefusedText: Text {
         let code = String(decoding: subject ?? [], as: UTF8.self)
         return switch ServerProblem(rawValue: code) {
         case .conflict:
@@ -74,7 +114,7 @@ extension Denial {
         case .unavailable: "the server is there and cannot work. Try again later"
         case .clock:
             "the clocks of this machine and of the server do not agree. Set the one that is wrong"
-        case nil: "the server says no: \(about)"
+        case nil: "the server says no: \(serverSubject)"
         }
     }
 }

@@ -157,9 +157,13 @@ extension Assertion {
     /// The frame of an assertion with a password; whoever sends it wipes it.
     package func encoded(password: Span<UInt8>) throws(WireFault) -> Bytes {
         // Room for all of it, so that no piece with the password is left behind.
-        let room =
-            Frame.headerLength + 3 * Frame.fieldHeaderLength + password.count + statement.count
+        var room =
+            Frame.headerLength + 7 * Frame.fieldHeaderLength + password.count + statement.count
             + signature.count
+        if let server {
+            room += server.verdict.count + server.signature.count
+            room += (server.accessToken?.count ?? 0) + 1
+        }
         var frame = FrameWriter(kind: AnswerKind.assertion.rawValue, capacity: room)
         try frame.put(.password, password)
         try put(into: &frame)
@@ -169,6 +173,11 @@ extension Assertion {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.statement, statement)
         try frame.put(.signature, signature)
+        guard let server else { return }
+        try frame.put(.accessToken, ifPresent: server.accessToken)
+        try frame.put(.verdict, server.verdict)
+        try frame.put(.verdictSignature, server.signature)
+        if server.hasTokenFile { try frame.put(.tokenFile, number: UInt8(1)) }
     }
 }
 

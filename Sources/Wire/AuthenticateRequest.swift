@@ -24,13 +24,16 @@ package struct AuthenticateRequest: Equatable, Sendable {
     package var presence: Presence
     /// What becomes of it if that is not a terminal's foreground.
     package var background: BackgroundPolicy
+    /// The server that has to say yes, too; nil for none.
+    package var server: ServerWish?
 
     /// All of it; sizes are checked when it is encoded.
     package init(
         account: Bytes, challenge: Bytes, service: Bytes, terminal: Bytes = [],
         remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
         timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false,
-        presence: Presence = .foreground, background: BackgroundPolicy = .refuse
+        presence: Presence = .foreground, background: BackgroundPolicy = .refuse,
+        server: ServerWish? = nil
     ) {
         self.account = account
         self.challenge = challenge
@@ -44,5 +47,36 @@ package struct AuthenticateRequest: Equatable, Sendable {
         self.wantsKeyring = wantsKeyring
         self.presence = presence
         self.background = background
+        self.server = server
     }
+}
+
+/// Which server a login is to be at, too, and how.
+package struct ServerWish: Equatable, Sendable {
+    /// Its URL in its one form.
+    package var url: Bytes
+    /// What verdicts for it name.
+    package var audience: Bytes
+    /// For how many hours an earlier verdict may stand for a server that cannot be asked; 0: never.
+    package var offlineHours: UInt32
+    /// Where the access token goes; nil where none is wanted.
+    package var token: TokenDelivery?
+
+    /// All of it.
+    package init(
+        url: Bytes, audience: Bytes, offlineHours: UInt32 = 0, token: TokenDelivery? = nil
+    ) {
+        self.url = url
+        self.audience = audience
+        self.offlineHours = offlineHours
+        self.token = token
+    }
+}
+
+/// Where the access token of a login goes; the raw value is on the wire.
+package enum TokenDelivery: UInt8, CaseIterable, Sendable {
+    /// With the answer.
+    case answer = 1
+    /// Into a file of root's, on this machine.
+    case file = 2
 }

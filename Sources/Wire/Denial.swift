@@ -78,17 +78,20 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case notServed = 38
     /// The request comes from the background, and its service is not served there.
     case inBackground = 39
-    #if !hasFeature(Embedded)
     /// A server could not be asked. `subject`: why.
     case serverUnreachable = 60
     /// A server said no. `subject`: its problem's code.
     case serverRefused = 61
+    #if !hasFeature(Embedded)
     /// The activation code is not good, or not any more.
     case activationRefused = 62
+    #endif
     /// This device is not registered there for the account. `subject`: the server.
     case unknownServer = 63
+    #if !hasFeature(Embedded)
     /// It is registered there already. `subject`: the server.
     case knownServer = 64
+    #endif
     /// The fingers changed since the key for this server was made. `subject`: the server.
     case serverKeyInvalidated = 65
     /// Another device took this one's place; the key was destroyed. `subject`: the server.
@@ -97,6 +100,7 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case serverKeyRemoved = 67
     /// The registration is blocked at the server. `subject`: the server.
     case serverKeyBlocked = 68
+    #if !hasFeature(Embedded)
     /// No more servers fit.
     case tooManyServers = 69
     /// The account has no signing key.
@@ -116,6 +120,10 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     /// The operation is decided already, or over. `subject`: what it is.
     case operationOver = 78
     #endif
+    /// A server cannot be asked, and its last yes is too long ago. `subject`: the server, `since`: when.
+    case serverTooLongAgo = 79
+    /// A server could be asked before the touch, and not any more after it. `subject`: the server.
+    case serverLost = 80
 }
 
 /// What made a credential unusable; the raw value is on the wire.

@@ -52,26 +52,30 @@ package enum Field: UInt8, CaseIterable {
     case rootName = 56
     case keyringState = 57
 
-    #if !hasFeature(Embedded)
-    // What is about servers; nothing that the PAM module reads or sends.
+    // What is about servers, and what the PAM module reads or sends of it.
     case server = 80
+    case audience = 86
+    case accessToken = 89
+    case verdict = 96
+    case verdictSignature = 97
+    case offlineHours = 125
+    case tokenDelivery = 126
+    case tokenFile = 127
+
+    #if !hasFeature(Embedded)
     case code = 81
     case application = 82
     case registration = 83
     case publicKey = 84
     case action = 85
-    case audience = 86
     case expires = 87
     case fingerprint = 88
-    case accessToken = 89
     case refreshToken = 90
     case moduleChallenge = 91
     case localAccount = 92
     case httpStatus = 93
     case attempts = 94
     case isRepeatable = 95
-    case verdict = 96
-    case verdictSignature = 97
     case registrationState = 98
     case why = 99
     case use = 100
@@ -113,14 +117,18 @@ package enum Field: UInt8, CaseIterable {
         case .secretPart: 0...Limit.secretPart
         case .rootName: 0...Limit.rootName
         case .statement: 1...Limit.statement
-        case .signature: 1...Limit.signature
+        case .signature, .verdictSignature: 1...Limit.signature
         case .finger, .maximumTries, .reason, .cause, .notice, .scan, .done, .total, .retry,
-            .triesLeft, .state, .lock, .keyring, .replaces, .keyringState, .presence, .background:
+            .triesLeft, .state, .lock, .keyring, .replaces, .keyringState, .presence, .background,
+            .tokenDelivery, .tokenFile:
             1...1
-        case .timeoutMilliseconds, .count, .seconds, .features: 4...4
+        case .timeoutMilliseconds, .count, .seconds, .features, .offlineHours: 4...4
         case .first, .since, .generation, .counter: 8...8
+        case .server, .audience: 1...Limit.label
+        case .accessToken: 1...Limit.accessToken
+        case .verdict: 1...Limit.verdict
         #if !hasFeature(Embedded)
-        case .server, .application, .audience: 1...Limit.label
+        case .application: 1...Limit.label
         case .code: 1...Limit.code
         case .action: 1...32
         case .fingerprint: 0...Limit.code
@@ -128,10 +136,7 @@ package enum Field: UInt8, CaseIterable {
         case .publicKey: 65...65
         case .moduleChallenge: Limit.challenge...Limit.challenge
         case .localAccount: 1...Limit.account
-        case .accessToken: 1...Limit.accessToken
         case .refreshToken: 0...Limit.refreshToken
-        case .verdict: 1...Limit.verdict
-        case .verdictSignature: 1...Limit.signature
         case .why: 0...Limit.text
         case .use: 1...1
         case .fileName: 0...Limit.fileName
@@ -186,15 +191,15 @@ package enum Limit {
     package static let statement = 8_192
     /// An SSHSIG blob, not armoured.
     package static let signature = 512
+    /// A server's access token.
+    package static let accessToken = 4_096
+    /// A server's verdict for the PAM module.
+    package static let verdict = 4_096
     #if !hasFeature(Embedded)
     /// An activation code as it is typed, a problem's code, a key's fingerprint.
     package static let code = 64
-    /// A server's access token.
-    package static let accessToken = 4_096
     /// A server's refresh token.
     package static let refreshToken = 512
-    /// A server's verdict for the PAM module.
-    package static let verdict = 4_096
     /// The name of a file that is signed, as it was given.
     package static let fileName = 1_024
     /// A challenge of anybody's.

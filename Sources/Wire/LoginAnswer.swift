@@ -16,7 +16,7 @@ package enum LoginAnswer: Equatable, Sendable {
     init?(from frame: inout FrameReader) throws(WireFault) {
         switch AnswerKind(rawValue: frame.kind) {
         case .notice: self = .notice(try Notice(from: &frame))
-        case .assertion: self = .assertion(try Assertion(from: &frame, mayHavePassword: true))
+        case .assertion: self = .assertion(try Assertion(toLogin: &frame))
         case .denial: self = .denial(try Denial(from: &frame))
         default: return nil
         }
@@ -24,12 +24,37 @@ package enum LoginAnswer: Equatable, Sendable {
 }
 
 extension Assertion {
-    /// Reads a signed statement; only an answer to a login may have a password with it.
-    init(from frame: inout FrameReader, mayHavePassword: Bool = false) throws(WireFault) {
-        let password = mayHavePassword ? try frame.bytesIfPresent(.password) : nil
-        self.init(
-            statement: try frame.bytes(.statement), signature: try frame.bytes(.signature),
-            password: password)
+    /// Reads a signed statement.
+    init(from frame: inout FrameReader) throws(WireFault) {
+        self.init(statement: try frame.bytes(.statement), signature: try frame.bytes(.signature))
+    }
+
+    /// Reads a signed statement that answers a login: it alone may have more with it.
+    fileprivate init(toLogin frame: inout FrameReader) throws(WireFault) {
+        let password = try frame.bytesIfPresent(.password)
+        try self.init(from: &frame)
+        self.password = password
+        server = try ServerProof.read(from: &frame)
+    }
+}
+
+extension ServerProof {
+    /// Reads what a server said; nil where nothing of it is there.
+    fileprivate static func read(
+        from frame: inout FrameReader
+    ) throws(WireFault) -> ServerProof? {
+        let token = try frame.bytesIfPresent(.accessToken)
+        guard let verdict = try frame.bytesIfPresent(.verdict) else {
+            // What comes with a verdict does not come without one.
+            guard token == nil else { throw .unexpectedField }
+            return nil
+        }
+        let signature = try frame.bytes(.verdictSignature)
+        let file: UInt8? = try frame.numberIfPresent(.tokenFile)
+        // No is said by leaving it out, and in no other way.
+        guard file == nil || file == 1 else { throw .malformedValue }
+        return ServerProof(
+            verdict: verdict, signature: signature, accessToken: token, hasTokenFile: file == 1)
     }
 }
 

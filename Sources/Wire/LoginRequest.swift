@@ -17,6 +17,12 @@ package enum LoginRequest {
         if request.wantsKeyring { try frame.put(.keyring, number: UInt8(1)) }
         try frame.put(.presence, number: request.presence.rawValue)
         try frame.put(.background, number: request.background.rawValue)
+        if let server = request.server {
+            try frame.put(.server, server.url)
+            try frame.put(.audience, server.audience)
+            if server.offlineHours > 0 { try frame.put(.offlineHours, number: server.offlineHours) }
+            try frame.put(.tokenDelivery, numberIfPresent: server.token?.rawValue)
+        }
         return frame.bytes
     }
 

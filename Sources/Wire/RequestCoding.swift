@@ -210,6 +210,20 @@ extension AuthenticateRequest {
         guard maximumTries > 0, keyring != false else { throw .malformedValue }
         presence = try frame.choice(.presence)
         background = try frame.choice(.background)
+        server = try ServerWish(from: &frame)
+    }
+}
+
+extension ServerWish {
+    fileprivate init?(from frame: inout FrameReader) throws(WireFault) {
+        guard let url = try frame.bytesIfPresent(.server) else { return nil }
+        self.init(url: url, audience: try frame.bytes(.audience))
+        if let hours: UInt32 = try frame.numberIfPresent(.offlineHours) {
+            // None is said by leaving it out, and in no other way.
+            guard hours > 0 else { throw .malformedValue }
+            offlineHours = hours
+        }
+        token = try frame.choiceIfPresent(.tokenDelivery)
     }
 }
 

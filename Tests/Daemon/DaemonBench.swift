@@ -130,6 +130,7 @@ final class DaemonBench {
             "--verify-password", directory + "/verify-password", "--bus", directory + "/bus",
             "--lids", directory + "/lids",
             "--fprintd", directory + "/fprint", "--relay", directory + "/relay",
+            "--tokens", directory + "/tokens",
         ] + kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
     }
 

@@ -102,6 +102,93 @@ struct PostgreSQLTests {
         }
     }
 
+    @Test("that stands still holds nobody up for long, and serves again when it goes on")
+    func frozen() async throws {
+        let server = try PostgreSQLServer()
+        let database = try PostgreSQLDatabase(
+            connection: server.connection() + " connect_timeout=2", connections: 2,
+            patience: .seconds(1))
+        try await database.migrate(things)
+        try await insert(1, into: database)
+        server.suspend()
+        let began = ContinuousClock.now
+        let faults = await withTaskGroup(of: DatabaseFault?.self) { group in
+            for code in 2..<40 as Range<Int64> {
+                group.addTask { await fault { try await insert(code, into: database) } }
+            }
+            for _ in 0..<10 {
+                group.addTask { await fault { _ = try await codes(of: database) } }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(ContinuousClock.now - began < .seconds(10))
+        #expect(faults.count == 48)
+        for fault in faults {
+            guard case .unavailable = fault else {
+                Issue.record("a server that stands still was not unavailable")
+                continue
+            }
+        }
+        server.resume()
+        var met = DatabaseFault?.some(.full)
+        for _ in 0..<400 where met != nil {
+            met = await fault { try await insert(100, into: database) }
+            if met != nil { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        #expect(met == nil)
+        // What was sent before it stood still may have been done when it went on, and no more.
+        let found = try await codes(of: database)
+        #expect(found.contains(1) && found.contains(100))
+        await database.close()
+    }
+
+    @Test("is asked by TLS if its name and authority are the right ones, and not otherwise")
+    func tls() async throws {
+        let scratch = try Scratch()
+        for name in ["server", "other"] {
+            let made = try Program(
+                Command([
+                    "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", scratch.at("\(name).key"),
+                    "-out", scratch.at("\(name).pem"),
+                ])
+            ).expectEnd()
+            #expect(made.succeeded)
+        }
+        let server = try PostgreSQLServer(
+            identity: (try scratch.read("server.pem"), try scratch.read("server.key")))
+        func ask(_ host: String, _ authority: String) async throws(DatabaseFault) -> [Row] {
+            let database = try PostgreSQLDatabase(
+                connection: """
+                    host=\(host) hostaddr=127.0.0.1 port=\(server.tlsPort) user=signet \
+                    dbname=postgres sslmode=verify-full sslrootcert=\(scratch.at(authority))
+                    """, connections: 1)
+            do throws(DatabaseFault) {
+                let rows = try await database.read { (transaction) throws(DatabaseFault) in
+                    try transaction.run(
+                        "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+                }
+                await database.close()
+                return rows
+            } catch {
+                await database.close()
+                throw error
+            }
+        }
+        #expect(try await ask("localhost", "server.pem") == [Row([.integer(1)])])
+        for (host, authority) in [
+            ("localhost", "other.pem"), ("db.example.org", "server.pem"),
+            ("localhost", "missing.pem"),
+        ] {
+            let fault = await fault { _ = try await ask(host, authority) }
+            guard case .unavailable = fault else {
+                Issue.record("\(host) with \(authority): \(String(describing: fault))")
+                continue
+            }
+        }
+    }
+
     @Test("gives columns of other types as a fault")
     func types() async throws {
         try await Backend.postgreSQL.make().use(things) { database in

@@ -12,11 +12,13 @@ struct OptionTests {
     func accepted() throws {
         let all = try parse(
             "timeout=170", "max-tries=1", "debug", "socket=/run/other.sock", "prompt=finger",
-            "background=warn", "delay=5000")
+            "background=warn", "delay=5000", "server=/etc/signet/corp")
+        #expect(all.server == [UInt8]("/etc/signet/corp".utf8))
         #expect(all.timeoutSeconds == 170 && all.maximumTries == 1 && all.debug)
         #expect(all.socket == [UInt8]("/run/other.sock".utf8))
         #expect(all.prompt == .finger && all.delayMilliseconds == 5_000)
         let none = try parse()
+        #expect(none.server.isEmpty)
         #expect(none.prompt == .auto && none.delayMilliseconds == 0)
         #expect(none.timeoutSeconds == 30 && none.maximumTries == 3 && !none.debug)
         #expect(none.socket == [UInt8]("/run/signet/signetd.sock".utf8))
@@ -62,6 +64,8 @@ struct OptionTests {
             ("background", .unknown(0)), ("delay=", .malformed(0)), ("delay=5001", .malformed(0)),
             ("delay=-1", .malformed(0)), ("delay=01", .malformed(0)), ("delay=1s", .malformed(0)),
             ("delay=4294967297", .malformed(0)),
+            ("server", .unknown(0)), ("server=", .malformed(0)), ("server=corp", .malformed(0)),
+            ("server=/etc/../corp", .malformed(0)), ("server=/", .malformed(0)),
             ("socket=", .malformed(0)), ("socket=run/s", .malformed(0)),
             ("socket=/run//s", .malformed(0)), ("socket=/run/../s", .malformed(0)),
             ("socket=/run/./s", .malformed(0)), ("socket=/run/", .malformed(0)),
@@ -77,7 +81,7 @@ struct OptionTests {
         #expect(throws: ModuleOptions.Fault.repeated(2)) {
             try parse("debug", "timeout=5", "debug")
         }
-        for word in ["prompt=off", "background=warn", "delay=1"] {
+        for word in ["prompt=off", "background=warn", "delay=1", "server=/a"] {
             #expect(throws: ModuleOptions.Fault.repeated(1)) { try parse(word, word) }
         }
     }

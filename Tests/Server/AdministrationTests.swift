@@ -2,6 +2,7 @@ import Crypto
 import Database
 import DatabaseSupport
 import Foundation
+import ModuleOptions
 import Posix
 import Synchronization
 import TestSupport
@@ -72,6 +73,28 @@ struct AdministrationTests {
         #expect(await server.fault("application", "set", "none", "--commit", "no")?.status == 3)
         #expect(await server.fault("application", "add", "shop")?.status == 4)
         #expect(try await server.policy() == other)
+    }
+
+    @Test("prints the file that machines pin the server with", arguments: Backend.allCases)
+    func loginFile(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let lines = try await server.administer("application", "pam-file", "shop")
+        let file = try LoginServer(parsing: [UInt8](lines.joined(separator: "\n").utf8))
+        #expect(file.url == [UInt8]("https://id.example.org".utf8))
+        let audience = try await server.database.read { store throws(DatabaseFault) in
+            try store.application(name: "shop")?.audience
+        }
+        #expect(file.audience == [UInt8](try #require(audience).utf8))
+        // What it does not say is the strictest, and each line that it proposes is one.
+        #expect(file.accounts.isEmpty && file.offlineHours == 0)
+        #expect(file.token == nil && !file.mayDiffer)
+        let proposed = lines.map { line in
+            line.hasPrefix("# ") && line.contains(" = ") ? line.dropFirst(2) : line[...]
+        }
+        let all = try LoginServer(parsing: [UInt8](proposed.joined(separator: "\n").utf8))
+        #expect(!all.accounts.isEmpty && all.offlineHours == 12)
+        #expect(all.token == .answer && all.mayDiffer)
+        #expect(await server.fault("application", "pam-file", "none")?.status == 3)
     }
 
     @Test("ends an API key at once, and one name is one key for ever", arguments: Backend.allCases)

@@ -11,17 +11,23 @@ import TestSupport
 final class ServerHome: Sendable {
     let scratch: Scratch
     let place: TestDatabase.Place
+    /// How the server is called from outside.
+    let url: String
     private let database: TestDatabase?
     private let made = Mutex(0)
 
     /// On an empty database of this kind.
-    convenience init(_ backend: Backend) throws {
+    convenience init(_ backend: Backend, url: String = "https://id.example.org") throws {
         let database = try backend.make()
-        try self.init(database.place, keeping: database)
+        try self.init(database.place, keeping: database, url: url)
     }
 
     /// On this database.
-    init(_ place: TestDatabase.Place, keeping database: TestDatabase? = nil) throws {
+    init(
+        _ place: TestDatabase.Place, keeping database: TestDatabase? = nil,
+        url: String = "https://id.example.org"
+    ) throws {
+        self.url = url
         scratch = try Scratch()
         self.place = place
         self.database = database
@@ -42,7 +48,7 @@ final class ServerHome: Sendable {
             "server\(number).conf",
             """
             [server]
-            url = https://id.example.org
+            url = \(url)
             [database]
             \(databaseLines)
             [keys]

@@ -20,22 +20,23 @@ final class TestServer: Sendable {
     private let dispatcher: Dispatcher
     private let place: TestDatabase
 
-    /// With the application `shop` and an API key of it.
+    /// With the application `shop` and an API key of it; `site` is how its pages are called.
     static func make(
         _ backend: Backend, policy: ApplicationPolicy = ApplicationPolicy(), rate: Int = 100_000,
-        routes: [Route] = Routes.all
+        routes: [Route] = Routes.all, site: SiteAddress? = nil
     ) async throws -> TestServer {
         let place = try backend.make()
         let database = try place.open()
         try await database.migrate(Schema.steps)
         let key = try await makeApplication("shop", policy, in: database)
         let keys = try await ServerKeys(database, master: .random(32), at: TestTime.start)
-        return TestServer(place, database, keys, apiKey: key, rate: rate, routes: routes)
+        return TestServer(
+            place, database, keys, apiKey: key, rate: rate, routes: routes, site: site)
     }
 
     private init(
         _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys, apiKey: String,
-        rate: Int, routes: [Route]
+        rate: Int, routes: [Route], site: SiteAddress?
     ) {
         let time = TestTime()
         self.place = place
@@ -44,9 +45,15 @@ final class TestServer: Sendable {
         self.time = time
         service = Service(
             database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org")
+        let limits = RateLimit(perMinute: rate, clock: time.clock)
+        let service = service
         dispatcher = Dispatcher(
-            service: service, routes: routes, limits: RateLimit(perMinute: rate, clock: time.clock),
-            trustsProxy: false)
+            service: service, routes: routes, limits: limits, trustsProxy: false,
+            site: site.map { address in
+                Site(
+                    service: service, address: address, application: "shop", template: "sign-in",
+                    limits: limits)
+            })
     }
 
     /// Makes another application, and gives an API key of it.

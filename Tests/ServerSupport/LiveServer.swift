@@ -87,6 +87,17 @@ package final class LiveServer: Sendable {
         return object as? [String: Any] ?? [:]
     }
 
+    /// What `signet-server admin` prints.
+    package func administer(_ words: String...) throws -> String {
+        let program = Layout.products + "/signet-server"
+        let arguments = ["admin", "--config", scratch.at("server.conf")] + words
+        let done = try Program(Command([program] + arguments)).expectEnd(within: .seconds(20))
+        guard done.succeeded else {
+            throw TestFault.closed(awaited: "an answer", transcript: done.errors)
+        }
+        return done.output
+    }
+
     /// The registrations of an account, as the server tells them.
     package func registrations(of account: String = "alice") throws -> [[String: Any]] {
         let answer = try ask("GET", "/v1/accounts/\(account)/registrations")

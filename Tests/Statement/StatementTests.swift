@@ -64,6 +64,44 @@ struct StatementTests {
         #expect(try Statement(parsing: sampleStatement.encoded()) == sampleStatement)
     }
 
+    @Test("says at which server the login was, too, and how, in lines of their own")
+    func server() throws {
+        var statement = sampleStatement
+        statement.server = ServerLines(
+            url: bytes("https://id.example.org"), account: bytes("al\nice"), mode: .offline)
+        let text = String(decoding: statement.encoded(), as: UTF8.self)
+        #expect(
+            text.contains(
+                """
+
+                purpose: sudo apt upgrade
+                server: https://id.example.org
+                server-account: al%0Aice
+                server-mode: offline
+                factor: fingerprint
+
+                """))
+        #expect(try Statement(parsing: statement.encoded()) == statement)
+        // One line without the others, another mode, another order.
+        for (from, to) in [
+            ("server-account: al%0Aice\n", ""), ("server: https://id.example.org\n", ""),
+            ("server-mode: offline\n", ""), ("offline", "Online"), ("offline", ""),
+            (
+                "server-account: al%0Aice\nserver-mode: offline\n",
+                "server-mode: offline\nserver-account: al%0Aice\n"
+            ),
+            ("server-mode: offline\n", "server-mode: offline\nserver: https://h\n"),
+        ] {
+            let altered = text.replacing(from, with: to)
+            #expect(altered != text)
+            #expect(throws: LineFault.self) { try Statement(parsing: bytes(altered)) }
+        }
+        // What signs for a server is not read without it.
+        var plain = statement
+        plain.server = nil
+        #expect(plain.encoded() != statement.encoded())
+    }
+
     @Test("hostile values cannot make lines of their own", arguments: hostileValues.indices)
     func hostile(index: Int) throws {
         let (value, written) = hostileValues[index]

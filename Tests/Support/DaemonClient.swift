@@ -52,12 +52,12 @@ package final class DaemonClient: Sendable {
                 answers.append(answer)
                 switch answer {
                 case .notice(let notice): try tell(notice)
-                case .assertion, .denial, .done, .status: return answers
+                case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed,
+                    .authorization, .decided:
+                    return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .serverEnabled, .token, .server, .signed,
-                    .signingKey,
-                    .macToken, .authorization, .operation, .serverTrouble, .decided:
+                    .importedPrint, .server, .signingKey, .macToken, .operation, .serverTrouble:
                     break
                 }
             }

@@ -13,14 +13,21 @@ package final class PostgreSQLServer: Sendable {
     private let scratch: Scratch
     private let data: String
     private let isDurable: Bool
+    /// Where it listens beside its socket; nil where it does not.
+    private let port: UInt16?
     private let process = Mutex<Program?>(nil)
     private let made = Mutex(0)
 
     /// Makes and starts one (about 1.5 s). With `isDurable` its data are on the disk, below
-    /// `directory`, and commits are flushed: for measuring.
-    package init(isDurable: Bool = false, below directory: String? = nil) throws(TestFault) {
+    /// `directory`, and commits are flushed: for measuring. With an identity, PEM bytes of a
+    /// certificate and its key, it also listens on `tlsPort` of 127.0.0.1, by TLS.
+    package init(
+        isDurable: Bool = false, below directory: String? = nil,
+        identity: (certificate: [UInt8], key: [UInt8])? = nil
+    ) throws(TestFault) {
         scratch = try Scratch()
         self.isDurable = isDurable
+        port = try identity.map { _ throws(TestFault) in try Self.freePort() }
         data = directory.map { "\($0)/postgresql-\(getpid())" } ?? scratch.at("data")
         for path in [scratch.path, data] {
             guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
@@ -34,7 +41,40 @@ package final class PostgreSQLServer: Sendable {
             "initdb", "--pgdata=\(data)", "--username=signet", "--auth=trust", "--no-sync",
             "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=\(isDurable ? 16 : 1)",
         ])
+        if let identity {
+            try keep(identity.certificate, "server.crt")
+            try keep(identity.key, "server.key")
+        }
         try start()
+    }
+
+    /// Where it listens by TLS, if it does.
+    package var tlsPort: UInt16 { port ?? 0 }
+
+    private func keep(_ bytes: [UInt8], _ name: String) throws(TestFault) {
+        try scratch.write(name, bytes)
+        try finish(["mv", scratch.at(name), "\(data)/\(name)"], isOwn: false)
+        guard unsafe chown("\(data)/\(name)", Self.uid, Self.uid) == 0 else {
+            throw .system(call: "chown", subject: name, code: errno)
+        }
+    }
+
+    /// A port of this machine that nobody listens on just now.
+    private static func freePort() throws(TestFault) -> UInt16 {
+        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = try Descriptor(number < 0 ? -errno : number, "socket", "127.0.0.1")
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(descriptor.number, pointer, size) == 0
+                    && getsockname(descriptor.number, pointer, &size) == 0
+            }
+        }
+        guard result else { throw .system(call: "bind", subject: "127.0.0.1", code: errno) }
+        return UInt16(bigEndian: address.sin_port)
     }
 
     deinit {
@@ -44,7 +84,7 @@ package final class PostgreSQLServer: Sendable {
 
     /// A connection string for `database`, as whoever owns everything there.
     package func connection(_ database: String = "postgres") -> String {
-        "host=\(scratch.path) user=signet dbname=\(database)"
+        "host=\(scratch.path) port=\(port ?? 5432) user=signet dbname=\(database)"
     }
 
     /// Makes an empty database; gives its connection string.
@@ -55,8 +95,8 @@ package final class PostgreSQLServer: Sendable {
         }
         let name = "test_\(getpid())_\(number)"
         try finish([
-            "createdb", "--host=\(scratch.path)", "--username=signet", "--maintenance-db=postgres",
-            name,
+            "createdb", "--host=\(scratch.path)", "--port=\(port ?? 5432)", "--username=signet",
+            "--maintenance-db=postgres", name,
         ])
         return connection(name)
     }
@@ -87,7 +127,8 @@ package final class PostgreSQLServer: Sendable {
     package func start() throws(TestFault) {
         let flushes = isDurable ? "on" : "off"
         let settings = [
-            "listen_addresses=", "unix_socket_directories=\(scratch.path)",
+            "listen_addresses=\(port == nil ? "" : "127.0.0.1")", "port=\(port ?? 5432)",
+            "ssl=\(port == nil ? "off" : "on")", "unix_socket_directories=\(scratch.path)",
             "unix_socket_permissions=0777", "fsync=\(flushes)", "full_page_writes=\(flushes)",
             "shared_buffers=\(isDurable ? "128MB" : "16MB")", "max_connections=300",
             "dynamic_shared_memory_type=mmap", "autovacuum=\(flushes)",
@@ -106,16 +147,31 @@ package final class PostgreSQLServer: Sendable {
     /// Ends it at once: connections break, and the next start recovers from its log.
     package func crash() { end(SIGQUIT) }
 
-    /// Lets it stand still: nothing is answered.
-    package func suspend() { process.withLock { $0 }?.suspend() }
+    /// Lets it stand still, with the processes that serve its connections: nothing is answered.
+    package func suspend() {
+        guard let program = process.withLock({ $0 }) else { return }
+        program.suspend()
+        for child in children(of: program.pid) { kill(child, SIGSTOP) }
+    }
 
     /// Lets a suspended one go on.
-    package func resume() { process.withLock { $0 }?.signal(SIGCONT) }
+    package func resume() {
+        guard let program = process.withLock({ $0 }) else { return }
+        for child in children(of: program.pid) { kill(child, SIGCONT) }
+        program.signal(SIGCONT)
+    }
+
+    private func children(of pid: Int32) -> [Int32] {
+        let bytes = try? Layout.read("/proc/\(pid)/task/\(pid)/children")
+        return String(decoding: bytes ?? [], as: UTF8.self).split(separator: " ").compactMap {
+            Int32($0)
+        }
+    }
 
     private func end(_ signal: Int32) {
+        resume()
         let program = process.withLock { $0.take() }
         guard let program else { return }
-        program.signal(SIGCONT)
         program.signal(signal)
         if (try? program.expectEnd(within: .seconds(20))) == nil {
             program.signal(SIGKILL)
@@ -126,8 +182,11 @@ package final class PostgreSQLServer: Sendable {
     // MARK: Programs
 
     @discardableResult
-    private func finish(_ arguments: [String]) throws(TestFault) -> Outcome {
-        let outcome = try run(arguments).expectEnd(within: .seconds(60))
+    private func finish(
+        _ arguments: [String], isOwn: Bool = true
+    ) throws(TestFault) -> Outcome {
+        let program = isOwn ? try run(arguments) : try Program(Command(arguments))
+        let outcome = try program.expectEnd(within: .seconds(60))
         guard outcome.succeeded else {
             throw .closed(
                 awaited: arguments.first ?? "", transcript: outcome.output + outcome.errors)

@@ -72,6 +72,10 @@ struct Plant: Sendable, CustomStringConvertible {
             "other-fingerprint", "auth sufficient pam_fprintd.so\\n\(touch)\\n@include common-auth"),
         sudo("wrong-type", "\(touch)\\n@include common-auth\\nsession optional pam_signet.so"),
         sudo("module-option", "\(touch) timeuot=5\\n@include common-auth"),
+        Plant(
+            "server-file", "/etc/signet/corp",
+            "printf '\(touch) server=/etc/signet/corp\\n@include common-auth\\n' > \(pam)/sudo",
+            .services),
         sudo("stack-broken", "\(touch)\\nauht required pam_unix.so\\n@include common-auth"),
         sudo("include-missing", "\(touch)\\n@include gone"),
         sudo("include-loop", "\(touch)\\n@include sudo"),

@@ -7,8 +7,8 @@ import TestSupport
 /// The Daemon library on libfprint's virtual readers, with all places to choose.
 ///
 /// `--text`, `--storage`, `--storage-no-list` and `--image` name the sockets of virtual readers;
-/// `--state`, `--socket`, `--configuration`, `--verify-password`, `--bus`, `--lids`, `--relay` and
-/// `--fprintd` the daemon's places;
+/// `--state`, `--socket`, `--configuration`, `--verify-password`, `--bus`, `--lids`, `--relay`,
+/// `--tokens` and `--fprintd` the daemon's places;
 /// `--failpoint` a file that tells at which durable step to fail or to die.
 struct BenchDaemon {
     private var places: Places
@@ -59,6 +59,7 @@ struct BenchDaemon {
         case "--bus": places.systemBus = value
         case "--lids": places.lids = value
         case "--relay": places.relay = value
+        case "--tokens": places.tokens = value
         case "--failpoint": failpoint = value
         default: isUnderstood = false
         }

@@ -49,11 +49,16 @@ private func entries<Choice: CaseIterable & RawRepresentable>(
 private func fieldList(kind: UInt8) -> String {
     let samples = sampleFrames.filter { $0.frame[1] == kind }
         .map { frame in Set(fields(of: frame.frame).compactMap { Field(rawValue: $0[0]) }) }
-    let names = Field.allCases.compactMap { field -> String? in
+    let names = Field.byTag.compactMap { field -> String? in
         guard samples.contains(where: { $0.contains(field) }) else { return nil }
         return samples.allSatisfy { $0.contains(field) } ? "`\(field)`" : "[`\(field)`]"
     }
     return names.isEmpty ? "none" : names.joined(separator: " ")
+}
+
+extension Field {
+    /// All of them in the order in which they stand in frames.
+    fileprivate static var byTag: [Field] { allCases.sorted { $0.rawValue < $1.rawValue } }
 }
 
 @Suite("docs/PROTOCOL.md")
@@ -66,7 +71,7 @@ struct ProtocolDocumentTests {
 
     @Test("lists every field with its tag and size")
     func fieldTable() throws {
-        let expected = Field.allCases.map { field in
+        let expected = Field.byTag.map { field in
             let (least, most) = (field.size.lowerBound, field.size.upperBound)
             return "\(field.rawValue) `\(field)` \(least == most ? "\(least)" : "\(least)–\(most)")"
         }
@@ -102,6 +107,7 @@ struct ProtocolDocumentTests {
             ("Notices", entries(NoticeKind.self)),
             ("Where a request comes from", entries(Presence.self)),
             ("Requests from the background", entries(BackgroundPolicy.self)),
+            ("Where a token goes", entries(TokenDelivery.self)),
             ("Kinds of scan", entries(ScanType.self)),
             ("Why a scan is repeated", entries(RetryReason.self)),
             ("States of a credential", entries(CredentialState.self)),

@@ -35,6 +35,19 @@ enum Samples {
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 presence: .background, background: .warn)),
+        .authenticate(
+            AuthenticateRequest(
+                account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
+                timeoutMilliseconds: 1, maximumTries: 1,
+                server: ServerWish(url: Bytes("https://h".utf8), audience: [1]))),
+        .authenticate(
+            AuthenticateRequest(
+                account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
+                timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
+                server: ServerWish(
+                    url: Bytes(repeating: 0x68, count: Limit.label),
+                    audience: Bytes(repeating: 0x61, count: Limit.label), offlineHours: .max,
+                    token: .file))),
         .enable(account: account, keyring: true), .enable(account: account, keyring: false),
         .secretSet(
             SecretSetRequest(
@@ -163,6 +176,18 @@ enum Samples {
             .chainHead(counter: 42, digest: thirtyTwo),
             .assertion(
                 Assertion(statement: [1], signature: [2], password: Bytes("secret".utf8))),
+            .assertion(
+                Assertion(
+                    statement: [1], signature: [2],
+                    server: ServerProof(verdict: [3], signature: [4]))),
+            .assertion(
+                Assertion(
+                    statement: [1], signature: [2], password: Bytes("secret".utf8),
+                    server: ServerProof(
+                        verdict: Bytes(repeating: 3, count: Limit.verdict),
+                        signature: Bytes(repeating: 4, count: Limit.signature),
+                        accessToken: Bytes(repeating: 5, count: Limit.accessToken),
+                        hasTokenFile: true))),
             .secretPart([]), .secretPart(Bytes(repeating: 7, count: Limit.secretPart)),
             .secret(
                 SecretAnswer(name: [1], size: .max, since: 3, vault: [4], state: .fits)),

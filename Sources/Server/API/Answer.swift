@@ -10,11 +10,20 @@ struct Answer: Sendable {
     static func json(
         _ value: some Encodable, status: Int = 200, outcome: String = "ok"
     ) -> Answer {
+        json(body: JSON.encode(value), status: status, outcome: outcome)
+    }
+
+    /// The same of what writes itself.
+    static func json(plain value: some PlainEncodable, outcome: String = "ok") -> Answer {
+        json(body: JSON.encode(plain: value), status: 200, outcome: outcome)
+    }
+
+    private static func json(body: [UInt8], status: Int, outcome: String) -> Answer {
         Answer(
             response: HTTPResponse(
                 status: status,
                 headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-                body: JSON.encode(value)),
+                body: body),
             outcome: outcome)
     }
 

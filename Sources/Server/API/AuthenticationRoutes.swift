@@ -4,7 +4,7 @@ extension Routes {
         Route("POST", "/v1/authentication/verify", .rememberedApplication) {
             service, call throws(Problem) in
             let answer = try await service.verifyAuthentication(call)
-            return .json(answer, outcome: answer.code ?? "ok")
+            return .json(plain: answer, outcome: answer.code ?? "ok")
         },
         Route("POST", "/v1/mac-tokens", .anybody) { service, call throws(Problem) in
             .json(try await service.makeMACToken(call), status: 201)

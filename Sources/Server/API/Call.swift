@@ -20,6 +20,12 @@ struct Call: Sendable {
         try JSON.decode(type, from: request.body)
     }
 
+    /// The body as JSON, which most callers send in the plain form.
+    func body<Value: PlainDecodable>(_ type: Value.Type) throws(Problem) -> Value {
+        if let object = PlainObject(request.body), let value = Value(object) { return value }
+        return try JSON.decode(type, from: request.body)
+    }
+
     /// The id in the path.
     func id() throws(Problem) -> [UInt8] {
         guard let text = parameters.first, let id = ID(text: text) else { throw .notFound }

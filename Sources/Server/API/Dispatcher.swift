@@ -9,18 +9,21 @@ package struct Dispatcher: Sendable {
     private let routes: [Route]
     private let limits: RateLimit
     private let trustsProxy: Bool
+    private let site: Site?
     private let numbers = RequestNumbers()
     private let observer: Observer
 
-    /// `observer` is told of each request that was answered.
+    /// `site` has the pages for browsers, if there are any; `observer` is told of each request that
+    /// was answered.
     init(
         service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
-        observer: @escaping Observer = { _ in }
+        site: Site? = nil, observer: @escaping Observer = { _ in }
     ) {
         self.service = service
         self.routes = routes
         self.limits = limits
         self.trustsProxy = trustsProxy
+        self.site = site
         self.observer = observer
     }
 
@@ -31,15 +34,19 @@ package struct Dispatcher: Sendable {
         var pattern = "none"
         var outcome = "ok"
         var response: HTTPResponse
-        do throws(Problem) {
-            let (route, parameters) = try route(of: request)
-            pattern = route.pattern
-            let answer = try await serve(request, route, parameters, from: origin)
-            response = answer.response
-            outcome = answer.outcome
-        } catch {
-            outcome = error.code
-            response = error.response
+        if let page = await site?.answer(request, from: origin) {
+            (pattern, outcome, response) = (page.pattern, page.outcome, page.response)
+        } else {
+            do throws(Problem) {
+                let (route, parameters) = try route(of: request)
+                pattern = route.pattern
+                let answer = try await serve(request, route, parameters, from: origin)
+                response = answer.response
+                outcome = answer.outcome
+            } catch {
+                outcome = error.code
+                response = error.response
+            }
         }
         let id = numbers.next()
         response.headers.append(("X-Request-Id", id))
@@ -94,10 +101,7 @@ package struct Dispatcher: Sendable {
     }
 
     private func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
-        guard request.path.utf8.first == UInt8(ascii: "/"), !request.path.contains("//") else {
-            throw .notFound
-        }
-        let parts = request.path.split(separator: "/")
+        guard let parts = Path.parts(of: request.path) else { throw .notFound }
         let method = request.method == "HEAD" ? "GET" : request.method
         var others: [String] = []
         for route in routes {
@@ -113,16 +117,16 @@ package struct Dispatcher: Sendable {
 
     private func requireJSON(_ request: HTTPRequest) throws(Problem) {
         guard request.body.count <= Routes.bodyLimit else { throw .tooLarge }
-        let type = request.header("content-type")?.lowercased() ?? ""
-        let essence = type.prefix { $0 != ";" && $0 != " " }
-        guard essence == "application/json" else { throw .notJSON }
+        let type = request.header("content-type") ?? ""
+        let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
+        guard isSame(essence, "application/json") else { throw .notJSON }
     }
 
     private func apiKey(of request: HTTPRequest) throws(Problem) -> [UInt8] {
         guard let header = request.header("authorization"),
-            header.utf8.count <= 256, header.lowercased().hasPrefix("bearer ")
+            header.utf8.count <= 256, isSame(header.utf8.prefix(7), "bearer ")
         else { throw .apiKeyRefused }
-        let key = [UInt8](header.dropFirst("bearer ".count).utf8)
+        let key = [UInt8](header.utf8.dropFirst(7))
         guard let hash = try? BearerSecret.apiKey.digest(of: key) else { throw .apiKeyRefused }
         return hash
     }
@@ -146,6 +150,16 @@ package struct Dispatcher: Sendable {
             return Origin(address: String(last.filter { $0 != " " }), agent: agent)
         }
         return Origin(address: request.peer, agent: agent)
+    }
+}
+
+/// Whether bytes are these letters, large or small.
+private func isSame(_ bytes: some Collection<UInt8>, _ word: StaticString) -> Bool {
+    guard bytes.count == word.utf8CodeUnitCount else { return false }
+    return word.withUTF8Buffer { word in
+        unsafe zip(bytes, word).allSatisfy { byte, wanted in
+            (UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte) == wanted
+        }
     }
 }
 

@@ -25,7 +25,7 @@ extension Routes {
             .json(try await service.beginLogin(call), status: 201)
         },
         Route("POST", "/v1/login/confirm", .application) { service, call throws(Problem) in
-            .json(try await service.confirmLogin(call))
+            .json(plain: try await service.confirmLogin(call))
         },
     ]
 }

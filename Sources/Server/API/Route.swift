@@ -15,7 +15,9 @@ enum Caller: Sendable {
 struct Route: Sendable {
     let method: String
     /// The parts of the path; `{…}` stands for one part of any text.
-    let path: [Substring]
+    private let path: [Path.Part]
+    /// As the table has it: what a log may show of a path.
+    let pattern: String
     let caller: Caller
     /// Whether every call counts against the address that it comes from.
     let isLimited: Bool
@@ -26,14 +28,12 @@ struct Route: Sendable {
         _ answer: @escaping @Sendable (Service, Call) async throws(Problem) -> Answer
     ) {
         self.method = method
-        self.path = path.split(separator: "/")
+        self.path = Path.parts(of: path) ?? []
+        pattern = path
         self.caller = caller
         isLimited = limited
         self.answer = answer
     }
-
-    /// As the table has it: what a log may show of a path.
-    var pattern: String { "/" + path.joined(separator: "/") }
 
     /// Whether it looks at a proof of callers of whom nothing is known before.
     var judgesStrangers: Bool {
@@ -45,16 +45,37 @@ struct Route: Sendable {
     }
 
     /// The open parts of a path that this row serves; nil if it does not.
-    func parameters(of parts: [Substring]) -> [String]? {
+    func parameters(of parts: [Path.Part]) -> [String]? {
         guard parts.count == path.count else { return nil }
+        for (want, part) in zip(path, parts) where want.first != UInt8(ascii: "{") {
+            guard want == part else { return nil }
+        }
         var open: [String] = []
-        for (want, part) in zip(path, parts) {
-            if want.hasPrefix("{") {
-                open.append(String(part))
-            } else if want != part {
-                return nil
-            }
+        for (want, part) in zip(path, parts) where want.first == UInt8(ascii: "{") {
+            open.append(String(decoding: part, as: UTF8.self))
         }
         return open
+    }
+}
+
+/// A path, taken apart by its bytes: a letter with an accent on a slash is no other letter.
+enum Path {
+    typealias Part = ArraySlice<UInt8>
+
+    /// What stands between the slashes; nil where none begins it, or two stand together.
+    static func parts(of path: String) -> [Part]? {
+        let bytes = [UInt8](path.utf8)
+        let slash = UInt8(ascii: "/")
+        guard bytes.first == slash else { return nil }
+        var parts: [Part] = []
+        parts.reserveCapacity(4)
+        var start = 1
+        for place in 1..<max(1, bytes.count) where bytes[place] == slash {
+            guard place > start else { return nil }
+            parts.append(bytes[start..<place])
+            start = place + 1
+        }
+        if start < bytes.count { parts.append(bytes[start...]) }
+        return parts
     }
 }

@@ -50,10 +50,10 @@ enum Routes {
     private static let login: [Route] = [
         Route("POST", "/v1/login/challenge", .anybody, limited: true) {
             service, call throws(Problem) in
-            .json(try await service.issueChallenge(call))
+            .json(plain: try await service.issueChallenge(call))
         },
         Route("POST", "/v1/login", .anybody) { service, call throws(Problem) in
-            .json(try await service.logIn(call))
+            .json(plain: try await service.logIn(call))
         },
     ]
 

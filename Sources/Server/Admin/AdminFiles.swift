@@ -17,6 +17,7 @@ enum AdminFiles {
         do throws(StartFault) {
             _ = try ServerFiles.identity(settings, isHandedOver: false)
             _ = try MetricsPlace(settings.word(ServerSettings.metrics))
+            _ = try SiteSettings(settings)
         } catch { throw .unusable(error.text) }
     }
 

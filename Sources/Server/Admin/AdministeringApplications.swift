@@ -23,6 +23,10 @@ extension AdminVerbs {
             "changes the policy; what is registered already stays"
         ) { admin, words throws(AdminFault) in try await admin.setApplication(words) },
         AdminVerb(
+            "application pam-file", ["NAME"], [],
+            "prints the file by which machines ask this server at their logins"
+        ) { admin, words throws(AdminFault) in try await admin.showLoginFile(words) },
+        AdminVerb(
             "key add", ["APPLICATION", "NAME"], [],
             "makes an API key of an application, and shows it once"
         ) { admin, words throws(AdminFault) in try await admin.addKey(words) },

@@ -29,7 +29,7 @@ actor RunningServer {
             let database = try await ServerFiles.database(settings)
             self.database = database
             let service = try await ServerFiles.service(database, settings, clock: clock)
-            let http = try serve(service, settings, at: place, identity)
+            let http = try await serve(service, settings, at: place, identity)
             self.http = http
             if let metricsPlace {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
@@ -75,14 +75,15 @@ actor RunningServer {
     private func serve(
         _ service: Service, _ settings: Configuration, at place: ServerConfiguration.Place,
         _ identity: ServerConfiguration.Identity?
-    ) throws(StartFault) -> HTTPServer {
+    ) async throws(StartFault) -> HTTPServer {
         let requests = ServerLog.Requests(rawValue: settings.word(ServerSettings.logRequests))
         let log = ServerLog.observer(requests ?? .all)
         let figures = figures
+        let limits = RateLimit(perMinute: settings.count(ServerSettings.rate), clock: clock)
         let dispatcher = Dispatcher(
-            service: service,
-            limits: RateLimit(perMinute: settings.count(ServerSettings.rate), clock: clock),
+            service: service, limits: limits,
             trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
+            site: try await Site.of(service, settings, limits: limits),
             observer: { served in
                 figures.note(served)
                 log(served)

@@ -95,6 +95,8 @@ enum StartFault: Error {
     case socket(ActivationFault)
     /// `metrics.listen` is no address and port.
     case metricsPlace(String)
+    /// There can be no pages for browsers.
+    case site(String)
 
     /// One line for who runs the server.
     var text: String {
@@ -114,6 +116,7 @@ enum StartFault: Error {
         case .socket(.malformed(let code)): "sockets were handed over wrongly: error \(code)"
         case .metricsPlace(let text):
             "'\(text)' is no place for metrics.listen: write 127.0.0.1:9464, [::1]:9464 or none"
+        case .site(let text): "there can be no site: \(text)"
         case .plain(let address):
             """
             '\(address)' is not of this machine alone: set listen.certificate and listen.key, \

@@ -6,18 +6,19 @@ extension Transaction {
     /// accepts the code, so that clocks may differ and be set.
     private static var nonceSeconds: Int64 { 300 }
 
-    /// Uses a nonce up; false where its owner (16 bytes) has used it before.
+    /// Uses a nonce up; false where its owner (16 bytes) has used it before, with this time: a
+    /// code with another time is another code, which was signed or made anew.
     func keepNonce(
         _ nonce: [UInt8], of owner: [UInt8], issued: Instant
     ) throws(DatabaseFault) -> Bool {
         try !run(
             """
-            INSERT INTO nonce (owner, value, expires) VALUES ($1, $2, $3)
+            INSERT INTO nonce (expires, owner, value) VALUES ($1, $2, $3)
             ON CONFLICT DO NOTHING RETURNING 1
             """,
             [
-                .bytes(owner), .bytes(nonce),
-                .integer(Int64(clamping: issued.seconds) + Self.nonceSeconds),
+                .integer(Int64(clamping: issued.seconds) + Self.nonceSeconds), .bytes(owner),
+                .bytes(nonce),
             ]
         ).isEmpty
     }

@@ -104,6 +104,22 @@ extension Transaction {
         return operations
     }
 
+    /// The latest operations of an account, whatever became of them, the newest first.
+    func latestOperations(
+        ofAccount account: Int64, most: Int64
+    ) throws(DatabaseFault) -> [OperationRecord] {
+        let rows = try run(
+            """
+            SELECT id, application, account, template, data, challenge, status, failures,
+                max_failures, device, session_hash, additional, created, expires, decided,
+                registration, consumed
+            FROM operation WHERE account = $1 ORDER BY created DESC, id LIMIT $2
+            """, [.integer(account), .integer(most)])
+        var operations: [OperationRecord] = []
+        for row in rows { operations.append(try OperationRecord(row)) }
+        return operations
+    }
+
     /// How many operations or logins await an account's decision, on any device.
     func countPending(
         _ purpose: TemplatePurpose, ofAccount account: Int64, at now: Int64

@@ -2,7 +2,7 @@ import Database
 
 /// The tables, in the dialect that SQLite and PostgreSQL share; times are seconds since 1970.
 ///
-/// `{serial}` and `{bytes}` stand for what the two call differently. A step that was released is
+/// `{serial}`, `{bytes}` and `{clustered}` stand for what the two call differently. A step that was released is
 /// never changed: what comes later is a step of its own.
 enum Schema {
     /// The steps from an empty database to the form that this program knows.
@@ -50,12 +50,13 @@ enum Schema {
             device {bytes} NOT NULL, action TEXT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX challenge_expires ON challenge (expires)",
+        // The time first, which is signed with the nonce: those of one moment lie together, and
+        // what is old is one stretch of them.
         """
         CREATE TABLE nonce (
-            owner {bytes} NOT NULL, value {bytes} NOT NULL, expires BIGINT NOT NULL,
-            PRIMARY KEY (owner, value))
+            expires BIGINT NOT NULL, owner {bytes} NOT NULL, value {bytes} NOT NULL,
+            PRIMARY KEY (expires, owner, value)) {clustered}
         """,
-        "CREATE INDEX nonce_expires ON nonce (expires)",
         // Up to which moment rows of a kind were forgotten, where that must be known.
         "CREATE TABLE forgotten (what TEXT PRIMARY KEY, before BIGINT NOT NULL)",
         """
@@ -114,5 +115,19 @@ enum Schema {
             address TEXT NOT NULL, agent TEXT NOT NULL, detail TEXT NOT NULL)
         """,
         "CREATE INDEX audit_time ON audit (time)",
+        // Browsers at the server's own page: those that wait for an approval, and those signed in.
+        """
+        CREATE TABLE site_login (
+            hash {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),
+            operation {bytes} NOT NULL, data TEXT NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL)
+        """,
+        "CREATE INDEX site_login_expires ON site_login (expires)",
+        """
+        CREATE TABLE site_session (
+            hash {bytes} PRIMARY KEY, token_session {bytes} NOT NULL, created BIGINT NOT NULL,
+            expires BIGINT NOT NULL)
+        """,
+        "CREATE INDEX site_session_expires ON site_session (expires)",
     ]
 }

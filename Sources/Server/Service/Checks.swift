@@ -16,7 +16,10 @@ func isSigned(
 /// Bytes that a stranger sent, as they may stand in the audit trail: cut, and without what could
 /// forge a line.
 func printable(_ bytes: [UInt8]) -> String {
-    let text = String(decoding: bytes.prefix(128), as: UTF8.self)
+    let cut = bytes.prefix(128)
+    let text = String(decoding: cut, as: UTF8.self)
+    // Nearly all are.
+    if cut.allSatisfy({ (0x20...0x7e).contains($0) }) { return text }
     let scalars = text.unicodeScalars.map {
         $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
     }

@@ -51,8 +51,9 @@ private struct Sweep: Sendable {
                 """, grace: 0),
         Sweep(
             sql: """
-                DELETE FROM nonce WHERE (owner, value) IN
-                    (SELECT owner, value FROM nonce WHERE expires < $1 LIMIT $2) RETURNING 1
+                DELETE FROM nonce WHERE (expires, owner, value) IN
+                    (SELECT expires, owner, value FROM nonce WHERE expires < $1 LIMIT $2)
+                    RETURNING 1
                 """, grace: 0, isNoted: true),
         Sweep(
             sql: """
@@ -91,6 +92,17 @@ private struct Sweep: Sendable {
                 DELETE FROM mac_token WHERE id IN
                     (SELECT id FROM mac_token WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
+        // An approval in the last second is confirmed within a minute.
+        Sweep(
+            sql: """
+                DELETE FROM site_login WHERE hash IN
+                    (SELECT hash FROM site_login WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 60),
+        Sweep(
+            sql: """
+                DELETE FROM site_session WHERE hash IN
+                    (SELECT hash FROM site_session WHERE expires < $1 LIMIT $2) RETURNING 1
+                """, grace: 0),
         // The tokens that it has signed hold for a day at most.
         Sweep(
             sql: """

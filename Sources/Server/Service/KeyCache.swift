@@ -15,6 +15,7 @@ final class KeyCache: Sendable {
         var older: [[UInt8]: P256PublicKey] = [:]
 
         mutating func keep(_ key: P256PublicKey, of credential: [UInt8]) {
+            guard newer[credential] == nil else { return }
             if newer.count >= half {
                 older = newer
                 newer = [:]

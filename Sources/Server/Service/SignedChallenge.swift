@@ -20,17 +20,21 @@ extension Service {
     ) async throws(Problem) -> T {
         let statement = try loginStatement(proof)
         guard statement.action == [UInt8](action.rawValue.utf8) else { throw .refused }
-        let signer = try await read { store throws(DatabaseFault) in
-            try store.signer(statement.head)
-        }
-        guard let signer else {
-            try await refuse(statement.head, event, from: origin)
+        let head = statement.head
+        guard let key = try await key(of: head) else {
+            try await refuse(head, event, from: origin)
             throw .refused
         }
         let isSigned = verifies(
-            proof.statement.bytes, signature: proof.signature.bytes, .login, of: signer)
+            proof.statement.bytes, signature: proof.signature.bytes, .login, by: key,
+            of: head.credential)
         let now = now
         return try await write { store throws(DatabaseFault) in
+            guard let signer = try store.signer(head), signer.registration.publicKey == key.point
+            else {
+                try store.audit(unknown(head, event), from: origin, at: now)
+                return .failure(.refused)
+            }
             let verdict = try store.settle(
                 statement, action, of: signer, isSigned: isSigned, at: now)
             let result: Result<T, Problem> =
@@ -56,14 +60,19 @@ extension Service {
         _ head: StatementHead, _ event: AuditEntry.Event, from origin: Origin
     ) async throws(Problem) {
         let now = now
-        let entry = AuditEntry(
-            event: event, outcome: Problem.refused.code,
-            detail: "unknown credential \(hexadecimal(head.credential))")
+        let entry = unknown(head, event)
         _ = try await write { store throws(DatabaseFault) in
             try store.audit(entry, from: origin, at: now)
             return .success(())
         }
     }
+}
+
+/// A line of the audit trail of somebody unknown.
+private func unknown(_ head: StatementHead, _ event: AuditEntry.Event) -> AuditEntry {
+    AuditEntry(
+        event: event, outcome: Problem.refused.code,
+        detail: "unknown credential \(hexadecimal(head.credential))")
 }
 
 /// A line of the audit trail of what a device asked for.
@@ -86,10 +95,10 @@ extension Transaction {
         guard try use(challenge: statement.challenge, binding, at: now) else {
             return .failure(.refused)
         }
-        // Read anew, behind the lock that blocking takes too: it may have been blocked or replaced
-        // while the signature was checked.
+        // Read anew, behind the lock that blocking takes too; where one writes, there is none.
         try lockAccount(former.account.id)
-        guard let signer = try signer(statement.head) else { return .failure(.refused) }
+        let current = isAlone ? former : try signer(statement.head)
+        guard let signer = current else { return .failure(.refused) }
         // Not counted: whoever knows the ids could lock somebody out. It costs the address that
         // sent it, and no number of tries finds a signature.
         guard isSigned else { return .failure(.refused) }

@@ -21,7 +21,9 @@ extension Service {
                 from: origin)
             throw .refused
         }
-        let isSigned = verifies(authorization, by: key, of: head.credential)
+        let isSigned = verifies(
+            authorization.statement, signature: authorization.signature, .request, by: key,
+            of: head.credential)
         let now = now
         return try await write { store throws(DatabaseFault) in
             guard try store.holds(application) else { return .failure(.apiKeyRefused) }
@@ -42,34 +44,20 @@ extension Service {
     }
 
     /// The key that the statement says it was signed with; nil if there is no such registration.
-    private func key(of head: StatementHead) async throws(Problem) -> P256PublicKey? {
+    func key(of head: StatementHead) async throws(Problem) -> P256PublicKey? {
         if let key = publicKeys.key(of: head.credential) { return key }
         let signer = try await read { store throws(DatabaseFault) in try store.signer(head) }
         return signer?.registration.publicKey.flatMap { try? P256PublicKey(point: $0) }
     }
 
-    private func verifies(
-        _ authorization: SignetAuthorization, by key: P256PublicKey, of credential: [UInt8]
+    /// Whether a text was signed by a key, for one use; one that was is kept ready.
+    func verifies(
+        _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace,
+        by key: P256PublicKey, of credential: [UInt8]
     ) -> Bool {
-        let isSigned = try? key.verifies(
-            blob: authorization.signature, of: authorization.statement, in: .request)
+        let isSigned = try? key.verifies(blob: signature, of: text, in: namespace)
         guard isSigned == true else { return false }
         publicKeys.keep(key, of: credential)
-        return true
-    }
-
-    /// Whether a text was signed by the registered key, for one use.
-    func verifies(
-        _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace, of signer: Signer
-    ) -> Bool {
-        guard let point = signer.registration.publicKey,
-            let credential = signer.registration.credential
-        else { return false }
-        let known = publicKeys.key(of: credential)
-        guard let key = known ?? (try? P256PublicKey(point: point)), key.point == point,
-            (try? key.verifies(blob: signature, of: text, in: namespace)) == true
-        else { return false }
-        if known == nil { publicKeys.keep(key, of: credential) }
         return true
     }
 }

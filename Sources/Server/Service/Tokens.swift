@@ -49,7 +49,7 @@ extension Service {
             sid: hexadecimal(fresh.session), reg: hexadecimal(signer.registration.id),
             amr: methods, roles: signer.account.roles, flags: signer.account.flags)
         return TokenPair(
-            accessToken: try keys.signToken(JSON.encode(claims)), tokenType: "Bearer",
+            accessToken: try keys.signToken(JSON.encode(plain: claims)), tokenType: "Bearer",
             expiresIn: seconds, refreshToken: fresh.refreshToken)
     }
 }

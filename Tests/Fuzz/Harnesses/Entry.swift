@@ -7,8 +7,8 @@ private let harnesses: [any Harness.Type] = [
     Configurations.self, Templates.self, Records.self, ReceiptTexts.self, SealedObjects.self,
     PublicAreas.self, Transports.self, Catalogues.self, Translations.self, Locales.self,
     Stacks.self, JournalExports.self, ModuleMarks.self, BusValues.self, ServerTexts.self,
-    Authorizations.self, ActivationCodes.self, WebTokens.self, RelayRequests.self,
-    RelayAnswers.self,
+    Authorizations.self, ActivationCodes.self, WebTokens.self,
+    LoginServers.self, RelayRequests.self, RelayAnswers.self,
 ]
 
 /// Set once by the first call, before any input comes.

@@ -110,6 +110,14 @@ enum RecordSamples {
         return dropped + [digest, nil].compactMap(keyring)
     }
 
+    static var keptVerdicts: [KeptVerdict] {
+        let verdict = Verdict(
+            audience: bytes("corp"), account: bytes("a"), local: bytes("alice"),
+            device: [UInt8](0..<16), challenge: digest, module: digest, decision: .allow,
+            issued: now, expires: now)
+        return [KeptVerdict(text: verdict.encoded(), signature: [1, 2])].compactMap { $0 }
+    }
+
     /// Without a list of prints.
     static var accountsOfVersionOne: [[UInt8]] {
         accounts.map { versionOne($0, "signet-account", without: ["prints", "print", "finger"]) }

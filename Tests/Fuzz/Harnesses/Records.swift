@@ -22,6 +22,7 @@ enum Records: Harness {
         .former(RecordSamples.credentialsOfVersionOne, CredentialRecord.init(versionOne:)),
         .version, .device, .names,
         .record(RecordSamples.templateKeys),
+        .record(RecordSamples.keptVerdicts),
         .record(RecordSamples.serverKeys),
         .record(RecordSamples.macTokens),
     ]

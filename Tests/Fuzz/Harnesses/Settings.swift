@@ -2,6 +2,7 @@ import ModuleOptions
 import Policy
 import Statement
 import Texts
+import Wire
 
 @testable import Control
 
@@ -13,6 +14,7 @@ enum Options: Harness {
             bytes("timeout=30\nmax-tries=3\ndebug\nsocket=/run/signet/signetd.sock"),
             bytes("timeout=170"), bytes("socket=/a/../b"), bytes("debug\ndebug"),
             bytes("prompt=together\nbackground=warn\ndelay=5000"), bytes("prompt=off"),
+            bytes("server=/etc/signet/corp"),
         ]
     }
 
@@ -25,6 +27,37 @@ enum Options: Harness {
         require(
             options.socket.first == UInt8(ascii: "/")
                 && options.socket.count <= ModuleOptions.longestSocketPath, "a bad socket path")
+    }
+}
+
+/// The file that names a login's server.
+enum LoginServers: Harness {
+    static let name = "login-servers"
+    static var seeds: [[UInt8]] {
+        guard let key = Signatures.key else { return [] }
+        let least =
+            "url = https://id.example.org\naudience = corp\nkey = "
+            + String(decoding: key.line(comment: []), as: UTF8.self)
+        return [
+            bytes(least),
+            bytes(least + "# all\naccounts = alice @staff\noffline = 720 hours\ntoken = file\n"),
+            bytes(least + "names\t=\tany\noffline = refuse\ntoken = environment\n"),
+        ]
+    }
+
+    static func feed(_ bytes: [UInt8]) {
+        guard let server = try? LoginServer(parsing: bytes) else { return }
+        require(bytes.count <= LoginServer.maximumLength, "a file beyond its length")
+        require(server.offlineHours <= 720, "hours out of their range")
+        require(
+            server.url.starts(with: Array("https://".utf8)) && server.url.count <= 200,
+            "a bad URL")
+        require(
+            !server.audience.isEmpty && server.audience.count <= Limit.label, "a bad audience")
+        require(server.accounts.allSatisfy { !$0.isEmpty && $0 != [0x40] }, "a bad account")
+        for value in [server.url, server.audience] + server.accounts {
+            require(!value.contains { $0 < 0x20 && $0 != 9 || $0 == 0x7F }, "a control character")
+        }
     }
 }
 

@@ -11,7 +11,15 @@ enum Statements: Harness {
         factor: Factor.fingerprint, enrolment: 7, counter: 42,
         previous: [UInt8](repeating: 0, count: 32), issued: Instant(seconds: 1_795_195_440))
 
-    static var seeds: [[UInt8]] { [sample.encoded()] }
+    static var seeds: [[UInt8]] {
+        [sample.encoded()]
+            + [ServerMode.online, .offline].map { mode in
+                var statement = sample
+                statement.server = ServerLines(
+                    url: bytes("https://id.example.org"), account: bytes("a%"), mode: mode)
+                return statement.encoded()
+            }
+    }
 
     static func feed(_ bytes: [UInt8]) {
         guard let statement = try? Statement(parsing: bytes) else { return }

@@ -1,0 +1,100 @@
+import Database
+import Glibc
+import Posix
+import Statement
+import TestSupport
+
+/// One of several processes that serve calls on one PostgreSQL.
+enum ServerWorker {
+    /// The bench is called with it to be one.
+    static let word = "server-worker"
+    private static let callsOfEach = 2_000
+    private static let callers = 16
+
+    /// Starts 1, 2 and 4 of them, and prints what they did together.
+    static func measure(in directory: String) throws {
+        let server = try PostgreSQLServer(isDurable: true, below: directory)
+        print("| PostgreSQL, processes | logins a second | signed codes a second | CPU of each |")
+        print("|---|---|---|---|")
+        for count in [1, 2, 4] {
+            let connection = try server.makeDatabase()
+            let master = String(decoding: Hexadecimal.encode(try randomBytes(32)), as: UTF8.self)
+            // The first one makes the tables and keys that the others find.
+            var workers: [Program] = []
+            for number in 0..<count {
+                let words = ["\(Layout.products)/bench", word, connection, master, "shop\(number)"]
+                let worker = try Program(Command(words))
+                try worker.expect("ready\n", within: .seconds(120))
+                workers.append(worker)
+            }
+            for (step, _) in ServerSite.Kind.measured.enumerated() {
+                for worker in workers { worker.signal(SIGUSR1) }
+                for worker in workers {
+                    try worker.expect("done\n", times: step + 1, within: .seconds(120))
+                }
+            }
+            print("| \(count) | \(try summary(of: workers)) |")
+            fflush(nil)
+        }
+        print()
+    }
+
+    /// Serves: says when it is ready, begins at each signal, and says what it took.
+    static func run(_ words: ArraySlice<String>) throws {
+        guard words.count == 3, let connection = words.first, let name = words.last,
+            var master = Hexadecimal.decode([UInt8](words[words.startIndex + 1].utf8))
+        else { throw BenchFault.unexpected("\(word) wants a connection, a secret and a name") }
+        // Before there is any other thread: they all inherit it.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGUSR1)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let secret = try SecretBytes(moving: &master)
+        try waitFor {
+            let database = try PostgreSQLDatabase(connection: connection, connections: 8)
+            let site = try await ServerSite(
+                on: database, devices: 200, application: name, master: secret)
+            print("ready")
+            fflush(nil)
+            for kind in ServerSite.Kind.measured {
+                let calls = try await site.prepare(kind, callsOfEach)
+                var signals = sigset_t()
+                var number: Int32 = 0
+                unsafe sigemptyset(&signals)
+                unsafe sigaddset(&signals, SIGUSR1)
+                unsafe sigwait(&signals, &number)
+                let figure = try await Crowd.send(calls, to: site.dispatcher, by: callers)
+                print("figure \(figure.perSecond) \(figure.microseconds)")
+                print("done")
+                fflush(nil)
+            }
+            await database.close()
+        }
+    }
+
+    /// What all did: their rates together, the mean of their CPU time.
+    private static func summary(of workers: [Program]) throws -> String {
+        var rates = [Double](repeating: 0, count: ServerSite.Kind.measured.count)
+        var costs = rates
+        for worker in workers {
+            let lines = try worker.expectEnd(within: .seconds(30)).output.split(separator: "\n")
+                .filter { $0.hasPrefix("figure ") }
+            guard lines.count == rates.count else {
+                throw BenchFault.unexpected("a worker said \(lines)")
+            }
+            for (place, line) in lines.enumerated() {
+                let numbers = line.split(separator: " ").compactMap { Double($0) }
+                guard numbers.count == 2 else { throw BenchFault.unexpected(String(line)) }
+                rates[place] += numbers[0]
+                costs[place] += numbers[1] / Double(workers.count)
+            }
+        }
+        let costText = costs.map { "\(Int($0.rounded())) µs" }.joined(separator: ", ")
+        return (rates.map { "\(Int($0))" } + [costText]).joined(separator: " | ")
+    }
+}
+
+extension ServerSite.Kind {
+    /// Those that several processes are measured by.
+    static let measured: [ServerSite.Kind] = [.login, .signed]
+}

@@ -1,0 +1,250 @@
+import Loop
+import Policy
+import Posix
+import Statement
+import Store
+import Wire
+
+/// A login that a server has to say yes to: what was settled before the touch.
+struct LoginAtServer {
+    /// Whether the server is asked about it.
+    enum Mode {
+        /// It gave a challenge, at this moment since the start of the machine.
+        case online(challenge: Bytes, at: Duration)
+        /// It cannot be, and this stands for it.
+        case offline(KeptVerdict)
+    }
+
+    let url: ServerURL
+    let key: ServerKey
+    let wish: ServerWish
+    let mode: Mode
+
+    /// What the local statement says of it.
+    var lines: ServerLines {
+        let mode: ServerMode =
+            switch self.mode {
+            case .online: .online
+            case .offline: .offline
+            }
+        return ServerLines(url: url.bytes, account: key.account, mode: mode)
+    }
+}
+
+extension Service {
+    /// How long a server may take for a challenge: somebody sits and waits for the prompt, and the
+    /// module gives up a daemon that says nothing for five seconds.
+    private static let challengeTime = Duration.seconds(3)
+    /// How long it may take for its yes, after the touch.
+    private static let verdictTime = Duration.seconds(10)
+    /// How old a challenge may be when it is answered; the server takes it for 60 seconds.
+    private static let challengeAge = Duration.seconds(45)
+
+    /// What a login at a server needs before the touch; nil where none is wanted.
+    ///
+    /// Nobody touches in vain: that the server can be asked, or that it need not be, comes first.
+    func loginAtServer(
+        _ request: AuthenticateRequest, _ account: Account
+    ) async -> Ruling<LoginAtServer?> {
+        guard let wish = request.server else { return .allow(nil) }
+        guard let url = ServerURL(wish.url) else { return .deny(Denial(.badRequest)) }
+        let key: ServerKey
+        switch await goodKey(for: url, account) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let found): key = found
+        }
+        guard key.audience == wish.audience else {
+            return .deny(Denial(.unknownServer, subject: url.bytes))
+        }
+        switch await challengeInTime(key, url, account) {
+        case .given(let challenge, let moment):
+            let mode = LoginAtServer.Mode.online(challenge: challenge, at: moment)
+            return .allow(LoginAtServer(url: url, key: key, wish: wish, mode: mode))
+        case .away(let why): return offline(wish, key, url, account, because: why)
+        case .denied(let denial): return .deny(denial)
+        }
+    }
+
+    private enum AskedChallenge {
+        case given(Bytes, at: Duration)
+        case away(Bytes)
+        case denied(Denial)
+    }
+
+    private func challengeInTime(
+        _ key: ServerKey, _ url: ServerURL, _ account: Account
+    ) async -> AskedChallenge {
+        let moment = clock.sinceBoot()
+        let wish = RelayChallengeWish(
+            server: url.bytes, account: key.account, device: state.device,
+            application: key.application, action: LoginAction.login)
+        let answer = await relay.ask(
+            .challenge(wish), for: account.uid, within: Self.challengeTime)
+        if Task.isCancelled { return .denied(Denial(.cancelled)) }
+        switch answer {
+        case .challenge(let challenge, key.audience, _): return .given(challenge, at: moment)
+        case .challenge: return .denied(Denial(.serverRefused, subject: Bytes("audience".utf8)))
+        case .unreachable(let why, _): return .away(why)
+        // It is there, and its database is not: nobody was asked.
+        case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
+            return .away(code)
+        case .refused, .registered, .proven, .loggedIn, .removed, .macToken, .awaited, .listed,
+            .operation, .decided:
+            return .denied(denial(of: answer, url, account, signedBy: nil))
+        }
+    }
+
+    /// An earlier yes in the place of a server that cannot be asked, if the module's file allows it.
+    private func offline(
+        _ wish: ServerWish, _ key: ServerKey, _ url: ServerURL, _ account: Account,
+        because why: Bytes
+    ) -> Ruling<LoginAtServer?> {
+        guard wish.offlineHours > 0 else {
+            return .deny(Denial(.serverUnreachable, subject: why))
+        }
+        return reading(account) { () throws(StoreFault) in
+            let found = try kept(account)?.servers.verdict(for: key)
+            var denial = Denial(.serverTooLongAgo, subject: url.bytes)
+            guard let found else { return .deny(denial) }
+            let issued = found.verdict.issued.seconds
+            denial.since = issued
+            let isGood = VerdictExpectation.isGood(
+                issued: issued, forSeconds: UInt64(wish.offlineHours) * 3_600, at: instant.seconds)
+            guard isGood else { return .deny(denial) }
+            return .allow(LoginAtServer(url: url, key: key, wish: wish, mode: .offline(found)))
+        }
+    }
+}
+
+extension Service {
+    /// The server's yes to a login, after the touch: fresh, or the earlier one that stands for it.
+    func serverProof(
+        _ login: LoginAtServer, _ request: AuthenticateRequest, _ account: Account,
+        _ kept: AccountState, _ client: any Client
+    ) async -> Ruling<ServerProof> {
+        switch login.mode {
+        case .offline(let verdict):
+            // While the finger was awaited, the server may have said no to another login.
+            let now = reading(account) { () throws(StoreFault) in
+                .allow(try kept.servers.verdict(for: login.key))
+            }
+            switch now {
+            case .deny(let denial): return .deny(denial)
+            case .allow(let found) where found == verdict: break
+            case .allow: return .deny(Denial(.serverTooLongAgo, subject: login.url.bytes))
+            }
+            let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
+            journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
+            return .allow(ServerProof(verdict: verdict.text, signature: verdict.signature))
+        case .online(let given, let moment):
+            var challenge = given
+            if clock.sinceBoot() - moment > Self.challengeAge {
+                switch await challengeInTime(login.key, login.url, account) {
+                case .given(let fresh, _): challenge = fresh
+                case .away: return .deny(Denial(.serverLost, subject: login.url.bytes))
+                case .denied(let denial): return .deny(denial)
+                }
+            }
+            return await logIn(login, challenge, request, account, kept, client)
+        }
+    }
+
+    private func logIn(
+        _ login: LoginAtServer, _ challenge: Bytes, _ request: AuthenticateRequest,
+        _ account: Account, _ kept: AccountState, _ client: any Client
+    ) async -> Ruling<ServerProof> {
+        let standing: Standing
+        switch self.standing(of: account, kept) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let found): standing = found
+        }
+        let proof: (statement: Bytes, signature: Bytes)
+        switch await signed(
+            challenge, LoginAction.login, Factor.fingerprint, by: login.key, account, standing,
+            service: request.service)
+        {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let made): proof = made
+        }
+        let answer = await relay.ask(
+            .login(
+                RelayLogin(
+                    server: login.url.bytes, statement: proof.statement,
+                    signature: proof.signature,
+                    module: RelayModule(challenge: request.challenge, account: request.account))),
+            for: account.uid, within: Self.verdictTime)
+        switch answer {
+        case .loggedIn(let tokens):
+            return accepted(tokens, login, request, account, kept, client)
+        case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
+            return .deny(denial(of: answer, login, account, kept))
+        }
+    }
+
+    /// What the module gets of a server's yes, which is kept for when the server cannot be asked.
+    private func accepted(
+        _ tokens: RelayTokens, _ login: LoginAtServer, _ request: AuthenticateRequest,
+        _ account: Account, _ kept: AccountState, _ client: any Client
+    ) -> Ruling<ServerProof> {
+        guard let verdict = tokens.verdict else {
+            return .deny(Denial(.serverRefused, subject: Bytes("no verdict".utf8)))
+        }
+        if let found = KeptVerdict(text: verdict.statement, signature: verdict.signature),
+            found.verdict.isAbout(login, request, device: state.device)
+        {
+            do throws(StoreFault) {
+                try kept.servers.keep(found, for: login.key)
+            } catch { journal.fault(error.description, account: account.name) }
+        }
+        var token: Bytes?
+        var hasFile = false
+        switch login.wish.token {
+        case .answer: token = tokens.accessToken
+        // Where root asks: what lies in root's directory is for root's sessions.
+        case .file where client.peer.uid == 0:
+            hasFile = keepToken(tokens, for: account)
+        case .file, nil: break
+        }
+        return .allow(
+            ServerProof(
+                verdict: verdict.statement, signature: verdict.signature, accessToken: token,
+                hasTokenFile: hasFile))
+    }
+
+    /// Why a server that gave a challenge did not say yes. Where it has said no, its earlier yes is
+    /// forgotten: nobody gets in by it by cutting the network.
+    private func denial(
+        of answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
+    ) -> Denial {
+        if Task.isCancelled { return Denial(.cancelled) }
+        switch answer {
+        case .refused(let code, _, _):
+            let passing = [ServerProblem.unavailable.bytes, ServerProblem.slowDown.bytes]
+            if !passing.contains(code) {
+                do throws(StoreFault) {
+                    try kept.servers.forgetVerdict(for: login.key)
+                } catch { return denial(for: error, account) }
+            }
+            return denial(of: answer, login.url, account, signedBy: login.key)
+        case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
+            return Denial(.serverLost, subject: login.url.bytes)
+        }
+    }
+}
+
+extension Verdict {
+    /// Whether it is one that the module could take; whose signature it is, the module checks.
+    fileprivate func isAbout(
+        _ login: LoginAtServer, _ request: AuthenticateRequest, device: Bytes
+    ) -> Bool {
+        module == request.challenge && local == request.account && self.device == device
+            && audience == login.key.audience && account == login.key.account
+    }
+}
+
+extension ServerProblem {
+    /// As a server says it.
+    fileprivate var bytes: Bytes { Bytes(rawValue.utf8) }
+}

@@ -1,0 +1,185 @@
+#if !hasFeature(Embedded)
+import Statement
+import Wire
+#endif
+
+/// The server whose yes a login wants beside the touch: what the file behind `server=` says.
+///
+/// A line each, `name = value`; lines that are empty or begin with `#` say nothing. One mistake
+/// refuses all of it, because what its writer wanted to forbid may stand in that line.
+package struct LoginServer: Equatable, Sendable {
+    /// The longest file in bytes.
+    package static let maximumLength = 2_048
+
+    /// The server's URL in its one form.
+    package let url: [UInt8]
+    /// What its verdicts have to name.
+    package let audience: [UInt8]
+    /// The key that its verdicts have to be signed with.
+    package let key: SSHPublicKey
+    /// The accounts that it is for: names, and groups with an `@` in front; none means all.
+    package let accounts: [[UInt8]]
+    /// For how many hours an earlier verdict may stand for a server that cannot be asked, 0 to 720.
+    package let offlineHours: UInt32
+    /// Where the access token goes.
+    package let token: TokenDelivery?
+    /// Whether an account may have another name at the server.
+    package let mayDiffer: Bool
+
+    /// What a line may set.
+    package enum Entry: UInt8, CaseIterable, Sendable {
+        case url = 1
+        case audience = 2
+        case key = 4
+        case accounts = 8
+        case offline = 16
+        case token = 32
+        case names = 64
+
+        /// As it stands in the line.
+        package var name: StaticString {
+            switch self {
+            case .url: "url"
+            case .audience: "audience"
+            case .key: "key"
+            case .accounts: "accounts"
+            case .offline: "offline"
+            case .token: "token"
+            case .names: "names"
+            }
+        }
+    }
+
+    /// Why a file was refused.
+    package enum Fault: Error, Equatable {
+        case tooLong
+        /// The line, from 1, has an unknown or repeated name, or a value that is not good.
+        case line(Int)
+        /// A line that must be there is not.
+        case missing(Entry)
+    }
+
+    /// From the bytes of the file.
+    package init(parsing text: [UInt8]) throws(Fault) {
+        guard text.count <= LoginServer.maximumLength else { throw .tooLong }
+        var lines = Lines()
+        for (index, line) in text.parts(between: UInt8(ascii: "\n")).enumerated() {
+            let line = line.trimmed
+            if line.isEmpty || line[0] == UInt8(ascii: "#") { continue }
+            guard lines.take(line) else { throw .line(index + 1) }
+        }
+        guard !lines.url.isEmpty else { throw .missing(.url) }
+        guard !lines.audience.isEmpty else { throw .missing(.audience) }
+        guard let key = lines.key else { throw .missing(.key) }
+        self.key = key
+        url = lines.url
+        audience = lines.audience
+        accounts = lines.accounts
+        offlineHours = lines.offlineHours
+        token = lines.token
+        mayDiffer = lines.mayDiffer
+    }
+}
+
+/// What was read so far.
+private struct Lines {
+    var url: [UInt8] = []
+    var audience: [UInt8] = []
+    var key: SSHPublicKey?
+    var accounts: [[UInt8]] = []
+    var offlineHours: UInt32 = 0
+    var token: TokenDelivery?
+    var mayDiffer = false
+    private var seen: UInt8 = 0
+
+    /// Takes a line; false where it is not good.
+    mutating func take(_ line: [UInt8]) -> Bool {
+        let parts = line.parts(between: UInt8(ascii: "="), most: 2)
+        guard parts.count == 2 else { return false }
+        let name = parts[0].trimmed
+        for entry in LoginServer.Entry.allCases where entry.name.bytes == name {
+            guard seen & entry.rawValue == 0 else { return false }
+            seen |= entry.rawValue
+            return take(entry, parts[1].trimmed)
+        }
+        return false
+    }
+
+    private mutating func take(_ entry: LoginServer.Entry, _ value: [UInt8]) -> Bool {
+        for byte in value where byte < 0x20 && byte != 9 || byte == 0x7F { return false }
+        let words = value.words
+        guard let first = words.first else { return false }
+        switch entry {
+        case .url:
+            url = value
+            return Lines.isURL(value)
+        case .audience:
+            audience = value
+            return value.count <= Limit.label
+        case .key:
+            guard words.count == 2, first == SSHPublicKey.algorithm.bytes,
+                let blob = Base64.decode(words[1], .standard)
+            else { return false }
+            key = try? SSHPublicKey(blob: blob)
+            return key != nil
+        case .accounts:
+            accounts = words
+            return !words.contains([UInt8(ascii: "@")])
+        case .offline: return takeOffline(words)
+        case .token:
+            if first == StaticString("environment").bytes { token = .answer }
+            if first == StaticString("file").bytes { token = .file }
+            return words.count == 1 && (token != nil || first == StaticString("none").bytes)
+        case .names:
+            mayDiffer = first == StaticString("any").bytes
+            return words.count == 1 && (mayDiffer || first == StaticString("same").bytes)
+        }
+    }
+
+    /// `refuse`, or `N hours` with 1 to 720.
+    private mutating func takeOffline(_ words: [[UInt8]]) -> Bool {
+        if words.count == 1 { return words[0] == StaticString("refuse").bytes }
+        guard words.count == 2, let hours = Decimal.decode(words[0]), (1...720).contains(hours),
+            words[1] == StaticString("hours").bytes
+        else { return false }
+        offlineHours = UInt32(truncatingIfNeeded: hours)
+        return true
+    }
+
+    /// Whether it could be a server's URL; the daemon, which asks there, is stricter.
+    private static func isURL(_ value: [UInt8]) -> Bool {
+        guard value.starts(with: StaticString("https://").bytes), value.count <= 200 else {
+            return false
+        }
+        return !value.contains(0x20) && !value.contains(9)
+    }
+}
+
+extension [UInt8] {
+    /// Without spaces and tabs at both ends.
+    fileprivate var trimmed: [UInt8] {
+        var (start, end) = (0, count)
+        while start < end, self[start].isBlank { start += 1 }
+        while end > start, self[end - 1].isBlank { end -= 1 }
+        return [UInt8](self[start..<end])
+    }
+
+    /// The words between spaces and tabs.
+    fileprivate var words: [[UInt8]] {
+        var words: [[UInt8]] = []
+        var word: [UInt8] = []
+        for byte in self + [9] {
+            if !byte.isBlank {
+                word.append(byte)
+            } else if !word.isEmpty {
+                words.append(word)
+                word = []
+            }
+        }
+        return words
+    }
+}
+
+extension UInt8 {
+    fileprivate var isBlank: Bool { self == 0x20 || self == 9 }
+}

@@ -1,0 +1,53 @@
+import Database
+import HTTP
+
+// What a browser that is signed in sees, and how it is signed out.
+extension Site {
+    /// How many operations and receipts are shown.
+    private static let most: Int64 = 50
+
+    /// `GET /site`: the person's own devices, operations and receipts.
+    func showHome(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
+        switch try await visitor(call) {
+        case .nobody: return ("ok", .seeOther(SitePath.signIn))
+        case .waiting: return ("ok", .seeOther(SitePath.waiting))
+        case .signedIn(let signer, let session):
+            let own = try await service.read { store throws(DatabaseFault) in
+                OwnRecords(
+                    devices: try store.registrations(ofAccount: signer.account.id).reversed(),
+                    operations: try store.latestOperations(
+                        ofAccount: signer.account.id, most: Self.most),
+                    receipts: try store.receipts(
+                        of: signer.account.name, application: signer.application.name,
+                        most: Self.most))
+            }
+            return ("ok", try homePage(own, of: signer, until: session.expires, call))
+        }
+    }
+
+    /// `POST /site/sign-out`: ends the session, and with it what the login began.
+    func signOut(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
+        _ = try call.ownForm(at: address, service)
+        if case .signedIn(let signer, let session) = try await visitor(call),
+            let cookie = call.cookie
+        {
+            let now = service.now
+            try await service.write { store throws(DatabaseFault) in
+                try store.endSiteSession(cookie.digest)
+                _ = try store.revoke(
+                    session: session.tokenSession, reason: SessionEnd.revoked, at: now)
+                try store.audit(entry(.revocation, signer, nil), from: call.origin, at: now)
+                return .success(())
+            }
+        }
+        return ("ok", .seeOther(SitePath.signedOut, [address.unsetting]))
+    }
+}
+
+/// What there is of a person.
+struct OwnRecords: Sendable {
+    /// The newest first.
+    let devices: [RegistrationRecord]
+    let operations: [OperationRecord]
+    let receipts: [ListedAudit]
+}

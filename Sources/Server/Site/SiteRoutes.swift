@@ -1,0 +1,65 @@
+import HTTP
+
+/// Where the pages are.
+enum SitePath {
+    static let home = "/site"
+    static let signIn = "/site/sign-in"
+    static let waiting = "/site/waiting"
+    static let cancel = "/site/cancel"
+    static let signOut = "/site/sign-out"
+    static let signedOut = "/site/signed-out"
+    static let style = "/site/style.css"
+    static let forgettingStyle = "/site/signed-out.css"
+}
+
+/// One row of the table of pages.
+struct SiteRoute: Sendable {
+    let method: String
+    /// Just as it is sent.
+    let path: String
+    /// Gives what the log says of it, and the page.
+    let answer: @Sendable (Site, SiteCall) async throws(Problem) -> (String, HTTPResponse)
+
+    init(
+        _ method: String, _ path: String,
+        _ answer:
+            @escaping @Sendable (Site, SiteCall) async throws(Problem) -> (String, HTTPResponse)
+    ) {
+        self.method = method
+        self.path = path
+        self.answer = answer
+    }
+}
+
+/// Every page that there is. Those that are asked for with GET change nothing but this: an approved
+/// login becomes a session, of the browser that began it.
+enum SiteRoutes {
+    static let all: [SiteRoute] = [
+        SiteRoute("GET", "/") { _, _ throws(Problem) in ("ok", .seeOther(SitePath.home)) },
+        SiteRoute("GET", SitePath.home) { site, call throws(Problem) in
+            try await site.showHome(call)
+        },
+        SiteRoute("GET", SitePath.signIn) { site, call throws(Problem) in
+            try await site.showSignIn(call)
+        },
+        SiteRoute("POST", SitePath.signIn) { site, call throws(Problem) in
+            try await site.signIn(call)
+        },
+        SiteRoute("GET", SitePath.waiting) { site, call throws(Problem) in
+            try await site.showWaiting(call)
+        },
+        SiteRoute("POST", SitePath.cancel) { site, call throws(Problem) in
+            try await site.cancel(call)
+        },
+        SiteRoute("POST", SitePath.signOut) { site, call throws(Problem) in
+            try await site.signOut(call)
+        },
+        SiteRoute("GET", SitePath.signedOut) { site, _ throws(Problem) in
+            ("ok", site.signedOutPage())
+        },
+        SiteRoute("GET", SitePath.style) { _, _ throws(Problem) in ("ok", .styleSheet) },
+        SiteRoute("GET", SitePath.forgettingStyle) { _, _ throws(Problem) in
+            ("ok", .forgettingStyleSheet)
+        },
+    ]
+}

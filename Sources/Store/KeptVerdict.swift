@@ -1,0 +1,78 @@
+import Posix
+import Statement
+import Wire
+
+/// A server's last yes to a login, as it came: for logins while the server cannot be asked.
+///
+/// Nothing here makes it good: the PAM module checks signature, names and age.
+package struct KeptVerdict: Equatable, Sendable {
+    /// The verdict's canonical text.
+    package let text: [UInt8]
+    /// The SSHSIG blob over it, by the server.
+    package let signature: [UInt8]
+    /// What the text says.
+    package let verdict: Verdict
+
+    /// Both; nil unless the text is a verdict that lets in.
+    package init?(text: [UInt8], signature: [UInt8]) {
+        guard let verdict = try? Verdict(parsing: text), verdict.decision == .allow else {
+            return nil
+        }
+        self.verdict = verdict
+        self.text = text
+        self.signature = signature
+    }
+
+}
+
+extension KeptVerdict: LineRecord {
+    static let cap = 8_192
+
+    func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        lines.put("signet-kept-verdict", number: 1)
+        lines.put("verdict", Base64.encode(text, .url))
+        lines.put("signature", Base64.encode(signature, .url))
+        return lines.text
+    }
+
+    init(parsing lines: inout LineReader) throws(LineFault) {
+        try lines.version("signet-kept-verdict")
+        let text = try lines.bytes("verdict", cap: Limit.verdict)
+        let signature = try lines.bytes("signature", cap: Limit.signature)
+        guard !signature.isEmpty, let kept = KeptVerdict(text: text, signature: signature) else {
+            throw .malformed
+        }
+        self = kept
+    }
+}
+
+extension ServerStore {
+    /// The last yes for a key; nil where there is none, or none that could be read.
+    package func verdict(for key: ServerKey) throws(StoreFault) -> KeptVerdict? {
+        guard let directory = try directory() else { return nil }
+        do throws(StoreFault) {
+            return try directory.record(verdictName(key.identifier))
+        } catch {
+            guard error.isAboutContent else { throw error }
+            return nil
+        }
+    }
+
+    /// Keeps a yes, durably, in the place of the one before; a key that is gone keeps none.
+    package func keep(_ verdict: KeptVerdict, for key: ServerKey) throws(StoreFault) {
+        guard try self.key(key.identifier)?.state == .good, let directory = try directory()
+        else { return }
+        try directory.keep(verdict, as: verdictName(key.identifier))
+    }
+
+    /// Removes the last yes for a key, durably: the server has said no since, or the key is off.
+    package func forgetVerdict(for key: ServerKey) throws(StoreFault) {
+        guard let directory = try directory() else { return }
+        try files { () throws(FileFault) in try directory.remove(verdictName(key.identifier)) }
+    }
+
+    private func verdictName(_ identifier: [UInt8]) -> String {
+        String(decoding: Hexadecimal.encode(identifier), as: UTF8.self) + ".verdict"
+    }
+}

@@ -1,0 +1,281 @@
+import Crypto
+import Glibc
+import ServerSupport
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("A login that a server has to say yes to")
+    struct LoginAtServerTests {
+        /// A server where the account has the name that it has here.
+        private func makeStage() async throws -> ServerBench {
+            let stage = try ServerBench(try await LiveServer.start())
+            try #require(
+                try stage.enable(code: stage.server.code(for: "daemon")).enabled != nil)
+            return stage
+        }
+
+        /// What the module would ask for.
+        private func request(
+            _ stage: ServerBench, offlineHours: UInt32 = 0, token: TokenDelivery? = nil,
+            audience: String? = nil, challenge: UInt8 = 7
+        ) -> AuthenticateRequest {
+            AuthenticateRequest(
+                account: Person.daemon.bytes,
+                challenge: Bytes(repeating: challenge, count: 32), service: Bytes("login".utf8),
+                terminal: Bytes("/dev/tty1".utf8), purpose: Bytes("a secret word".utf8),
+                timeoutMilliseconds: 20_000, maximumTries: 2, background: .allow,
+                server: ServerWish(
+                    url: stage.url,
+                    audience: Bytes((audience ?? "\(stage.server.url)/shop").utf8),
+                    offlineHours: offlineHours, token: token))
+        }
+
+        private func logIn(
+            _ stage: ServerBench, _ request: AuthenticateRequest, with finger: String = "one",
+            as person: Person = .root
+        ) throws -> Answer {
+            try stage.bench.touchEach(
+                .authenticate(request), with: finger, client: stage.bench.client(person))
+        }
+
+        private func verdict(of answer: Answer) throws -> Verdict {
+            let proof = try #require(answer.assertion?.server, "\(answer)")
+            return try Verdict(parsing: proof.verdict)
+        }
+
+        private func kept(_ stage: ServerBench) -> [String] {
+            stage.files().filter { $0.hasSuffix(".verdict") }
+        }
+
+        @Test("has its verdict, for this challenge, and says in the receipt that it was asked")
+        func online() async throws {
+            let stage = try await makeStage()
+            let answer = try logIn(stage, request(stage, challenge: 9))
+            let verdict = try verdict(of: answer)
+            #expect(verdict.module == Bytes(repeating: 9, count: 32))
+            #expect(verdict.local == Person.daemon.bytes && verdict.decision == .allow)
+            #expect(verdict.audience == Bytes("\(stage.server.url)/shop".utf8))
+            let assertion = try #require(answer.assertion)
+            let statement = try Statement(parsing: assertion.statement)
+            let expected = ServerLines(
+                url: stage.url, account: Person.daemon.bytes, mode: .online)
+            #expect(statement.server == expected && statement.device == verdict.device)
+            #expect(assertion.server?.accessToken == nil)
+            let signature = try SSHSignature(blob: try #require(assertion.server).signature)
+            #expect(signature.namespace == SignatureNamespace.verdict.bytes)
+            try checkSignature(signature, of: verdict.encoded())
+            let log = try stage.bench.receipts(of: .daemon)
+            try log.verify()
+            let text = String(decoding: try #require(log.receipts.last), as: UTF8.self)
+            #expect(text.contains("server-mode: online\n"))
+            #expect(kept(stage).count == 1)
+        }
+
+        private func checkSignature(_ signature: SSHSignature, of text: Bytes) throws {
+            let data = SSHSignature.signedData(
+                namespace: signature.namespace, messageDigest: try SHA256.digest(text))
+            let numbers = try #require(P256Signature(r: signature.r, s: signature.s))
+            let key = try P256PublicKey(point: signature.publicKey.point)
+            #expect(try key.verifies(numbers, message: data))
+        }
+
+        @Test("a plain login asks no server, and says of none")
+        func plain() async throws {
+            let stage = try await makeStage()
+            var plain = request(stage)
+            plain.server = nil
+            try stage.stopRelay()
+            let answer = try logIn(stage, plain)
+            let assertion = try #require(answer.assertion)
+            #expect(assertion.server == nil)
+            #expect(try Statement(parsing: assertion.statement).server == nil)
+        }
+
+        @Test("is refused without a touch where the account is not registered for that audience")
+        func unknown() async throws {
+            let stage = try await makeStage()
+            let client = try stage.bench.client()
+            let other = request(stage, audience: "\(stage.server.url)/other")
+            #expect(try client.ask(.authenticate(other)).reason == .unknownServer)
+            var elsewhere = request(stage)
+            elsewhere.server?.url = Bytes("https://127.0.0.1:1".utf8)
+            #expect(try client.ask(.authenticate(elsewhere)).reason == .unknownServer)
+            elsewhere.server?.url = Bytes("http://127.0.0.1".utf8)
+            #expect(try client.ask(.authenticate(elsewhere)).reason == .badRequest)
+            try stage.bench.enrol(.bin, as: "two")
+            var others = request(stage)
+            others.account = Person.bin.bytes
+            #expect(try client.ask(.authenticate(others)).reason == .unknownServer)
+            #expect(client.heard.allSatisfy { $0.notice == nil })
+        }
+
+        @Test("is refused without its server, unless an earlier yes is young enough")
+        func offline() async throws {
+            let stage = try await makeStage()
+            try stage.stopRelay()
+            let client = try stage.bench.client()
+            #expect(try client.ask(.authenticate(request(stage))).reason == .serverUnreachable)
+            let never = try client.ask(.authenticate(request(stage, offlineHours: 720)))
+            #expect(never.reason == .serverTooLongAgo && never.denial?.since == nil)
+            #expect(client.heard.allSatisfy { $0.notice == nil })
+            try stage.startRelay()
+            let first = try verdict(of: try logIn(stage, request(stage, challenge: 1)))
+            try stage.stopRelay()
+            #expect(try client.ask(.authenticate(request(stage))).reason == .serverUnreachable)
+            let second = try logIn(stage, request(stage, offlineHours: 1, challenge: 2))
+            #expect(try verdict(of: second) == first)
+            let statement = try Statement(parsing: try #require(second.assertion).statement)
+            #expect(statement.server?.mode == .offline)
+            #expect(statement.challenge == Bytes(repeating: 2, count: 32))
+            #expect(second.assertion?.server?.accessToken == nil)
+            // No match, no yes.
+            let stranger = try logIn(stage, request(stage, offlineHours: 1), with: "x")
+            #expect(stranger.reason == .noMatch)
+            try stage.bench.receipts(of: .daemon).verify()
+            try age(stage, by: 2 * 3_600)
+            let late = try client.ask(.authenticate(request(stage, offlineHours: 1)))
+            #expect(late.reason == .serverTooLongAgo)
+            #expect(late.denial?.since == first.issued.seconds - 2 * 3_600)
+            // Online again, and it is young again.
+            try stage.startRelay()
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+            try stage.stopRelay()
+            #expect(try logIn(stage, request(stage, offlineHours: 1)).assertion != nil)
+        }
+
+        /// Makes the kept verdict older; its signature is the module's to check, not the daemon's.
+        private func age(_ stage: ServerBench, by seconds: UInt64) throws {
+            let path = stage.bench.file("servers/\(try #require(kept(stage).first))", of: .daemon)
+            var lines = LineReader(try Layout.read(path))
+            _ = try lines.number("signet-kept-verdict")
+            let text = try #require(
+                Base64.decode(try lines.value("verdict", cap: 8_192), .url))
+            var verdict = try Verdict(parsing: text)
+            verdict.issued = Instant(seconds: verdict.issued.seconds - seconds)
+            var writer = LineWriter()
+            writer.put("signet-kept-verdict", number: 1)
+            writer.put("verdict", Base64.encode(verdict.encoded(), .url))
+            writer.put("signature", try lines.value("signature", cap: 8_192))
+            try DaemonBench.write(writer.text, to: path)
+        }
+
+        @Test("a kept verdict that is damaged is none")
+        func damaged() async throws {
+            let stage = try await makeStage()
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+            try stage.stopRelay()
+            let path = stage.bench.file("servers/\(try #require(kept(stage).first))", of: .daemon)
+            try DaemonBench.write(Bytes(try Layout.read(path).dropLast(3)), to: path)
+            let client = try stage.bench.client()
+            let answer = try client.ask(.authenticate(request(stage, offlineHours: 1)))
+            #expect(answer.reason == .serverTooLongAgo)
+        }
+
+        @Test("a server that goes away after the touch is told, and there is no yes")
+        func lost() async throws {
+            let stage = try await makeStage()
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+            let client = try stage.bench.client()
+            try client.send(.authenticate(request(stage, offlineHours: 1)))
+            try client.wait(for: .touch)
+            try stage.stopRelay()
+            try stage.bench.text.send(.scan("one"))
+            #expect(try client.last().reason == .serverLost)
+            // The next one is offline from its beginning.
+            #expect(try logIn(stage, request(stage, offlineHours: 1)).assertion != nil)
+        }
+
+        @Test("a server's no forgets its earlier yes, so that no cut of the network brings it back")
+        func blocked() async throws {
+            let stage = try await makeStage()
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+            let id = try #require(
+                try stage.server.registrations(of: "daemon").first?["registration"] as? String)
+            try stage.server.ask("POST", "/v1/registrations/\(id)/block", [:])
+            let answer = try logIn(stage, request(stage, offlineHours: 720))
+            #expect(answer.reason == .serverKeyBlocked, "\(answer)")
+            #expect(kept(stage).isEmpty)
+            try stage.stopRelay()
+            let client = try stage.bench.client()
+            let cut = try client.ask(.authenticate(request(stage, offlineHours: 720)))
+            #expect(cut.reason == .serverTooLongAgo)
+            try stage.startRelay()
+            try stage.server.ask("POST", "/v1/registrations/\(id)/unblock", [:])
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+        }
+
+        @Test("a key that was removed there is destroyed, with its earlier yes")
+        func removed() async throws {
+            let stage = try await makeStage()
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+            let id = try #require(
+                try stage.server.registrations(of: "daemon").first?["registration"] as? String)
+            try stage.server.ask("POST", "/v1/registrations/\(id)/remove", [:])
+            #expect(
+                try logIn(stage, request(stage, offlineHours: 1)).reason == .serverKeyRemoved)
+            #expect(stage.files().isEmpty)
+            #expect(
+                try logIn(stage, request(stage, offlineHours: 1)).reason == .unknownServer)
+        }
+
+        @Test("a change of fingers ends it, and so does disabling it, told or not")
+        func ended() async throws {
+            let stage = try await makeStage()
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+            try stage.stopRelay()
+            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            #expect(try stage.bench.ask(disable).done?.state == .disabled)
+            #expect(kept(stage).isEmpty)
+            #expect(
+                try logIn(stage, request(stage, offlineHours: 1)).reason == .unknownServer)
+            try stage.startRelay()
+            #expect(
+                try stage.enable(code: stage.server.code(for: "daemon")).enabled != nil)
+            #expect(try logIn(stage, request(stage)).assertion != nil)
+            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            let changed = try logIn(stage, request(stage, offlineHours: 1))
+            #expect(changed.reason == .serverKeyInvalidated)
+            #expect(kept(stage).isEmpty)
+        }
+
+        @Test("hands a token on as it was wanted, and no other way")
+        func tokens() async throws {
+            let stage = try await makeStage()
+            let answer = try logIn(stage, request(stage, token: .answer))
+            let token = try #require(answer.assertion?.server?.accessToken)
+            #expect(token.filter { $0 == UInt8(ascii: ".") }.count == 2)
+            let file = stage.bench.directory + "/tokens/\(Person.daemon.uid)"
+            #expect(unsafe access(file, F_OK) != 0)
+            // Not where the account asks itself: what lies there is for root's sessions.
+            let own = try logIn(stage, request(stage, token: .file), as: .daemon)
+            #expect(own.assertion?.server?.hasTokenFile == false)
+            let filed = try logIn(stage, request(stage, token: .file))
+            #expect(filed.assertion?.server?.hasTokenFile == true)
+            #expect(filed.assertion?.server?.accessToken == nil)
+            let first = try Layout.read(file)
+            #expect(first.last == 10 && first.contains(UInt8(ascii: ".")))
+            var status = stat()
+            try #require(unsafe stat(file, &status) == 0)
+            #expect(status.st_mode & 0o7777 == 0o600 && status.st_uid == 0)
+            // Its time is its end: five minutes from now.
+            let left = Int(status.st_mtim.tv_sec) - time(nil)
+            #expect((200...300).contains(left))
+            try #require(unsafe stat(Layout.directory(of: file), &status) == 0)
+            #expect(status.st_mode & 0o7777 == 0o700)
+            _ = try logIn(stage, request(stage, token: .file))
+            #expect(try Layout.read(file) != first)
+            // One that has ended goes with the next start, one that has not stays.
+            try stage.bench.restart()
+            #expect(unsafe access(file, F_OK) == 0)
+            try stage.bench.restart {
+                var times = [timespec(), timespec()]
+                times[1].tv_sec = time(nil) - 1
+                #expect(unsafe utimensat(AT_FDCWD, file, &times, 0) == 0)
+            }
+            #expect(unsafe access(file, F_OK) != 0)
+        }
+    }
+}

@@ -1,0 +1,368 @@
+import Crypto
+import Glibc
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+/// The module with a server's file, this test in the daemon's place, and in the server's.
+@Suite("a login that a server has to say yes to, in the module")
+struct ServerLoginTests {
+    private static let path = "/etc/signet/corp"
+    private static let url = [UInt8]("https://id.example.org".utf8)
+    private static let audience = [UInt8]("corp".utf8)
+
+    let bench: Bench
+    /// The server's key of verdicts.
+    private let server: P256PrivateKey
+
+    init() throws {
+        bench = try Bench(
+            stack: """
+                auth required pam_signet.so server=\(Self.path)
+                auth optional pam_exec.so stdout /usr/bin/env
+                """)
+        server = try P256PrivateKey.generate()
+        try bench.stage.run(["mkdir", "-p", "-m", "755", "/etc/signet"])
+        try write()
+    }
+
+    func write(_ more: String = "", key: P256PrivateKey? = nil) throws {
+        let point = (key ?? server).publicPoint
+        let line = try #require(SSHPublicKey(point: point)).line(comment: [])
+        let key = String(decoding: line, as: UTF8.self)
+        try bench.stage.write(
+            Self.path,
+            """
+            url = https://id.example.org
+            audience = corp
+            key = \(key)\(more)
+
+            """)
+    }
+
+    /// The seconds since 1970.
+    private static var now: UInt64 { UInt64(time(nil)) }
+
+    /// The lines of the statement that answers a request.
+    func lines(
+        _ mode: ServerMode = .online, as account: String = "alice"
+    ) -> ServerLines {
+        ServerLines(url: Self.url, account: [UInt8](account.utf8), mode: mode)
+    }
+
+    /// A yes to a request.
+    func verdict(for request: AuthenticateRequest) -> Verdict {
+        Verdict(
+            audience: Self.audience, account: request.account, local: request.account,
+            device: [UInt8](repeating: 1, count: 16),
+            challenge: [UInt8](repeating: 3, count: 32), module: request.challenge,
+            decision: .allow, issued: Instant(seconds: Self.now),
+            expires: Instant(seconds: Self.now + 60))
+    }
+
+    /// What answers a request truthfully but for what is changed.
+    func proof(
+        for request: AuthenticateRequest, _ said: ServerLines?, _ verdict: Verdict,
+        key: P256PrivateKey? = nil, namespace: SignatureNamespace = .verdict, token: String? = nil
+    ) throws -> Assertion {
+        var statement = bench.statement(for: request)
+        statement.server = said
+        var assertion = try bench.assertion(statement.encoded())
+        let signed = try bench.assertion(
+            verdict.encoded(), key: key ?? server, namespace: namespace)
+        assertion.server = ServerProof(
+            verdict: signed.statement, signature: signed.signature,
+            accessToken: token.map { [UInt8]($0.utf8) })
+        return assertion
+    }
+
+    /// One login, answered by `answer`; what the probe tells.
+    func lines(
+        answering answer: (AuthenticateRequest) throws -> Assertion
+    ) throws -> [String] {
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        try visit.send(.assertion(try answer(try visit.authenticate())))
+        return try probe.lines()
+    }
+
+    private func code(
+        answering answer: (AuthenticateRequest) throws -> Assertion
+    ) throws -> Int? {
+        let line = try lines(answering: answer).first { $0.hasPrefix("auth ") }
+        return line.flatMap { Int($0.dropFirst(5)) }
+    }
+
+    @Test("lets in by a touch and the server's yes to this very challenge")
+    func accepted() throws {
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        #expect(request.server == ServerWish(url: Self.url, audience: Self.audience))
+        try visit.send(.assertion(proof(for: request, lines(), verdict(for: request))))
+        let told = try probe.lines()
+        #expect(told.contains("auth 0"))
+        #expect(told.last == "left mapped=0 threads=1 files=0 signals=0")
+        #expect(!told.contains { $0.contains("SIGNET_TOKEN") })
+    }
+
+    @Test("needs no clock for that")
+    func noClock() throws {
+        for seconds in [0, 1_000_000_000, Instant.last] {
+            let code = try code { request in
+                var verdict = verdict(for: request)
+                verdict.issued = Instant(seconds: seconds)
+                verdict.expires = Instant(seconds: seconds)
+                return try proof(for: request, lines(), verdict)
+            }
+            #expect(code == Bench.Code.success)
+        }
+    }
+
+    @Test("the plain proof of a touch is refused, and so is one about another server")
+    func noServer() throws {
+        for said in [nil, ServerLines(url: Self.url + [0x2f], account: [0x61], mode: .online)] {
+            #expect(
+                try code { try proof(for: $0, said, verdict(for: $0)) } == Bench.Code.authError)
+        }
+        #expect(try code { try bench.proof(for: $0) } == Bench.Code.authError)
+        let bare = try code { request in
+            var assertion = try proof(for: request, lines(), verdict(for: request))
+            assertion.server = nil
+            return assertion
+        }
+        #expect(bare == Bench.Code.authError)
+        try bench.stage.journal.expect("an alert") {
+            $0.priority == 1 && $0.message.contains("no verdict")
+        }
+    }
+
+    /// What a verdict may not have changed in it.
+    static let alterations: [(String, @Sendable (inout Verdict) -> Void)] = [
+        ("audience", { $0.audience = [UInt8]("shop".utf8) }),
+        ("account", { $0.account = [UInt8]("bob".utf8) }),
+        ("local", { $0.local = [UInt8]("bob".utf8) }),
+        ("device", { $0.device[15] ^= 1 }),
+        ("module", { $0.module[0] ^= 1 }),
+        ("decision", { $0.decision = .deny }),
+    ]
+
+    @Test("a well-signed verdict about anything else is refused", arguments: alterations.indices)
+    func altered(_ index: Int) throws {
+        let code = try code { request in
+            var verdict = verdict(for: request)
+            Self.alterations[index].1(&verdict)
+            return try proof(for: request, lines(), verdict)
+        }
+        #expect(code == Bench.Code.authError, "\(Self.alterations[index].0)")
+        try bench.stage.journal.expect("an alert") {
+            $0.priority == 1 && $0.message.contains("verdict does not let")
+        }
+    }
+
+    @Test("a verdict by another key, for another use, or that was altered is refused")
+    func foreign() throws {
+        let other = try P256PrivateKey.generate()
+        let answers: [(AuthenticateRequest) throws -> Assertion] = [
+            { try proof(for: $0, lines(), verdict(for: $0), key: other) },
+            // The device's own key is no server's.
+            { try proof(for: $0, lines(), verdict(for: $0), key: bench.key) },
+            { try proof(for: $0, lines(), verdict(for: $0), namespace: .login) },
+            { try proof(for: $0, lines(), verdict(for: $0), namespace: .operation) },
+            { request in
+                let good = try proof(for: request, lines(), verdict(for: request))
+                var changed = verdict(for: request)
+                changed.expires = Instant(seconds: Self.now + 3_600)
+                return try replacing(good, text: changed.encoded())
+            },
+            { request in
+                let good = try proof(for: request, lines(), verdict(for: request))
+                return try replacing(good, text: try #require(good.server).verdict + [10])
+            },
+            { request in
+                let good = try proof(for: request, lines(), verdict(for: request))
+                // The local statement with its signature in the verdict's place.
+                return try replacing(good, text: good.statement, signature: good.signature)
+            },
+        ]
+        for answer in answers { #expect(try code(answering: answer) == Bench.Code.authError) }
+    }
+
+    private func replacing(
+        _ assertion: Assertion, text: [UInt8], signature: [UInt8]? = nil
+    ) throws -> Assertion {
+        var changed = assertion
+        let server = try #require(assertion.server)
+        changed.server = ServerProof(verdict: text, signature: signature ?? server.signature)
+        return changed
+    }
+
+    @Test("a file with another key pinned refuses this one's verdict")
+    func otherPin() throws {
+        try write(key: try P256PrivateKey.generate())
+        #expect(
+            try code { try proof(for: $0, lines(), verdict(for: $0)) } == Bench.Code.authError)
+        try bench.stage.journal.expect("an alert") {
+            $0.priority == 1 && $0.message.contains("another key than the server's")
+        }
+    }
+
+    @Test("a verdict that was good once is refused for the next login")
+    func replayed() throws {
+        try write("offline = 24 hours")
+        var kept: Verdict?
+        #expect(
+            try code { request in
+                kept = verdict(for: request)
+                return try proof(for: request, lines(), verdict(for: request))
+            } == Bench.Code.success)
+        let old = try #require(kept)
+        #expect(try code { try proof(for: $0, lines(), old) } == Bench.Code.authError)
+        // Said to be offline at the touch, it is what the file allows.
+        #expect(try code { try proof(for: $0, lines(.offline), old) } == Bench.Code.success)
+    }
+
+    @Test("an offline login is refused unless the file allows it, and beyond its hours")
+    func offline() throws {
+        let hour: UInt64 = 3_600
+        for (setting, age, expected) in [
+            ("", 0, Bench.Code.authError), ("offline = refuse", 0, Bench.Code.authError),
+            ("offline = 2 hours", 0, Bench.Code.success),
+            ("offline = 2 hours", 2 * hour - 60, Bench.Code.success),
+            ("offline = 2 hours", 2 * hour + 60, Bench.Code.authError),
+            ("offline = 720 hours", 720 * hour - 60, Bench.Code.success),
+            ("offline = 720 hours", 720 * hour + 60, Bench.Code.authError),
+        ] {
+            try write(setting)
+            let code = try code { request in
+                var verdict = verdict(for: request)
+                verdict.module = [UInt8](repeating: 8, count: 32)
+                verdict.issued = Instant(seconds: Self.now - age)
+                verdict.expires = Instant(seconds: Self.now - age + 60)
+                return try proof(for: request, lines(.offline), verdict)
+            }
+            #expect(code == expected, "\(setting) \(age)")
+        }
+    }
+
+    @Test("an offline verdict of tomorrow is refused: a clock is wrong")
+    func future() throws {
+        try write("offline = 2 hours")
+        for (ahead, expected) in [
+            (200, Bench.Code.success), (400, Bench.Code.authError), (86_400, Bench.Code.authError),
+        ] as [(UInt64, Int)] {
+            let code = try code { request in
+                var verdict = verdict(for: request)
+                verdict.module = [UInt8](repeating: 8, count: 32)
+                verdict.issued = Instant(seconds: Self.now + ahead)
+                verdict.expires = Instant(seconds: Self.now + ahead)
+                return try proof(for: request, lines(.offline), verdict)
+            }
+            #expect(code == expected)
+        }
+    }
+
+    @Test("another name at the server is refused, unless the file allows the one that was signed")
+    func names() throws {
+        func answer(_ request: AuthenticateRequest, _ said: String) throws -> Assertion {
+            var verdict = verdict(for: request)
+            verdict.account = [UInt8]("a.smith".utf8)
+            return try proof(for: request, lines(as: said), verdict)
+        }
+        #expect(try code { try answer($0, "a.smith") } == Bench.Code.authError)
+        try write("names = any")
+        #expect(try code { try answer($0, "a.smith") } == Bench.Code.success)
+        #expect(try code { try answer($0, "alice") } == Bench.Code.authError)
+        #expect(try code { try answer($0, "b.smith") } == Bench.Code.authError)
+    }
+
+    @Test("whom the file is not for logs in as before, and whom it is for does not")
+    func accounts() throws {
+        for names in ["bob", "@tty", "bob @tty"] {
+            try write("accounts = \(names)")
+            var wish: ServerWish?
+            let code = try code { request in
+                wish = request.server
+                return try bench.proof(for: request)
+            }
+            #expect(code == Bench.Code.success && wish == nil)
+        }
+        for names in ["alice", "bob alice", "@alice", "@tty @alice"] {
+            try write("accounts = \(names)")
+            var wish: ServerWish?
+            let code = try code { request in
+                wish = request.server
+                return try bench.proof(for: request)
+            }
+            #expect(code == Bench.Code.authError && wish != nil, "\(names)")
+        }
+        // Who is in a group that nobody knows, nobody knows.
+        try write("accounts = @nowhere")
+        #expect(try bench.start().codes() == [Bench.Code.authError])
+        #expect(!bench.hasVisit)
+        try bench.stage.journal.expect("an alert") {
+            $0.priority == 1 && $0.message.contains("group")
+        }
+    }
+
+    @Test(
+        "a file that anybody but root may have changed is refused, before the daemon is asked",
+        arguments: [
+            "chmod g+w corp", "chmod o+w corp", "chown bob corp", "chmod o+w .", "chown bob .",
+            "mv corp real && ln -s real corp", "ln corp second", "rm corp && mkfifo corp",
+            "rm corp && mkdir corp", "truncate -s 2049 corp",
+        ])
+    func untrusted(_ command: String) throws {
+        let done = try bench.stage.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
+        #expect(done.succeeded, "\(done)")
+        #expect(try bench.start().codes() == [Bench.Code.authError])
+        #expect(!bench.hasVisit)
+        try bench.stage.journal.expect("an alert") {
+            $0.priority == 1 && $0.message.contains("not to be trusted")
+        }
+    }
+
+    @Test(
+        "a file that is not there or has a mistake serves nobody, and the journal names the line",
+        arguments: [
+            ("rm corp", 0), ("rm -r ../signet", 0), (": >corp", 0), ("sed -i /url/d corp", 0),
+            ("sed -i /audience/d corp", 0), ("sed -i /key/d corp", 0),
+            ("echo 'offline = always' >>corp", 5),
+            ("sed -i 's/^url.*/url = http:\\/\\/h/' corp", 1),
+            ("sed -i s/nistp256/nistp384/ corp", 3), ("echo 'accounts =' >>corp", 5),
+        ])
+    func mistaken(_ command: String, _ line: Int) throws {
+        let done = try bench.stage.run(["/bin/sh", "-c", "cd /etc/signet && \(command)"])
+        #expect(done.succeeded, "\(done)")
+        #expect(try bench.start().codes() == [Bench.Code.serviceError])
+        #expect(!bench.hasVisit)
+        try bench.stage.journal.expect("an alert") {
+            $0.priority == 1
+                && $0.message.contains(line > 0 ? "line \(line) of" : "is not there or not whole")
+        }
+    }
+
+    @Test("a server's no is a refusal, and one that cannot be asked is not")
+    func denials() throws {
+        for (reason, code, text) in [
+            (DenialReason.serverKeyBlocked, Bench.Code.authError, "is blocked there"),
+            (.serverKeyReplaced, Bench.Code.authError, "another device was registered"),
+            (.serverKeyRemoved, Bench.Code.authError, "was removed there"),
+            (.serverRefused, Bench.Code.authError, "the server says no"),
+            (.serverUnreachable, Bench.Code.unavailable, "cannot be asked"),
+            (.unknownServer, Bench.Code.unavailable, "is not registered at"),
+            (.serverKeyInvalidated, Bench.Code.unavailable, "the fingers have changed"),
+            (.serverTooLongAgo, Bench.Code.unavailable, "never said yes"),
+            (.serverLost, Bench.Code.unavailable, "not any more after it"),
+        ] {
+            let probe = try bench.start()
+            let visit = try bench.visit()
+            _ = try visit.authenticate()
+            try visit.send(.denial(Denial(reason, subject: [UInt8]("https://h".utf8))))
+            let lines = try probe.lines()
+            #expect(lines.contains("auth \(code)"))
+            #expect(lines.contains { $0.hasPrefix("error ") && $0.contains(text) }, "\(lines)")
+        }
+    }
+}

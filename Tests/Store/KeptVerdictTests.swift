@@ -1,0 +1,44 @@
+import Statement
+import TestSupport
+import Testing
+
+@testable import Store
+
+private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
+
+@Suite("A server's last yes, on disk")
+struct KeptVerdictTests {
+    private let verdict = Verdict(
+        audience: bytes("corp"), account: bytes("a.smith"), local: bytes("alice"),
+        device: [UInt8](0..<16), challenge: [UInt8](0..<32), module: [UInt8](32..<64),
+        decision: .allow, issued: Instant(seconds: 1_800_000_000),
+        expires: Instant(seconds: 1_800_000_060))
+
+    @Test("is kept as it came, and read in one form only")
+    func form() throws {
+        let kept = try #require(KeptVerdict(text: verdict.encoded(), signature: [1, 2, 3]))
+        #expect(kept.verdict == verdict && kept.text == verdict.encoded())
+        let contents = kept.encoded()
+        #expect(try KeptVerdict(contents: contents) == kept)
+        for length in 0..<contents.count {
+            #expect(throws: LineFault.self) {
+                try KeptVerdict(contents: Array(contents.prefix(length)))
+            }
+        }
+        #expect(throws: LineFault.self) { try KeptVerdict(contents: contents + [10]) }
+    }
+
+    @Test("is a yes: no other verdict is kept, and nothing that is none")
+    func onlyAllow() {
+        var deny = verdict
+        deny.decision = .deny
+        #expect(KeptVerdict(text: deny.encoded(), signature: [1]) == nil)
+        #expect(KeptVerdict(text: [], signature: [1]) == nil)
+        #expect(KeptVerdict(text: verdict.encoded() + [10], signature: [1]) == nil)
+        var lines = LineWriter()
+        lines.put("signet-kept-verdict", number: 1)
+        lines.put("verdict", Base64.encode(deny.encoded(), .url))
+        lines.put("signature", Base64.encode([1], .url))
+        #expect(throws: LineFault.self) { try KeptVerdict(contents: lines.text) }
+    }
+}

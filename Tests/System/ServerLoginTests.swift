@@ -1,0 +1,202 @@
+import Glibc
+import ServerSupport
+import TestSupport
+import Testing
+import Wire
+
+/// Real sudo with the real module, daemon, relay and server, and stock ssh-keygen for the receipt.
+@Suite("sudo, where a server has to say yes too", .timeLimit(.minutes(5)))
+struct ServerLoginTests {
+    private let signet: SignetStage
+    private let server: LiveServer
+    private let relay: Relay
+    private var stage: Stage { signet.stage }
+
+    private static let file = "/etc/signet/shop"
+
+    init() async throws {
+        server = try await LiveServer.start()
+        signet = try SignetStage(readers: [.text], options: "server=\(Self.file)")
+        relay = try Relay(signet, server)
+        try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
+        try install()
+        try register()
+    }
+
+    /// What the administrator of the machine installs, as the one of the server prints it.
+    private func install(_ more: String = "") throws {
+        let printed = try server.administer("application", "pam-file", "shop")
+        try stage.write(Self.file, "\(printed)\n\(more)\n")
+    }
+
+    private func register() throws {
+        let answer = try touching(
+            .serverEnable(
+                ServerEnableRequest(
+                    account: Bytes("alice".utf8), server: Bytes(server.url.utf8),
+                    code: Bytes(try server.code().utf8))))
+        guard case .serverEnabled = answer else {
+            throw TestFault.closed(awaited: "a registration", transcript: "\(answer)")
+        }
+    }
+
+    private func touching(_ request: Request) throws -> Answer {
+        try signet.ask(request) { notice in
+            if notice.kind == .touch { try signet.touch(Touch.alice, on: .text) }
+        }
+    }
+
+    private func sudo(_ arguments: String...) throws -> Terminal {
+        try stage.terminal(["sudo", "-k"] + arguments, as: Stage.alice)
+    }
+
+    /// Whether sudo lets alice in by a touch.
+    private func letsIn() throws {
+        let terminal = try sudo("id", "-un")
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice, on: .text)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    /// What is shown where sudo goes on to the password; no touch is asked for.
+    private func password(after text: String) throws {
+        let terminal = try sudo("id", "-un")
+        try terminal.expect(text)
+        try terminal.expect("[sudo] password for alice: ")
+        #expect(!terminal.transcript.contains(SignetStage.invitation))
+        try terminal.sendLine(Stage.alice.password)
+        try terminal.expect("root\r\n")
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    @Test("lets alice in by a touch and the server's yes, which the receipt tells")
+    func accepted() throws {
+        try letsIn()
+        let log = try stage.run(
+            [try Built.program("signet"), "log"], as: Stage.alice)
+        #expect(log.output.contains("fingerprint, asked \(server.url) as alice"), "\(log)")
+        let checked = try stage.run(
+            [try Built.program("signet"), "log", "--verify"], as: Stage.alice)
+        #expect(checked.succeeded, "\(checked)")
+        let number = log.output.split(separator: "\n").last.map { line in
+            line.drop { $0 != "#" }.dropFirst().prefix { $0.isNumber }
+        }
+        let exported = try stage.run(
+            [
+                "/bin/sh", "-c",
+                """
+                cd && \(try Built.program("signet")) log --export \(number ?? "") --to r && cd r && \
+                ssh-keygen -Y verify -f signers -I alice -n login@signet -s statement.sig <statement
+                """,
+            ], as: Stage.alice)
+        #expect(exported.output.contains("Good \"login@signet\" signature"), "\(exported)")
+    }
+
+    @Test("refuses a server whose key is not the pinned one, and the password lets in")
+    func otherKey() async throws {
+        let other = try await LiveServer.start()
+        let foreign = try other.administer("application", "pam-file", "shop")
+        let key = foreign.split(separator: "\n").first { $0.hasPrefix("key = ") }
+        let own = try server.administer("application", "pam-file", "shop")
+            .split(separator: "\n").filter { !$0.hasPrefix("key = ") }
+        try stage.write(
+            Self.file, (own + [try #require(key)]).joined(separator: "\n") + "\n")
+        let terminal = try sudo("id", "-un")
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice, on: .text)
+        try terminal.expect("answer was not valid and is refused")
+        try terminal.expect("[sudo] password for alice: ")
+        terminal.signal(SIGKILL)
+        try stage.journal.expect("an alert") {
+            $0.priority == 1 && $0.message.contains("another key than the server's")
+        }
+    }
+
+    @Test("goes on to the password without the server, or to an earlier yes where that may be")
+    func away() throws {
+        try relay.stop()
+        try password(after: "the server cannot be asked: ")
+        try install("offline = 1 hours")
+        try password(after: "has never said yes to a login here")
+        try relay.start()
+        try letsIn()
+        try relay.stop()
+        try letsIn()
+        let log = try stage.run([try Built.program("signet"), "log"], as: Stage.alice)
+        #expect(log.output.contains("without \(server.url), which knows alice"), "\(log)")
+        try install()
+        try password(after: "the server cannot be asked: ")
+    }
+
+    @Test("a block at the server ends it at once, also without the network afterwards")
+    func blocked() throws {
+        try install("offline = 720 hours")
+        try letsIn()
+        let registration = try #require(
+            try server.registrations().first?["registration"] as? String)
+        try server.ask("POST", "/v1/registrations/\(registration)/block", [:])
+        let terminal = try sudo("id", "-un")
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice, on: .text)
+        try terminal.expect("is blocked there")
+        try terminal.expect("[sudo] password for alice: ")
+        terminal.signal(SIGKILL)
+        try relay.stop()
+        try password(after: "has never said yes to a login here")
+    }
+
+    @Test("hands the token on as the file says")
+    func token() throws {
+        try install("token = environment")
+        let terminal = try sudo("env")
+        try terminal.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice, on: .text)
+        _ = try terminal.expectEnd()
+        #expect(terminal.transcript.contains("SIGNET_TOKEN=eyJ"))
+        try install("token = file")
+        let second = try sudo(
+            "sh", "-c", "stat -c '%a %u' $SIGNET_TOKEN_FILE; cut -c-3 $SIGNET_TOKEN_FILE")
+        try second.expect(SignetStage.orPassword)
+        try signet.touch(Touch.alice, on: .text)
+        try second.expect("600 0\r\neyJ\r\n")
+        #expect(!stage.journal.entries.contains { $0.message.contains("eyJ") })
+    }
+}
+
+/// The relay of a stage: outside of it, where the server is.
+private final class Relay {
+    private let signet: SignetStage
+    private let scratch: Scratch
+    private var program: TestSupport.Program?
+
+    init(_ signet: SignetStage, _ server: LiveServer) throws {
+        self.signet = signet
+        scratch = try Scratch()
+        try scratch.write(
+            "signet.conf", "[relay]\nca-file = \(server.authority)\ntimeout = 2s\n")
+        try start()
+    }
+
+    deinit { try? stop() }
+
+    func start() throws {
+        let notices = try ReadinessNotices(at: scratch.at("notify"))
+        let program = try TestSupport.Program(
+            Command(
+                [
+                    try Built.program("signet-relay"), "--config", scratch.at("signet.conf"),
+                    "--socket", signet.stage.path("/run/signet/relay.sock"),
+                ], environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
+        guard notices.hearReady(within: .seconds(20)) else {
+            throw TestFault.deadline(awaited: "signet-relay", transcript: program.errors)
+        }
+        self.program = program
+    }
+
+    func stop() throws {
+        program?.signal(SIGTERM)
+        try program?.expectEnd()
+        program = nil
+    }
+}
