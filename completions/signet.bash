@@ -69,7 +69,7 @@ _signet() {
     cur=${words[-1]}
     previous=${words[-2]-}
     commands=(status enroll list delete verify enable disable unlock readers vault log config doctor
-        import-fprintd notify login sign secret help)
+        import-fprintd notify login sign operations mac-token secret help)
     fingers=(left-thumb left-index left-middle left-ring left-little right-thumb right-index
         right-middle right-ring right-little)
 
@@ -146,6 +146,8 @@ _signet() {
             options=(--account --challenge --audience --request --body --server --public-key
                 --force --json)
             ;;
+        operations) options=(--account --server --json) ;;
+        mac-token) options=(--account --server --body --json) ;;
         unlock | vault | import-fprintd) options=(--account --password-stdin --json) ;;
         log) options=(--account --verify --export --to --signers --json) ;;
         config) options=(--check --json) ;;
@@ -174,6 +176,19 @@ _signet() {
             case " ${words[*]} " in
                 *' --challenge'* | *' --request'* | *' --public-key '*) ;;
                 *) compopt -o default 2> /dev/null ;;
+            esac
+            ;;
+        # No ids: to list them may take a touch.
+        operations)
+            [[ $previous == operations ]] \
+                && _signet_offer "$cur" < <(printf '%s\n' list show approve reject watch)
+            ;;
+        mac-token)
+            case $previous in
+                mac-token) _signet_offer "$cur" < <(printf '%s\n' add list remove header) ;;
+                remove | header)
+                    _signet_offer "$cur" < <(_signet_strings name mac-token list "${account[@]}")
+                    ;;
             esac
             ;;
         config) [[ " ${words[*]} " == *' --check '* ]] && compopt -o default 2> /dev/null ;;

@@ -63,34 +63,39 @@ complete -c signet -n '__signet_wants' -a notify \
     -d 'who asks for the finger, on the desktop'
 complete -c signet -n '__signet_wants' -a login -d 'log in to a server by a touch'
 complete -c signet -n '__signet_wants' -a sign -d 'sign by a touch'
+complete -c signet -n '__signet_wants' -a operations -d 'what servers ask you to approve'
+complete -c signet -n '__signet_wants' -a mac-token -d 'tokens that show servers this device'
 complete -c signet -n '__signet_wants' -a secret -d 'keep and release secrets'
 complete -c signet -n '__signet_wants' -a help -d 'what there is'
 complete -c signet -n '__signet_wants' -l version -d 'the version'
 complete -c signet -n '__signet_wants secret; or __signet_wants help secret' \
     -a 'set get list delete'
 complete -c signet -n '__signet_wants help' -a 'status enroll list delete verify enable disable
-    unlock readers vault log config doctor import-fprintd notify login sign secret help'
+    unlock readers vault log config doctor import-fprintd notify login sign operations mac-token
+    secret help'
 
 complete -c signet -s h -l help -d 'what the command takes'
 complete -c signet -l json -d 'answer in JSON' -n '__signet_is status enroll list delete verify \
-    enable disable unlock readers vault log config doctor import-fprintd login sign "secret set" \
+    enable disable unlock readers vault log config doctor import-fprintd login sign operations \
+    mac-token "secret set" \
     "secret list" "secret delete" help'
 complete -c signet -l account -x -a '(__fish_complete_users)' -d 'whose' -n '__signet_is status \
-    enroll list delete verify enable disable unlock vault log import-fprintd login sign \
-    "secret set" "secret get" \
+    enroll list delete verify enable disable unlock vault log import-fprintd login sign operations \
+    mac-token "secret set" "secret get" \
     "secret list" "secret delete"'
 complete -c signet -l password-stdin -d 'read the password from standard input' \
     -n '__signet_is enroll delete enable disable unlock vault import-fprintd'
 complete -c signet -l reader -x -a '(__signet_strings id readers)' -d 'which reader' \
     -n '__signet_is enroll'
 complete -c signet -l all -d 'all fingers' -n '__signet_is delete'
-complete -c signet -l server -x -d 'at this server' -n '__signet_is enable disable sign'
+complete -c signet -l server -x -d 'at this server' -n '__signet_is enable disable sign \
+    operations mac-token'
 complete -c signet -l signing -d 'the key that signs' -n '__signet_is enable disable'
 complete -c signet -l challenge -x -d 'a text of somebody who asks' -n '__signet_is sign'
 complete -c signet -l audience -x -d 'who asks' -n '__signet_is sign'
 complete -c signet -l request -x -a 'GET POST PUT PATCH DELETE' -d 'a request by this method' \
     -n '__signet_is sign'
-complete -c signet -l body -r -F -d 'the body of the request' -n '__signet_is sign'
+complete -c signet -l body -r -F -d 'the body of the request' -n '__signet_is sign mac-token'
 complete -c signet -l public-key -d 'the public key' -n '__signet_is sign'
 complete -c signet -F -n '__signet_is sign; and not string match -qr -- \
     "^--(challenge|request|public-key)" (commandline -opc)'
@@ -114,5 +119,10 @@ complete -c signet -n '__signet_wants enroll' -a 'left-thumb left-index left-mid
 complete -c signet -n '__signet_is delete' -a '(__signet_strings finger list (__signet_account))'
 complete -c signet -n '__signet_wants vault' -a 'migrate trust'
 complete -c signet -n '__signet_wants vault migrate' -a 'tpm file'
+# No ids of operations: to list them may take a touch.
+complete -c signet -n '__signet_wants operations' -a 'list show approve reject watch'
+complete -c signet -n '__signet_wants mac-token' -a 'add list remove header'
+complete -c signet -n '__signet_wants mac-token remove; or __signet_wants mac-token header' \
+    -a '(__signet_strings name mac-token list (__signet_account))'
 complete -c signet -n '__signet_is "secret set" "secret get" "secret delete"' \
     -a '(__signet_strings name secret list (__signet_account))'

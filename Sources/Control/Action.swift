@@ -3,7 +3,8 @@ import Texts
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
     case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
-    case doctor, notify, login, sign
+    case doctor, notify, login, sign, operations
+    case macToken = "mac-token"
     case importFprintd = "import-fprintd"
     case secretSet = "secret set"
     case secretGet = "secret get"
@@ -15,7 +16,14 @@ enum Action: String, CaseIterable {
     static let secret = "secret"
 
     /// What it does when this word comes first behind it.
-    var besides: [String] { self == .vault ? ["migrate", "trust"] : [] }
+    var besides: [String] {
+        switch self {
+        case .vault: ["migrate", "trust"]
+        case .operations: ["list", "show", "approve", "reject", "watch"]
+        case .macToken: ["add", "list", "remove", "header"]
+        default: []
+        }
+    }
 
     /// All that it takes.
     var options: [Option] {
@@ -36,6 +44,8 @@ enum Action: String, CaseIterable {
         case .login: [.account, .secret, .replace]
         case .sign:
             [.account, .challenge, .audience, .request, .body, .server, .publicKey, .force]
+        case .operations: [.account, .server]
+        case .macToken: [.account, .server, .body]
         case .unlock, .vault, .importFprintd: [.account, .passwordStdin]
         case .log: [.account, .verify, .export, .to, .signers]
         case .config: [.check]
@@ -56,6 +66,8 @@ enum Action: String, CaseIterable {
         case .help: ("[COMMAND]", 2)
         case .login: ("[URL]", 1)
         case .sign: ("FILE… | --challenge TEXT | --request METHOD URL | --public-key", .max)
+        case .operations: ("[list | show ID | approve ID | reject ID | watch]", 2)
+        case .macToken: ("add URL NAME | list | remove NAME | header NAME METHOD URL", 4)
         case .secretSet, .secretGet, .secretDelete: ("NAME", 1)
         case .secretList, .status, .list, .verify, .enable, .disable, .unlock, .readers, .log,
             .doctor, .importFprintd, .notify:
@@ -83,6 +95,8 @@ enum Action: String, CaseIterable {
         case .notify: CommandHelp.notify
         case .login: CommandHelp.login
         case .sign: CommandHelp.sign
+        case .operations: CommandHelp.operations
+        case .macToken: CommandHelp.macToken
         case .secretSet: CommandHelp.secretSet
         case .secretGet: CommandHelp.secretGet
         case .secretList: CommandHelp.secretList

@@ -79,7 +79,8 @@ extension Denial {
             .notServed, .inBackground, .serverRefused, .activationRefused, .unknownServer,
             .knownServer, .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved,
             .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,
-            .signingKeyExists:
+            .signingKeyExists, .unknownMacToken, .tooManyMacTokens, .readingTokenWanted,
+            .unknownOperation, .operationOver:
             .denied
         }
     }

@@ -109,17 +109,17 @@ struct Exchange {
                 else { continue }
                 switch answer {
                 case .denial: throw .interrupted
-                case .token, .signed: throw .interrupted
-                case .done, .serverEnabled, .signingKey:
+                case .token, .signed, .authorization: throw .interrupted
+                case .done, .serverEnabled, .signingKey, .decided:
                     // Who took it back is shown no secret, though it was on its way.
                     if awaitsTouch && secret != nil { throw .interrupted }
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
                     .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
-                    .event, .server:
+                    .event, .server, .operation, .serverTrouble:
                     continue
                 // What was taken over before stays.
-                case .importedPrint: _ = try take(answer)
+                case .importedPrint, .macToken: _ = try take(answer)
                 }
             }
         } catch .noService { throw .interrupted }

@@ -49,7 +49,8 @@ extension Invocation {
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .serverEnabled, .token, .server, .signed, .signingKey:
+                .serverEnabled, .token, .server, .signed, .signingKey,
+                .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

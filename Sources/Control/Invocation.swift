@@ -54,6 +54,8 @@ package struct Invocation {
         case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
         case .login: try login()
         case .sign: try sign()
+        case .operations: try operations()
+        case .macToken: try macToken()
         case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
         case .importFprintd: try importFprintd()
         case .readers: try readers()
@@ -152,7 +154,8 @@ extension Invocation {
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .serverEnabled, .token, .server, .signed,
-                .signingKey:
+                .signingKey,
+                .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

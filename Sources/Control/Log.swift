@@ -71,7 +71,8 @@ extension Invocation {
             case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
                 .setting, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .serverEnabled, .token, .server, .signed,
-                .signingKey:
+                .signingKey,
+                .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
             return .goOn

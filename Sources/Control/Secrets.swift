@@ -51,7 +51,8 @@ extension Invocation {
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .serverEnabled, .token, .server, .signed,
-                .signingKey:
+                .signingKey,
+                .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -118,6 +118,12 @@ extension Invocation {
         try release(text + armoured)
     }
 
+    /// SHA-256 of the body that was named, or of nothing.
+    func bodyDigest() throws(CommandFault) -> Bytes {
+        guard let body = arguments.value(.body) else { return try digest(of: []) }
+        return try SignedFile(body).digest(in: surroundings)
+    }
+
     /// `signet sign --request METHOD URL`
     private func signRequest() throws(CommandFault) {
         let method = (arguments.value(.request) ?? "").bytes
@@ -130,12 +136,7 @@ extension Invocation {
         }
         let account = try account()
         let server = try signingServer(account)
-        let digest: Bytes
-        if let body = arguments.value(.body) {
-            digest = try SignedFile(body).digest(in: surroundings)
-        } else {
-            digest = try self.digest(of: [])
-        }
+        let digest = try bodyDigest()
         let signed = try sign(
             .request(server: server, method: method, resource: resource, body: digest), account,
             CommandSigning.request(method, url.bytes, server))

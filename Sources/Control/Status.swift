@@ -64,7 +64,8 @@ extension Invocation {
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .serverEnabled, .token, .server, .signed,
-                .signingKey:
+                .signingKey,
+                .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

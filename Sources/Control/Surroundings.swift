@@ -39,6 +39,8 @@ package struct Surroundings: Sendable {
     package var notifier = programDirectory() + "/../libexec/signet/signet-notify"
     /// Becomes readable when a signal asks the program to end; -1 if none can.
     package var interrupts: Int32 = -1
+    /// How long `operations watch` waits before it asks again, while servers answer.
+    package var watchInterval = Duration.seconds(10)
     /// How long the daemon may take for its first answer, and for one after another.
     package var answerLimit = Duration.seconds(5)
 

@@ -76,3 +76,7 @@ extension ReaderFeatures {
         return names.filter { contains($0.0) }.map(\.1)
     }
 }
+
+extension OperationState {
+    var word: String { String(casing: "\(self)") }
+}

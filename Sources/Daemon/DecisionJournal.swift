@@ -23,7 +23,9 @@ struct DecisionJournal: Sendable {
 
     /// Records who asked for what, and what came of it.
     func record(_ request: Request, from peer: PeerCredentials, _ answer: Answer) {
-        let (decision, reason, priority) = outcome(of: answer)
+        var (decision, reason, priority) = outcome(of: answer)
+        // Whoever watches for operations asks again and again.
+        if case .operationList = request, decision == "allow" { priority = .debug }
         let account = request.account.map(readable) ?? ""
         let subject = account.isEmpty ? "\(request.verb)" : "\(request.verb) for \(account)"
         let context = Context(request)
@@ -90,10 +92,11 @@ struct DecisionJournal: Sendable {
     private func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
-        case .assertion, .done, .serverEnabled, .token, .signed: ("allow", "", .info)
+        case .assertion, .done, .serverEnabled, .token, .signed, .authorization, .decided:
+            ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
             .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .server, .signingKey:
+            .importedPrint, .server, .signingKey, .macToken, .operation, .serverTrouble:
             ("answer", "", .debug)
         }
     }
@@ -124,11 +127,19 @@ private struct Context {
         case .secretDelete(_, let name): purpose = SecretPurpose.text(name)
         case .serverEnable(let asked): purpose = asked.server
         case .serverDisable(_, let server), .serverLogin(_, let server, _): purpose = server
+        case .macTokenAdd(let asked): purpose = MACTokenPurpose.text(asked.name, asked.server)
+        case .macTokenRemove(_, let server, let name):
+            purpose = MACTokenPurpose.text(name, server)
+        case .macTokenHeader(let asked): purpose = MACTokenPurpose.text(asked.name, asked.server)
+        case .operationShow(let asked): purpose = OperationPurpose.text(asked.operation)
+        case .operationDecide(let asked):
+            purpose = OperationPurpose.text(asked.decision, asked.operation)
         case .sign(let asked): purpose = SigningPurpose.text(asked.matter)
         case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
             .vault, .migrate, .trustVault, .passwordChanged, .watch,
-            .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey:
+            .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey,
+            .macTokenList, .operationList:
             break
         }
     }

@@ -90,7 +90,8 @@ extension Service {
         // It is there, and its database is not: nobody was asked.
         case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
             return .away(code)
-        case .refused, .registered, .proven, .loggedIn, .removed:
+        case .refused, .registered, .proven, .loggedIn, .removed, .macToken, .awaited, .listed,
+            .operation, .decided:
             return .denied(denial(of: answer, url, account, signedBy: nil))
         }
     }
@@ -177,7 +178,8 @@ extension Service {
         switch answer {
         case .loggedIn(let tokens):
             return accepted(tokens, login, request, account, kept, client)
-        case .registered, .proven, .challenge, .removed, .refused, .unreachable:
+        case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
             return .deny(denial(of: answer, login, account, kept))
         }
     }
@@ -227,7 +229,8 @@ extension Service {
                 } catch { return denial(for: error, account) }
             }
             return denial(of: answer, login.url, account, signedBy: login.key)
-        case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable:
+        case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
             return Denial(.serverLost, subject: login.url.bytes)
         }
     }

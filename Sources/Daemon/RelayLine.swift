@@ -28,12 +28,7 @@ final class RelayLine {
     func ask(
         _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil
     ) async -> RelayAnswer {
-        guard !isFull(for: account) else {
-            return .unusable("the account asks servers too often at once", isRepeatable: true)
-        }
-        underWay[account, default: 0] += 1
-        defer { leave(account) }
-        return await ask(request, within: min(limit ?? self.limit, self.limit))
+        await ask(request, for: account, within: limit) { _ in true }
     }
 
     /// Whether an account has as many requests under way as it may: what the server would say is not
@@ -48,8 +43,15 @@ final class RelayLine {
     }
 
     private func ask(
-        _ request: RelayRequest, within limit: Duration
+        _ request: RelayRequest, for account: UInt32, within limit: Duration?,
+        _ isLast: (RelayAnswer) -> Bool
     ) async -> RelayAnswer {
+        guard !isFull(for: account) else {
+            return .unusable("the account asks servers too often at once", isRepeatable: true)
+        }
+        underWay[account, default: 0] += 1
+        defer { leave(account) }
+        let limit = min(limit ?? self.limit, self.limit)
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
@@ -59,7 +61,11 @@ final class RelayLine {
                 return .unusable("the request does not fit a frame", isRepeatable: false)
             }
             guard case .whole = try socket.send(frame) else { return .silent }
-            return try await answer(over: socket.descriptor.number, socket, within: limit)
+            while true {
+                let answer = try await answer(
+                    over: socket.descriptor.number, socket, within: limit)
+                if isLast(answer) { return answer }
+            }
         } catch {
             return .unusable(
                 "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
@@ -76,6 +82,25 @@ final class RelayLine {
             let answer = try? RelayAnswer(decoding: packet)
         else { return .unusable("signet-relay gave no answer", isRepeatable: false) }
         return answer
+    }
+}
+
+extension RelayLine {
+    /// Asks for what is answered in any number of frames, for an account, and gives those that came,
+    /// and what ended them.
+    func list(
+        _ request: RelayRequest, for account: UInt32
+    ) async -> (operations: [OperationContent], end: RelayAnswer) {
+        var operations: [OperationContent] = []
+        let deadline = ContinuousClock.now + limit
+        let end = await ask(request, for: account, within: limit) { answer in
+            guard case .awaited(let awaited) = answer, operations.count < Limit.operations,
+                ContinuousClock.now < deadline
+            else { return true }
+            operations.append(awaited.content)
+            return false
+        }
+        return (operations, end)
     }
 }
 

@@ -248,7 +248,8 @@ extension Service {
     ) -> Answer {
         switch answer {
         case .loggedIn(let tokens): given(tokens, url, account, signedBy: key)
-        case .registered, .proven, .challenge, .removed, .refused, .unreachable:
+        case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
+            .awaited, .listed, .operation, .decided:
             .denial(denial(of: answer, url, account, signedBy: key))
         }
     }
@@ -289,7 +290,8 @@ extension Service {
             case ("key-removed", let key?): return destroyed(.serverKeyRemoved, key, account)
             default: return Denial(.serverRefused, subject: code)
             }
-        case .registered, .proven, .challenge, .loggedIn, .removed:
+        case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited,
+            .listed, .operation, .decided:
             return Denial(.serverUnreachable, subject: Bytes("another answer than asked".utf8))
         }
     }

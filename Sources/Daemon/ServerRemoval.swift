@@ -62,7 +62,10 @@ extension Service {
             try kept.servers.remove(marked)
             journal.credential(of: account, "destroyed", because: "disabled; \(key.serverText)")
             return true
-        case .unreachable, .registered, .proven, .challenge, .loggedIn: return false
+        case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
+            .listed,
+            .operation, .decided:
+            return false
         }
     }
 

@@ -189,6 +189,14 @@ final class Service: Answering {
         case .signingEnable: await enableSigning(account, client)
         case .signingDisable: await disableSigning(account)
         case .signingKey: await showSigningKey(account)
+        case .macTokenAdd(let request): await addMACToken(request, account, client)
+        case .macTokenList: await listMACTokens(account, client)
+        case .macTokenRemove(_, let server, let name):
+            await removeMACToken(name, at: server, account)
+        case .macTokenHeader(let request): await macHeader(request, account)
+        case .operationList(let request): await listOperations(request, account, client)
+        case .operationShow(let request): await showOperation(request, account, client)
+        case .operationDecide(let request): await decideOperation(request, account, client)
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
             .denial(Denial(.badRequest))
         }
@@ -204,7 +212,8 @@ final class Service: Answering {
             .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
             .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
             .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList, .sign,
-            .signingEnable, .signingDisable, .signingKey:
+            .signingEnable, .signingDisable, .signingKey, .macTokenAdd, .macTokenList,
+            .macTokenRemove, .macTokenHeader, .operationList, .operationShow, .operationDecide:
             .denial(Denial(.badRequest))
         }
     }

@@ -173,12 +173,15 @@ extension Request {
         switch self {
         case .verify, .enroll, .delete, .enable, .status, .list, .migrate,
             .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint, .serverEnable,
-            .serverDisable, .serverLogin, .serverList, .sign, .signingEnable, .signingKey:
+            .serverDisable, .serverLogin, .serverList, .sign, .signingEnable, .signingKey,
+            .macTokenAdd, .macTokenList, .macTokenHeader, .operationList, .operationShow,
+            .operationDecide:
             true
         // Opens them itself, where it comes to that.
         case .authenticate: false
         case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
-            .vault, .trustVault, .password, .cancel, .secretPart, .watch, .signingDisable:
+            .vault, .trustVault, .password, .cancel, .secretPart, .watch, .signingDisable,
+            .macTokenRemove:
             false
         }
     }

@@ -133,7 +133,8 @@ final class DaemonWatch {
         case .event, .notice, .assertion, .passwordWanted, .done, .status, .print, .reader,
             .receipt, .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
             .importedPrint, .serverEnabled, .token, .server, .signed,
-            .signingKey:
+            .signingKey,
+            .macToken, .authorization, .operation, .serverTrouble, .decided:
             disconnect()
         }
     }

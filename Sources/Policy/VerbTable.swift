@@ -70,6 +70,14 @@ package enum VerbTable {
         case .signingEnable: row(.rootOrAccount, .password)
         case .signingDisable: row(.rootOrAccount, .password)
         case .signingKey: row(.rootOrAccount, .none)
+        // Who has its header is the device for the server; what is decided is in the account's name.
+        case .macTokenAdd: row(.account, .none)
+        case .macTokenList: row(.rootOrAccount, .none)
+        case .macTokenRemove: row(.rootOrAccount, .none)
+        case .macTokenHeader: row(.account, .none)
+        case .operationList: row(.account, .none)
+        case .operationShow: row(.account, .none)
+        case .operationDecide: row(.account, .none)
         }
     }
 

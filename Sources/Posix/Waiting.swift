@@ -29,6 +29,17 @@ package func wait(
     }
 }
 
+/// Waits until a descriptor takes bytes again; false where it does not in time, poll(2).
+package func isWritable(_ number: Int32, until deadline: ContinuousClock.Instant) -> Bool {
+    while true {
+        var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        let result = unsafe poll(&entry, 1, milliseconds(until: deadline))
+        if result < 0 && errno != EINTR { return false }
+        if result > 0 { return true }
+        if ContinuousClock.now >= deadline { return false }
+    }
+}
+
 private func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
     guard let deadline else { return -1 }
     let (seconds, attoseconds) = max(.zero, deadline - ContinuousClock.now).components

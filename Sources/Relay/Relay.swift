@@ -6,33 +6,52 @@ import Wire
 /// Turns signetd's requests into HTTP, and a server's JSON into answers of known shape and size.
 package struct Relay: Sendable {
     private let client: HTTPClient
+    /// For the one answer that is longer than all others.
+    private let listClient: HTTPClient
+    /// The most bytes of a list: 25 operations with each byte of their texts escaped, and room.
+    private static let listBytes = 256 * 1_024
 
     /// With the section `[relay]` of the configuration.
     package init(_ configuration: ClientConfiguration) {
         client = HTTPClient(configuration)
+        var long = configuration
+        long.bodyLimit = Self.listBytes
+        listClient = HTTPClient(long)
     }
 
-    /// Asks the server, and blocks the calling thread until there is an answer or none is to come.
-    package func answer(_ request: RelayRequest) -> RelayAnswer {
+    /// Asks the server, and blocks the calling thread until there is an answer or none is to come:
+    /// one, or one for each item of a list and one that ends it.
+    package func answers(_ request: RelayRequest) -> [RelayAnswer] {
         guard let server = ServerURL(request.server) else {
-            return .failed("the server's URL is not in its one form")
+            return [.failed("the server's URL is not in its one form")]
         }
-        guard let call = Call(request) else { return .failed("the request cannot be written") }
+        guard let call = Call(request) else { return [.failed("the request cannot be written")] }
         do throws(ClientFault) {
             let answer = try send(call, to: server)
-            return self.answer(answer, to: call)
+            return answers(answer, to: call)
         } catch {
-            return .failed(error.description, isRepeatable: error.isSafeToRepeat)
+            return [.failed(error.description, isRepeatable: error.isSafeToRepeat)]
         }
+    }
+
+    /// The same for what has one answer.
+    package func answer(_ request: RelayRequest) -> RelayAnswer {
+        let answers = answers(request)
+        return answers.count == 1 ? answers[0] : .failed("the answer is a list")
     }
 
     /// Asks once more where a connection broke, if the server cannot have done anything yet, or if
     /// doing it twice changes nothing.
     private func send(_ call: Call, to server: ServerURL) throws(ClientFault) -> HTTPAnswer {
+        let client = call.isList ? listClient : client
+        var headers = [("Accept", "application/json")]
+        if call.body != nil { headers.append(("Content-Type", "application/json")) }
+        if let authorization = call.authorization {
+            headers.append(("Authorization", authorization))
+        }
         let request = ClientRequest(
-            method: "POST", url: server.text + call.path,
-            headers: [("Content-Type", "application/json"), ("Accept", "application/json")],
-            body: call.body)
+            method: call.body == nil ? "GET" : "POST", url: server.text + call.path,
+            headers: headers, body: call.body)
         do throws(ClientFault) {
             return try client.perform(request)
         } catch .broken(let sent, let reason) {
@@ -41,22 +60,26 @@ package struct Relay: Sendable {
         }
     }
 
-    private func answer(_ answer: HTTPAnswer, to call: Call) -> RelayAnswer {
+    private func answers(_ answer: HTTPAnswer, to call: Call) -> [RelayAnswer] {
         switch answer.status {
         case 200...299:
-            guard let answer = call.read(answer.body), (try? answer.encoded()) != nil else {
-                return .failed("the server's answer is not what docs/SERVER.md says")
-            }
-            return answer
+            guard let answers = call.read(answer.body),
+                answers.allSatisfy({ (try? $0.encoded()) != nil })
+            else { return [.failed("the server's answer is not what docs/SERVER.md says")] }
+            return answers
         case 300...399:
-            return .failed("the server sends elsewhere (\(answer.status)), which is not followed")
+            return [
+                .failed("the server sends elsewhere (\(answer.status)), which is not followed")
+            ]
         default:
             guard let problem = value(ProblemBody.self, of: answer.body), problem.isWellFormed,
                 let status = UInt16(exactly: answer.status)
-            else { return .failed("the server answers with HTTP status \(answer.status)") }
-            return .refused(
-                code: Bytes(problem.code.utf8), status: status,
-                attempts: problem.remainingAttempts)
+            else { return [.failed("the server answers with HTTP status \(answer.status)")] }
+            return [
+                .refused(
+                    code: Bytes(problem.code.utf8), status: status,
+                    attempts: problem.remainingAttempts)
+            ]
         }
     }
 }
@@ -64,10 +87,15 @@ package struct Relay: Sendable {
 /// One call of a server's: its path, its body, and how its answer is read.
 private struct Call {
     let path: String
-    let body: Bytes
+    /// What is posted; nil for what is only read.
+    let body: Bytes?
+    /// The header that signetd made for this call.
+    var authorization: String?
     /// Whether the server may do it twice.
     let isHarmless: Bool
-    let read: @Sendable (Bytes) -> RelayAnswer?
+    /// Whether it is answered with a list.
+    var isList = false
+    let read: @Sendable (Bytes) -> [RelayAnswer]?
 
     private init?(
         _ path: String, _ body: some Encodable, isHarmless: Bool = false,
@@ -77,6 +105,20 @@ private struct Call {
         self.path = path
         self.body = body
         self.isHarmless = isHarmless
+        self.read = { bytes in read(bytes).map { [$0] } }
+    }
+
+    /// What is read with a header that is good once: it cannot be repeated.
+    private init?(
+        reading path: String, _ authorization: Bytes, isList: Bool = false,
+        _ read: @escaping @Sendable (Bytes) -> [RelayAnswer]?
+    ) {
+        guard let header = String(validating: authorization, as: UTF8.self) else { return nil }
+        self.path = path
+        body = nil
+        self.authorization = header
+        isHarmless = false
+        self.isList = isList
         self.read = read
     }
 
@@ -105,6 +147,33 @@ private struct Call {
                 "/v1/registrations/\(hexadecimal(registration))/disable",
                 SignedBody(statement: base64(statement), signature: base64(signature))
             ) { _ in .removed }
+        case .macToken, .operations, .operation, .decide: self.init(aboutOperations: request)
+        }
+    }
+
+    /// What is about MAC tokens and operations.
+    private init?(aboutOperations request: RelayRequest) {
+        switch request {
+        case .macToken(_, let statement, let signature):
+            self.init(
+                "/v1/mac-tokens",
+                SignedBody(statement: base64(statement), signature: base64(signature)),
+                RelayAnswer.macToken(from:))
+        case .operations(_, let authorization):
+            self.init(
+                reading: "/v1/device/operations", authorization, isList: true,
+                RelayAnswer.operations(from:))
+        case .operation(_, let authorization, let operation):
+            self.init(
+                reading: "/v1/device/operations/\(hexadecimal(operation))", authorization
+            ) { body in RelayAnswer.operation(from: body).map { [$0] } }
+        case .decide(let decision):
+            self.init(
+                "/v1/operations/\(hexadecimal(decision.operation))/decision",
+                SignedBody(
+                    statement: base64(decision.statement),
+                    signature: base64(decision.signature)), RelayAnswer.decided(from:))
+        case .register, .prove, .challenge, .login, .remove: return nil
         }
     }
 }

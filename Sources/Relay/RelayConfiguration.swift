@@ -3,7 +3,7 @@ import HTTPClient
 import Policy
 
 extension ClientConfiguration {
-    /// The most bytes of a server's answer: tokens and a verdict, with room.
+    /// The most bytes of a server's answer but a list: tokens and a verdict, with room.
     private static let bodyBytes = 32 * 1_024
 
     /// What the section `[relay]` says; nothing else, the environment least of all.

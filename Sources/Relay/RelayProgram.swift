@@ -49,14 +49,14 @@ package enum RelayProgram {
     /// With a mistake in the configuration nothing is sent: it may be the line that says whom to trust.
     private static func answering(
         _ configuration: String
-    ) -> @Sendable (RelayRequest) -> RelayAnswer {
+    ) -> @Sendable (RelayRequest) -> [RelayAnswer] {
         do throws(ConfigurationFault) {
             let relay = Relay(ClientConfiguration(try ConfigurationFiles.load(configuration)))
-            return { relay.answer($0) }
+            return { relay.answers($0) }
         } catch {
             let text = error.text
             complain("signet-relay: \(text)")
-            return { _ in .failed(text, isRepeatable: true) }
+            return { _ in [.failed(text, isRepeatable: true)] }
         }
     }
 }

@@ -9,13 +9,13 @@ final class RelayService: Sendable {
     /// How long a connection may stay without a request.
     private static let patience = Duration.seconds(10)
 
-    private let answer: @Sendable (RelayRequest) -> RelayAnswer
+    private let answer: @Sendable (RelayRequest) -> [RelayAnswer]
     /// The only user who may ask.
     private let caller: UInt32
     private let connections = Atomic<Int>(0)
 
     init(
-        caller: UInt32, _ answer: @escaping @Sendable (RelayRequest) -> RelayAnswer
+        caller: UInt32, _ answer: @escaping @Sendable (RelayRequest) -> [RelayAnswer]
     ) {
         self.caller = caller
         self.answer = answer
@@ -63,8 +63,22 @@ final class RelayService: Sendable {
     private func converse(_ socket: borrowing PacketSocket) {
         while let packet = packet(from: socket) {
             guard let request = try? RelayRequest(decoding: packet) else { return }
-            guard let frame = try? answer(request).encoded() else { return }
-            guard case .whole? = try? socket.send(frame) else { return }
+            for answer in answer(request) {
+                guard let frame = try? answer.encoded(), send(frame, over: socket) else { return }
+            }
+        }
+    }
+
+    /// Whether all of it went, in time: a list can be more than a socket's buffer takes at once.
+    private func send(_ frame: Bytes, over socket: borrowing PacketSocket) -> Bool {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            switch try? socket.send(frame) {
+            case .whole: return true
+            case .wouldBlock:
+                guard isWritable(socket.descriptor.number, until: deadline) else { return false }
+            case nil: return false
+            }
         }
     }
 

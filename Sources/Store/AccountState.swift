@@ -29,6 +29,8 @@ package struct AccountState: Sendable {
     package var secrets: SecretStore { SecretStore(account: self) }
     /// The keys for servers.
     package var servers: ServerStore { ServerStore(account: self) }
+    /// The MAC tokens that servers gave.
+    package var macTokens: MACTokenStore { MACTokenStore(account: self) }
     /// The failed matches.
     package var lockout: LockoutStore { LockoutStore(directory: directory) }
 
@@ -81,7 +83,10 @@ package struct AccountState: Sendable {
 
     /// Removes an account's files; the record goes last, so that an interrupted removal shows.
     static func empty(_ directory: Directory) throws(FileFault) {
-        for part in ["prints", SecretStore.directoryName, ServerStore.directoryName] {
+        for part in [
+            "prints", SecretStore.directoryName, ServerStore.directoryName,
+            MACTokenStore.directoryName,
+        ] {
             try empty(part, of: directory)
         }
         for name in try directory.list() where name != "account" { try directory.remove(name) }

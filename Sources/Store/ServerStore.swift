@@ -142,16 +142,20 @@ package struct ServerStore: Sendable {
     /// Destroys the private half, and remembers that the fingers did it.
     package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try forgetVerdict(for: key)
-        return try change(key) { next in
+        let invalidated = try change(key) { next in
             next.state = .invalidated
             next.sealings = []
         }
+        try account.macTokens.remove(of: key)
+        return invalidated
     }
 
     /// Remembers that the server has yet to be told.
     package func beginRemoval(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try forgetVerdict(for: key)
-        return try change(key) { $0.state = .removing }
+        let removing = try change(key) { $0.state = .removing }
+        try account.macTokens.remove(of: key)
+        return removing
     }
 
     /// Removes all that is kept of this very key; not of another that took its place.
@@ -159,6 +163,8 @@ package struct ServerStore: Sendable {
         try forgetVerdict(for: key)
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(fileName(key.identifier)) }
+        // They are of no use without it: see `MACTokenStore`.
+        try account.macTokens.remove(of: key)
     }
 
     /// Removes what a crash left half-written. What cannot be removed now is in nobody's way.

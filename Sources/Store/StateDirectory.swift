@@ -186,6 +186,7 @@ package struct StateDirectory: Sendable {
         account.prints.sweep(record)
         account.secrets.sweep()
         account.servers.sweep()
+        account.macTokens.sweep()
         return account
     }
 

@@ -59,6 +59,12 @@ package enum CommandHelp {
     /// `import-fprintd`
     package static let importFprintd: Text =
         "take over the fingers that fprintd knows, without a new scan"
+    /// `operations`
+    package static let operations: Text =
+        "what servers ask you to approve: list, show, approve or reject by a touch, watch"
+    /// `mac-token`
+    package static let macToken: Text =
+        "tokens that show servers this device, without a touch: add, list, remove, header"
     /// `secret set`
     package static let secretSet: Text =
         "keep a secret that a touch releases: standard input, or typed unseen"
@@ -90,7 +96,7 @@ package enum CommandHelp {
     package static let reader: Text = "which reader, by the id that 'signet readers' shows"
     /// `--server`
     package static let server: Text =
-        "at this server: register this device, or take that back; sign a request with its key"
+        "at this server alone: register this device, or take that back; sign with its key"
     /// `--all`
     package static let all: Text = "all fingers"
     /// `log --verify`

@@ -53,6 +53,9 @@ extension Denial {
         #if !hasFeature(Embedded)
         case .activationRefused, .knownServer, .tooManyServers: serverText
         case .noSigningKey, .signingKeyInvalidated, .signingKeyExists: signingText(account)
+        case .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
+            .operationOver:
+            operationText
         #endif
         }
     }

@@ -112,6 +112,8 @@ extension Denial {
         case .policy: "the server does not accept fingers, or keys that are kept like this one"
         case .slowDown: "the server was asked too often. Wait a minute and try again"
         case .unavailable: "the server is there and cannot work. Try again later"
+        case .clock:
+            "the clocks of this machine and of the server do not agree. Set the one that is wrong"
         case nil: "the server says no: \(serverSubject)"
         }
     }

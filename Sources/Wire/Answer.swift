@@ -333,5 +333,11 @@ package enum Answer: Equatable, Sendable {
     case server(ServerAnswer)
     case signed(SignedAnswer)
     case signingKey(SigningKeyAnswer)
+    case macToken(MACTokenAnswer)
+    /// The value of the header `Authorization`.
+    case authorization(Bytes)
+    case operation(OperationAnswer)
+    case serverTrouble(ServerTroubleAnswer)
+    case decided(OperationState)
 }
 #endif

@@ -26,6 +26,11 @@ extension Answer {
         case .server: .server
         case .signed: .signed
         case .signingKey: .signingKey
+        case .macToken: .macToken
+        case .authorization: .authorization
+        case .operation: .operation
+        case .serverTrouble: .serverTrouble
+        case .decided: .decided
         }
     }
 
@@ -72,6 +77,11 @@ extension Answer {
         case .server(let server): try server.put(into: &frame)
         case .signed(let signed): try signed.put(into: &frame)
         case .signingKey(let key): try key.put(into: &frame)
+        case .macToken(let token): try token.put(into: &frame)
+        case .authorization(let header): try frame.put(.authorization, header)
+        case .operation(let operation): try operation.put(into: &frame)
+        case .serverTrouble(let trouble): try trouble.put(into: &frame)
+        case .decided(let state): try frame.put(.operationState, number: state.rawValue)
         }
         return frame.bytes
     }
@@ -134,6 +144,11 @@ extension Answer {
         case .server: self = .server(try ServerAnswer(from: &frame))
         case .signed: self = .signed(try SignedAnswer(from: &frame))
         case .signingKey: self = .signingKey(try SigningKeyAnswer(from: &frame))
+        case .macToken: self = .macToken(try MACTokenAnswer(from: &frame))
+        case .authorization: self = .authorization(try frame.bytes(.authorization))
+        case .operation: self = .operation(try OperationAnswer(from: &frame))
+        case .serverTrouble: self = .serverTrouble(try ServerTroubleAnswer(from: &frame))
+        case .decided: self = .decided(try frame.choice(.operationState))
         }
     }
 }

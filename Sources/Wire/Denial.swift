@@ -109,6 +109,16 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case signingKeyInvalidated = 71
     /// There is a signing key already.
     case signingKeyExists = 72
+    /// There is no MAC token of this name for the server. `subject`: the name.
+    case unknownMacToken = 74
+    /// No more MAC tokens fit.
+    case tooManyMacTokens = 75
+    /// A touch is wanted first, for the token that operations are read with. `subject`: the server.
+    case readingTokenWanted = 76
+    /// The server knows no such operation for this account and device. `subject`: the server.
+    case unknownOperation = 77
+    /// The operation is decided already, or over. `subject`: what it is.
+    case operationOver = 78
     #endif
     /// A server cannot be asked, and its last yes is too long ago. `subject`: the server, `since`: when.
     case serverTooLongAgo = 79

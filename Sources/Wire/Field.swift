@@ -85,6 +85,19 @@ package enum Field: UInt8, CaseIterable {
     case method = 104
     case resource = 105
     case credential = 106
+    // MAC tokens and operations.
+    case tokenName = 110
+    case token = 111
+    case tokenSecret = 112
+    case authorization = 116
+    case operation = 117
+    case template = 118
+    case data = 119
+    case decision = 120
+    case operationState = 121
+    case operationStatement = 122
+    case failures = 123
+    case maximumFailures = 124
     #endif
 
     /// The sizes in bytes that a value of this field may have.
@@ -136,6 +149,15 @@ package enum Field: UInt8, CaseIterable {
         case .httpStatus: 2...2
         case .attempts: 4...4
         case .expires: 8...8
+        case .tokenName: 1...Limit.tokenName
+        case .token, .operation: 16...16
+        case .tokenSecret: 32...32
+        case .authorization: 1...Limit.label
+        case .template: 0...Limit.template
+        case .data: 0...Limit.operationData
+        case .decision, .operationState: 1...1
+        case .operationStatement: 1...Limit.operationStatement
+        case .failures, .maximumFailures: 4...4
         #endif
         }
     }
@@ -184,5 +206,15 @@ package enum Limit {
     package static let challengeText = 1_024
     /// What an HTTP request asks for.
     package static let resource = 1_024
+    /// The name of a MAC token.
+    package static let tokenName = 128
+    /// The name of an operation's template.
+    package static let template = 64
+    /// The text of an operation.
+    package static let operationData = 4_096
+    /// The statement about an operation: the text with each byte encoded, and the rest.
+    package static let operationStatement = 15_000
+    /// The operations that a server may tell at once; signet-server has 25 at most.
+    package static let operations = 32
     #endif
 }

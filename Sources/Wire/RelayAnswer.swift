@@ -15,6 +15,16 @@ package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
     case refused = 197
     /// There is no answer from the server that could be used.
     case unreachable = 198
+    /// A MAC token with its secret.
+    case macToken = 199
+    /// One operation of a list, which `listed` ends.
+    case awaited = 200
+    /// The list of operations is over.
+    case listed = 201
+    /// One operation, with all that a decision names.
+    case operation = 202
+    /// What an operation is after a decision.
+    case decided = 203
 }
 
 /// How far a registration is; the raw value is on the wire.
@@ -102,6 +112,12 @@ package enum RelayAnswer: Equatable, Sendable {
     case refused(code: Bytes, status: UInt16, attempts: UInt32?)
     /// `isRepeatable` tells that the server did nothing yet, so that the same may be asked again.
     case unreachable(why: Bytes, isRepeatable: Bool)
+    case macToken(RelayMACToken)
+    case awaited(RelayAwaited)
+    /// `count` is how many came before it.
+    case listed(count: UInt32)
+    case operation(RelayOperation)
+    case decided(OperationState)
 
     /// The kind of frame that carries it.
     package var kind: RelayAnswerKind {
@@ -113,6 +129,11 @@ package enum RelayAnswer: Equatable, Sendable {
         case .removed: .removed
         case .refused: .refused
         case .unreachable: .unreachable
+        case .macToken: .macToken
+        case .awaited: .awaited
+        case .listed: .listed
+        case .operation: .operation
+        case .decided: .decided
         }
     }
 }
@@ -145,6 +166,11 @@ extension RelayAnswer {
         case .unreachable(let why, let isRepeatable):
             try frame.put(.isRepeatable, number: UInt8(isRepeatable ? 1 : 0))
             try frame.put(.why, why)
+        case .macToken(let token): try token.put(into: &frame)
+        case .awaited(let awaited): try awaited.put(into: &frame)
+        case .listed(let count): try frame.put(.count, number: count)
+        case .operation(let operation): try operation.put(into: &frame)
+        case .decided(let state): try frame.put(.operationState, number: state.rawValue)
         }
         return frame.bytes
     }
@@ -175,6 +201,11 @@ extension RelayAnswer {
                 throw .unexpectedField
             }
             self = .unreachable(why: try frame.bytes(.why), isRepeatable: isRepeatable)
+        case .macToken: self = .macToken(try RelayMACToken(from: &frame))
+        case .awaited: self = .awaited(try RelayAwaited(from: &frame))
+        case .listed: self = .listed(count: try frame.number(.count))
+        case .operation: self = .operation(try RelayOperation(from: &frame))
+        case .decided: self = .decided(try frame.choice(.operationState))
         }
         try frame.end()
     }

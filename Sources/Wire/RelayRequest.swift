@@ -13,6 +13,14 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
     case login = 67
     /// Removes a registration, by a signed statement.
     case remove = 68
+    /// A MAC token, by a signed challenge.
+    case macToken = 69
+    /// What awaits an account on this device.
+    case operations = 70
+    /// One operation.
+    case operation = 71
+    /// Decides an operation, by a signed statement.
+    case decide = 72
 }
 
 /// A new key, and what proves it.
@@ -109,6 +117,11 @@ package enum RelayRequest: Equatable, Sendable {
     case challenge(RelayChallengeWish)
     case login(RelayLogin)
     case remove(server: Bytes, registration: Bytes, statement: Bytes, signature: Bytes)
+    case macToken(server: Bytes, statement: Bytes, signature: Bytes)
+    /// `authorization` is the header that signetd made for just this call.
+    case operations(server: Bytes, authorization: Bytes)
+    case operation(server: Bytes, authorization: Bytes, operation: Bytes)
+    case decide(RelayDecision)
 
     /// The kind of frame that carries it.
     package var verb: RelayVerb {
@@ -118,6 +131,10 @@ package enum RelayRequest: Equatable, Sendable {
         case .challenge: .challenge
         case .login: .login
         case .remove: .remove
+        case .macToken: .macToken
+        case .operations: .operations
+        case .operation: .operation
+        case .decide: .decide
         }
     }
 
@@ -128,6 +145,10 @@ package enum RelayRequest: Equatable, Sendable {
         case .prove(let proof): proof.server
         case .challenge(let wish): wish.server
         case .login(let login): login.server
+        case .macToken(let server, _, _), .operations(let server, _),
+            .operation(let server, _, _):
+            server
+        case .decide(let decision): decision.server
         }
     }
 }
@@ -166,6 +187,18 @@ extension RelayRequest {
             try frame.put(.signature, signature)
             try frame.put(.server, server)
             try frame.put(.registration, registration)
+        case .macToken(let server, let statement, let signature):
+            try frame.put(.statement, statement)
+            try frame.put(.signature, signature)
+            try frame.put(.server, server)
+        case .operations(let server, let authorization):
+            try frame.put(.server, server)
+            try frame.put(.authorization, authorization)
+        case .operation(let server, let authorization, let operation):
+            try frame.put(.server, server)
+            try frame.put(.authorization, authorization)
+            try frame.put(.operation, operation)
+        case .decide(let decision): try decision.put(into: &frame)
         }
         return frame.bytes
     }
@@ -188,6 +221,21 @@ extension RelayRequest {
             self = .remove(
                 server: try frame.bytes(.server), registration: try frame.bytes(.registration),
                 statement: statement, signature: signature)
+        case .macToken:
+            let statement = try frame.bytes(.statement)
+            let signature = try frame.bytes(.signature)
+            self = .macToken(
+                server: try frame.bytes(.server), statement: statement, signature: signature)
+        case .operations:
+            let server = try frame.bytes(.server)
+            self = .operations(server: server, authorization: try frame.bytes(.authorization))
+        case .operation:
+            let server = try frame.bytes(.server)
+            let authorization = try frame.bytes(.authorization)
+            self = .operation(
+                server: server, authorization: authorization,
+                operation: try frame.bytes(.operation))
+        case .decide: self = .decide(try RelayDecision(from: &frame))
         }
         try frame.end()
     }

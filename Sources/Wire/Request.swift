@@ -78,6 +78,13 @@ package enum Request: Equatable, Sendable {
     case signingEnable(account: Bytes)
     case signingDisable(account: Bytes)
     case signingKey(account: Bytes)
+    case macTokenAdd(MACTokenAddRequest)
+    case macTokenList(account: Bytes)
+    case macTokenRemove(account: Bytes, server: Bytes, name: Bytes)
+    case macTokenHeader(MACTokenHeaderRequest)
+    case operationList(OperationListRequest)
+    case operationShow(OperationShowRequest)
+    case operationDecide(OperationDecideRequest)
 
     /// The row of the verb table that this request falls under.
     package var verb: Verb {
@@ -116,6 +123,13 @@ package enum Request: Equatable, Sendable {
         case .signingEnable: .signingEnable
         case .signingDisable: .signingDisable
         case .signingKey: .signingKey
+        case .macTokenAdd: .macTokenAdd
+        case .macTokenList: .macTokenList
+        case .macTokenRemove: .macTokenRemove
+        case .macTokenHeader: .macTokenHeader
+        case .operationList: .operationList
+        case .operationShow: .operationShow
+        case .operationDecide: .operationDecide
         }
     }
 
@@ -132,9 +146,15 @@ package enum Request: Equatable, Sendable {
             .passwordChanged(let account, _, _), .watch(let account),
             .importPrint(let account), .serverDisable(let account, _),
             .serverLogin(let account, _, _), .serverList(let account),
-            .signingEnable(let account), .signingDisable(let account), .signingKey(let account):
+            .signingEnable(let account), .signingDisable(let account), .signingKey(let account),
+            .macTokenList(let account), .macTokenRemove(let account, _, _):
             account
         case .sign(let request): request.account
+        case .macTokenAdd(let request): request.account
+        case .macTokenHeader(let request): request.account
+        case .operationList(let request): request.account
+        case .operationShow(let request): request.account
+        case .operationDecide(let request): request.account
         case .serverEnable(let request): request.account
         case .secretSet(let request): request.account
         case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil

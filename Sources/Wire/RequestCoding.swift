@@ -21,7 +21,7 @@ extension Request {
         case .disable(let account), .unlock(let account), .status(let account),
             .list(let account), .secretList(let account), .watch(let account),
             .importPrint(let account), .serverList(let account), .signingEnable(let account),
-            .signingDisable(let account), .signingKey(let account):
+            .signingDisable(let account), .signingKey(let account), .macTokenList(let account):
             try frame.put(accountName: account)
         case .log(let request):
             try frame.put(accountName: request.account)
@@ -47,6 +47,15 @@ extension Request {
             try frame.put(.timeoutMilliseconds, number: timeout)
             try frame.put(.server, server)
         case .sign(let request): try request.put(into: &frame)
+        case .macTokenAdd(let request): try request.put(into: &frame)
+        case .macTokenRemove(let account, let server, let name):
+            try frame.put(accountName: account)
+            try frame.put(.server, server)
+            try frame.put(.tokenName, name)
+        case .macTokenHeader(let request): try request.put(into: &frame)
+        case .operationList(let request): try request.put(into: &frame)
+        case .operationShow(let request): try request.put(into: &frame)
+        case .operationDecide(let request): try request.put(into: &frame)
         }
         return frame.bytes
     }
@@ -135,6 +144,17 @@ extension Request {
         case .signingEnable: self = .signingEnable(account: try frame.accountName())
         case .signingDisable: self = .signingDisable(account: try frame.accountName())
         case .signingKey: self = .signingKey(account: try frame.accountName())
+        case .macTokenAdd: self = .macTokenAdd(try MACTokenAddRequest(from: &frame))
+        case .macTokenList: self = .macTokenList(account: try frame.accountName())
+        case .macTokenRemove:
+            let account = try frame.accountName()
+            let server = try frame.bytes(.server)
+            self = .macTokenRemove(
+                account: account, server: server, name: try frame.bytes(.tokenName))
+        case .macTokenHeader: self = .macTokenHeader(try MACTokenHeaderRequest(from: &frame))
+        case .operationList: self = .operationList(try OperationListRequest(from: &frame))
+        case .operationShow: self = .operationShow(try OperationShowRequest(from: &frame))
+        case .operationDecide: self = .operationDecide(try OperationDecideRequest(from: &frame))
         case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate, .passwordChanged:
             self = try Request(kept: verb, from: &frame)
         }

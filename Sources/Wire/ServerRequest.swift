@@ -111,6 +111,8 @@ package enum ServerProblem: String, CaseIterable, Sendable {
     case slowDown = "slow-down"
     /// The server's database does not answer.
     case unavailable
+    /// The clocks do not agree.
+    case clock
 }
 
 /// How an account's key for a server stands; the raw value is on the wire.

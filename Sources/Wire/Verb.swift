@@ -71,6 +71,20 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case signingDisable = 36
     /// What it is.
     case signingKey = 37
+    /// A touch that gets a MAC token from a server.
+    case macTokenAdd = 38
+    /// The MAC tokens of an account, without their secrets.
+    case macTokenList = 39
+    /// Forgets a MAC token.
+    case macTokenRemove = 40
+    /// The header of an HTTP request, by a MAC token.
+    case macTokenHeader = 41
+    /// What awaits an approval at servers.
+    case operationList = 42
+    /// One operation, as its server tells it.
+    case operationShow = 43
+    /// A touch that approves or rejects an operation.
+    case operationDecide = 44
     #endif
 }
 
@@ -123,5 +137,15 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case signed = 153
     /// The account's signing key.
     case signingKey = 154
+    /// One MAC token.
+    case macToken = 156
+    /// Ends `macTokenHeader`: the header's value.
+    case authorization = 157
+    /// One operation.
+    case operation = 158
+    /// Why one server of several has told nothing.
+    case serverTrouble = 159
+    /// Ends `operationDecide`: what the operation is now.
+    case decided = 160
     #endif
 }

@@ -50,6 +50,8 @@ struct CompletionTests {
                 "signet enroll right-", "signet delete ", "signet enroll --reader ",
                 "signet vault ", "signet vault migrate ", "signet secret get --account bin api",
                 "signet status --account roo", "signet log --export ", "signet frob ",
+                "signet operations ", "signet mac-token ", "signet mac-token remove ",
+                "signet operations approve ",
             ])
         let right = Finger.allCases.map { "\($0.name)" }.filter { $0.hasPrefix("right-") }
         #expect(offers["signet enroll right-"] == Set(right))
@@ -61,10 +63,15 @@ struct CompletionTests {
         #expect(offers["signet status --account roo"] == ["root"])
         #expect(offers["signet log --export "] == [])
         #expect(offers["signet frob "] == [])
+        #expect(offers["signet operations "] == ["list", "show", "approve", "reject", "watch"])
+        #expect(offers["signet mac-token "] == ["add", "list", "remove", "header"])
+        #expect(offers["signet mac-token remove "] == ["cron"])
+        #expect(offers["signet operations approve "] == [])
         // Nothing else was asked, and so nothing that wants a password or a touch.
         #expect(
             Set(try stage.asked()) == [
                 "list --json", "readers --json", "secret list --account=bin --json",
+                "mac-token list --json",
             ])
     }
 
@@ -171,6 +178,7 @@ private struct CompletionStage {
         #!/bin/sh
         case "$*" in
         "readers --json") echo '{"readers":[{"id":"virtual:0","name":"N"},{"id":"elan:0#2"}]}' ;;
+        "mac-token list"*) echo '{"tokens":[{"name":"cron","server":"https://h"}]}' ;;
         "secret list"*) cat << 'END'
         {"secrets":[{"name":"api-token"},{"name":"it's \"a\" $(touch harmed) `touch harmed` \\ b"},{"name":"a:b c=d"},{"name":"bad\u0007"}]}
         END

@@ -39,11 +39,11 @@ extension Answer {
     var isLast: Bool {
         switch self {
         case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed,
-            .signingKey:
+            .signingKey, .authorization, .decided:
             true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
             .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .server:
+            .importedPrint, .server, .macToken, .operation, .serverTrouble:
             false
         }
     }

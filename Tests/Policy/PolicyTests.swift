@@ -26,6 +26,16 @@ struct VerbTableTests {
         (.sign, true, false, .none, true), (.signingEnable, true, false, .password, true),
         (.signingDisable, true, false, .password, true),
         (.signingKey, true, false, .none, true),
+        (.macTokenAdd, true, false, .none, true), (.macTokenList, true, false, .none, true),
+        (.macTokenRemove, true, false, .none, true), (.macTokenHeader, true, false, .none, true),
+        (.operationList, true, false, .none, true), (.operationShow, true, false, .none, true),
+        (.operationDecide, true, false, .none, true),
+    ]
+
+    /// What root cannot ask for in an account's place.
+    static let ownersAlone: Set<Verb> = [
+        .serverLogin, .sign, .macTokenAdd, .macTokenHeader, .operationList, .operationShow,
+        .operationDecide,
     ]
 
     @Test("has a row for every verb")
@@ -38,7 +48,7 @@ struct VerbTableTests {
     func callers() {
         for (verb, owner, other, proof, begins) in VerbTableTests.rows {
             // Root in an account's place, but where it gets what lets in elsewhere.
-            let isForRoot = verb != .serverLogin && verb != .sign
+            let isForRoot = !VerbTableTests.ownersAlone.contains(verb)
             #expect(VerbTable.permits(verb, peerUID: 0, accountUID: 1_000) == isForRoot)
             #expect(VerbTable.permits(verb, peerUID: 0, accountUID: nil) == isForRoot)
             #expect(VerbTable.permits(verb, peerUID: 1_000, accountUID: 1_000) == owner)

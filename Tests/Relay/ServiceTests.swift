@@ -18,7 +18,7 @@ struct ServiceTests {
             stop = try Event()
             let path = scratch.at("relay.sock")
             let listener = Listening(try PacketListener.replacing(path, mode: 0o600))
-            let service = RelayService(caller: caller) { _ in answer }
+            let service = RelayService(caller: caller) { _ in [answer] }
             try onThread { [stop] in
                 try? service.serve(listener.listener, until: stop.descriptor.number, idle: nil)
             }

@@ -104,6 +104,51 @@ package final class LiveServer: Sendable {
         return answer["registrations"] as? [[String: Any]] ?? []
     }
 
+    /// Runs `signet-server admin` on its database.
+    package func administer(_ words: String...) throws {
+        let end = try Program(
+            Command(
+                [
+                    Layout.products + "/signet-server", "admin", "--config",
+                    scratch.at("server.conf"),
+                ]
+                    + words)
+        ).expectEnd(within: .seconds(20))
+        guard end.succeeded else {
+            throw TestFault.closed(awaited: "\(words)", transcript: end.errors)
+        }
+    }
+
+    /// Makes the template `payment`: what is to be paid to whom, in two lines.
+    package func makeTemplate(seconds: Int = 300) throws {
+        try administer(
+            "template", "add", "shop", "payment", "pay {amount} EUR\nto {payee}", "--seconds",
+            "\(seconds)", "--max-failures", "3")
+    }
+
+    /// Asks for a payment's approval; the operation's id.
+    package func pay(
+        _ amount: String, to payee: String = "Bob", expiresIn: Int? = nil, device: String? = nil,
+        account: String = "alice"
+    ) throws -> String {
+        var wish: [String: Any] = [
+            "account": account, "template": "payment",
+            "data": ["amount": amount, "payee": payee],
+        ]
+        if let expiresIn { wish["expiresIn"] = expiresIn }
+        if let device { wish["device"] = device }
+        let made = try ask("POST", "/v1/operations", wish)
+        guard let id = made["operation"] as? String else {
+            throw TestFault.closed(awaited: "an operation", transcript: "\(made)")
+        }
+        return id
+    }
+
+    /// How an operation stands.
+    package func status(of operation: String) throws -> String {
+        try ask("GET", "/v1/operations/\(operation)")["status"] as? String ?? ""
+    }
+
     /// Makes `NAME.pem` and `NAME.key` for 127.0.0.1.
     package static func certificate(_ name: String, in scratch: Scratch) throws {
         let made = try Program(

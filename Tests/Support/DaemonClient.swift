@@ -53,11 +53,11 @@ package final class DaemonClient: Sendable {
                 switch answer {
                 case .notice(let notice): try tell(notice)
                 case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed,
-                    .signingKey:
+                    .signingKey, .authorization, .decided:
                     return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .server:
+                    .importedPrint, .server, .macToken, .operation, .serverTrouble:
                     break
                 }
             }

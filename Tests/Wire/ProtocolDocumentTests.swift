@@ -118,6 +118,8 @@ struct ProtocolDocumentTests {
             ("States of a key for a server", entries(ServerKeyState.self)),
             ("What a touch signs", entries(SigningUse.self)),
             ("States of a registration", entries(RegistrationProgress.self)),
+            ("Decisions", entries(OperationChoice.self)),
+            ("States of an operation", entries(OperationState.self)),
         ])
     func enumerations(heading: String, expected: [String]) throws {
         #expect(try document.rows(heading).map { "\($0[0]) \($0[1])" } == expected)

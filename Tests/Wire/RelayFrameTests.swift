@@ -23,6 +23,14 @@ struct RelayFrameTests {
                 signature: Bytes(repeating: 7, count: Limit.signature),
                 module: RelayModule(challenge: Samples.thirtyTwo, account: Samples.account))),
         .remove(server: server, registration: Samples.sixteen, statement: [1], signature: [2]),
+        .macToken(server: server, statement: [1], signature: [2]),
+        .operations(server: server, authorization: [1]),
+        .operation(server: server, authorization: [1], operation: Samples.sixteen),
+        .decide(
+            RelayDecision(
+                server: Bytes(repeating: 7, count: Limit.label), operation: Samples.sixteen,
+                statement: Bytes(repeating: 7, count: Limit.operationStatement),
+                signature: Bytes(repeating: 7, count: Limit.signature))),
     ]
 
     static let answers: [RelayAnswer] = [
@@ -44,6 +52,17 @@ struct RelayFrameTests {
         .removed, .refused(code: Bytes("key-removed".utf8), status: 401, attempts: nil),
         .refused(code: [1], status: .max, attempts: 4),
         .unreachable(why: [], isRepeatable: false), .unreachable(why: [1], isRepeatable: true),
+        .macToken(
+            RelayMACToken(
+                audience: [1], expires: 2, token: Samples.sixteen, secret: Samples.thirtyTwo)),
+        .awaited(RelayAwaited(Samples.longOperation)), .awaited(RelayAwaited(Samples.operation)),
+        .listed(count: 0),
+        .operation(
+            RelayOperation(
+                account: Bytes(repeating: 7, count: Limit.account), challenge: Samples.thirtyTwo,
+                application: [1], audience: [2], content: Samples.longOperation, state: .pending,
+                failures: OperationFailures(count: 0, most: 5))),
+        .decided(.rejected),
     ]
 
     private static var frames: [(frame: Bytes, isRequest: Bool)] {

@@ -84,6 +84,29 @@ enum Samples {
                     body: thirtyTwo))),
         .signingEnable(account: account), .signingDisable(account: account),
         .signingKey(account: account),
+        .macTokenAdd(
+            MACTokenAddRequest(
+                account: account, timeoutMilliseconds: .max, server: [1],
+                name: Bytes(repeating: 7, count: Limit.tokenName))),
+        .macTokenList(account: account),
+        .macTokenRemove(account: account, server: [1], name: [2]),
+        .macTokenHeader(
+            MACTokenHeaderRequest(
+                account: account, server: [1], name: [2], method: Bytes("GET".utf8),
+                resource: Bytes(repeating: 7, count: Limit.resource), bodyDigest: thirtyTwo)),
+        .operationList(OperationListRequest(account: account, timeoutMilliseconds: nil)),
+        .operationList(
+            OperationListRequest(account: account, timeoutMilliseconds: 1, server: [1])),
+        .operationShow(
+            OperationShowRequest(
+                account: account, timeoutMilliseconds: nil, server: [1], operation: sixteen)),
+        .operationShow(
+            OperationShowRequest(
+                account: account, timeoutMilliseconds: 1, server: [1], operation: sixteen)),
+        .operationDecide(
+            OperationDecideRequest(
+                account: account, timeoutMilliseconds: 1, server: [1], operation: sixteen,
+                decision: .reject)),
     ]
 
     static let status = StatusAnswer(
@@ -107,6 +130,13 @@ enum Samples {
         full.keptOut = Bytes("login.accounts".utf8)
         return full
     }
+
+    static let operation = OperationContent(
+        operation: sixteen, template: [], data: [], created: 0, expires: 1)
+
+    static let longOperation = OperationContent(
+        operation: sixteen, template: Bytes(repeating: 7, count: Limit.template),
+        data: Bytes(repeating: 7, count: Limit.operationData), created: .max, expires: .max)
 
     static let assertion = Assertion(statement: Bytes("text\n".utf8), signature: [1, 2, 3])
 
@@ -193,6 +223,21 @@ enum Samples {
                 SigningKeyAnswer(
                     since: .max, state: .invalidated, vault: [1], credential: sixteen,
                     publicKey: Bytes(repeating: 4, count: 65))),
+            .macToken(
+                MACTokenAnswer(
+                    since: .max, server: [1], expires: 2, name: [3], token: sixteen)),
+            .authorization(Bytes("SignetMAC token=".utf8)),
+            .operation(
+                OperationAnswer(
+                    account: [1], server: [2], application: [3], content: operation,
+                    state: .pending)),
+            .operation(
+                OperationAnswer(
+                    account: [1], server: [2], application: [3], content: longOperation,
+                    state: .failed, failures: OperationFailures(count: 1, most: .max))),
+            .serverTrouble(
+                ServerTroubleAnswer(server: [1], reason: .serverUnreachable, subject: [])),
+            .decided(.approved), .decided(.canceled),
             .vault(VaultAnswer(vault: Bytes("file".utf8), isChosen: true)),
             .vault(
                 VaultAnswer(

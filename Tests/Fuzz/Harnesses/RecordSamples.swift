@@ -86,6 +86,15 @@ enum RecordSamples {
         }
     }
 
+    static var macTokens: [MACToken] {
+        serverKeys.prefix(1).map { key in
+            var token = MACToken(
+                bytes("cron"), for: key, identifier: [UInt8](0..<16), created: now, expires: now)
+            token.sealed = [UInt8](0..<60)
+            return token
+        }
+    }
+
     static var readerWork: [ReaderWorkRecord] {
         let kept = [storage(serial: nil), storage(serial: "1")]
         return [

@@ -24,6 +24,7 @@ enum Records: Harness {
         .record(RecordSamples.templateKeys),
         .record(RecordSamples.keptVerdicts),
         .record(RecordSamples.serverKeys),
+        .record(RecordSamples.macTokens),
     ]
 
     static var seeds: [[UInt8]] {

@@ -24,6 +24,13 @@ enum RelayRequests: Harness {
                     module: RelayModule(challenge: Samples.thirtyTwo, account: Samples.account))),
             .remove(
                 server: server, registration: Samples.sixteen, statement: [1], signature: [2]),
+            .macToken(server: server, statement: [1], signature: [2]),
+            .operations(server: server, authorization: bytes("SignetMAC x")),
+            .operation(
+                server: server, authorization: bytes("SignetMAC x"), operation: Samples.sixteen),
+            .decide(
+                RelayDecision(
+                    server: server, operation: Samples.sixteen, statement: [1], signature: [2])),
         ]
         return requests.compactMap { try? $0.encoded() } + Requests.seeds
     }
@@ -55,6 +62,18 @@ enum RelayAnswers: Harness {
             .loggedIn(tokens), .loggedIn(withVerdict), .removed,
             .refused(code: bytes("key-removed"), status: 401, attempts: 4),
             .unreachable(why: bytes("why"), isRepeatable: true),
+            .macToken(
+                RelayMACToken(
+                    audience: bytes("shop.example"), expires: .max, token: Samples.sixteen,
+                    secret: Samples.thirtyTwo)),
+            .awaited(RelayAwaited(Samples.operation)), .listed(count: 1),
+            .operation(
+                RelayOperation(
+                    account: Samples.account, challenge: Samples.thirtyTwo,
+                    application: bytes("shop"), audience: bytes("shop.example"),
+                    content: Samples.operation, state: .pending,
+                    failures: OperationFailures(count: 1, most: 3))),
+            .decided(.approved),
         ]
         return answers.compactMap { try? $0.encoded() } + Answers.seeds
     }

@@ -1,0 +1,53 @@
+import Posix
+import Texts
+import Wire
+
+extension Invocation {
+    /// The longest that a server that is away is left alone.
+    private static let longestPause = Duration.seconds(300)
+
+    /// `signet operations watch`: says each new operation as it comes, until a signal.
+    ///
+    /// It asks the daemon again and again, and needs no touch after the first time: a daemon that has
+    /// ended is there again when it is asked.
+    func watchOperations() throws(CommandFault) {
+        let account = try account()
+        var known: Set<Bytes> = []
+        var told: [ServerTroubleAnswer] = []
+        var complaint: Text?
+        var pause = surroundings.watchInterval
+        var isFirst = true
+        while true {
+            var isTroubled = false
+            do throws(CommandFault) {
+                let found = try awaited(account, mayTouch: isFirst)
+                if isFirst && !isJSON { surroundings.complain(CommandOperations.watching) }
+                isFirst = false
+                let news = found.operations.filter { !known.contains($0.server + $0.id) }
+                for operation in news { say(operation) }
+                // What is decided is forgotten, unless its server has only fallen silent.
+                if found.troubles.isEmpty { known = [] }
+                known.formUnion(found.operations.map { $0.server + $0.id })
+                isTroubled = !found.troubles.isEmpty
+                if found.troubles != told {
+                    for trouble in found.troubles { surroundings.complain(trouble.line(account)) }
+                }
+                told = found.troubles
+                complaint = nil
+            } catch .interrupted {
+                throw .said(.interrupted)
+            } catch {
+                // What passes is waited for; what does not is said, and the end of it.
+                guard !isFirst, error.exitCode == .noService else { throw error }
+                if let text = error.text, text != complaint { surroundings.complain(text) }
+                complaint = error.text
+                isTroubled = true
+            }
+            pause = isTroubled ? min(pause * 2, Self.longestPause) : surroundings.watchInterval
+            let end = ContinuousClock.now + pause
+            if wait(for: -1, or: surroundings.interrupts, until: end) == .interrupted {
+                throw .said(.interrupted)
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+import Posix
+import Statement
+import Texts
+import Wire
+
+extension Invocation {
+    /// `signet operations [list | show ID | approve ID | reject ID | watch]`
+    func operations() throws(CommandFault) {
+        let words = arguments.operands
+        switch (words.first ?? "list", words.count) {
+        case ("list", ...1): try listOperations()
+        case ("watch", 1): try watchOperations()
+        case ("show", 2): try showOperation(words[1])
+        case ("approve", 2): try decide(.approve, words[1])
+        case ("reject", 2): try decide(.reject, words[1])
+        default: throw .usage(CommandOperations.choose)
+        }
+    }
+
+    private func listOperations() throws(CommandFault) {
+        let account = try account()
+        let found = try awaited(account)
+        let document = JSON.document(
+            "operations",
+            [
+                ("account", .bytes(account)),
+                ("operations", .array(found.operations.map(\.document))),
+                ("troubles", .array(found.troubles.map { $0.document(account) })),
+            ])
+        if found.operations.isEmpty {
+            say(document, found.troubles.isEmpty ? [CommandOperations.none] : [])
+        } else {
+            let rows = found.operations.map { $0.row(now) }
+            say(
+                document,
+                Table.lines([CommandOperations.heading] + rows) + [CommandOperations.next])
+        }
+        try tell(found.troubles, account)
+    }
+
+    private func showOperation(_ typed: String) throws(CommandFault) {
+        let account = try account()
+        let wanted = try place(of: typed, account)
+        let operation = try show(wanted, account)
+        say(operation)
+    }
+
+    private func decide(_ choice: OperationChoice, _ typed: String) throws(CommandFault) {
+        let account = try account()
+        let wanted = try place(of: typed, account)
+        let request = Request.operationDecide(
+            OperationDecideRequest(
+                account: account, timeoutMilliseconds: 30_000, server: wanted.server,
+                operation: wanted.operation, decision: choice))
+        let id = Bytes(Hexadecimal.encode(wanted.operation).prefix(8))
+        var isShown = false
+        let state = try ask(
+            request,
+            purpose: { _ in
+                isShown
+                    ? CommandOperations.touch(choice, id, wanted.server)
+                    : CommandOperations.reading
+            },
+            meanwhile: { answer in
+                guard case .operation(let operation) = answer else { return false }
+                isShown = true
+                say(operation)
+                return true
+            }
+        ) { answer in
+            if case .decided(let state) = answer { state } else { nil }
+        }
+        let document = JSON.document(
+            "operation-decided",
+            [
+                ("account", .bytes(account)), ("server", .bytes(wanted.server)),
+                ("operation", .bytes(Hexadecimal.encode(wanted.operation))),
+                ("state", .string(state.word)),
+            ])
+        say(document, [CommandOperations.decided(state, id, wanted.server)])
+        let isDone = state == (choice == .approve ? .approved : .rejected)
+        guard isDone else { throw .said(.denied) }
+    }
+
+    func say(_ operation: OperationAnswer) {
+        say(
+            .document("operation", [("operation", operation.document)]),
+            operation.lines(now, columns: surroundings.columns()))
+    }
+
+    /// Says why servers have told nothing; then the command has not done all of what it was told.
+    private func tell(
+        _ troubles: [ServerTroubleAnswer], _ account: Bytes
+    ) throws(CommandFault) {
+        for trouble in troubles { surroundings.complain(trouble.line(account)) }
+        if let code = troubles.map(\.denial.exitCode).first { throw .said(code) }
+    }
+
+    /// This moment, in seconds since 1970.
+    var now: UInt64 { UInt64(clamping: Clock.system.wallSeconds()) }
+}
+
+/// What servers told.
+struct AwaitedOperations {
+    var operations: [OperationAnswer] = []
+    var troubles: [ServerTroubleAnswer] = []
+}
+
+/// Which operation, and where.
+private struct OperationPlace: Hashable {
+    let server: Bytes
+    let operation: Bytes
+}
+
+extension Invocation {
+    /// What awaits the account at one server or all; at a touch, where that is wanted first.
+    func awaited(
+        _ account: Bytes, mayTouch: Bool = true
+    ) throws(CommandFault) -> AwaitedOperations {
+        let only = try arguments.value(.server).map { (typed) throws(CommandFault) in
+            try server(typed)
+        }
+        if only == nil, mayTouch { try requireServer(account) }
+        let request = OperationListRequest(
+            account: account, timeoutMilliseconds: mayTouch ? 30_000 : nil, server: only)
+        var found = AwaitedOperations()
+        _ = try ask(
+            .operationList(request), purpose: { _ in CommandOperations.reading },
+            meanwhile: { answer in
+                switch answer {
+                case .operation(let operation): found.operations.append(operation)
+                case .serverTrouble(let trouble): found.troubles.append(trouble)
+                default: return false
+                }
+                return true
+            }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        return found
+    }
+
+    /// Refuses where no server could be asked, and says what stands in the way.
+    private func requireServer(_ account: Bytes) throws(CommandFault) {
+        let known = try servers(of: account)
+        guard !known.contains(where: { $0.state == .good }) else { return }
+        guard let first = known.first else { throw .refused(CommandServers.none(account)) }
+        throw .refused(CommandServers.line(first))
+    }
+
+    /// The operation that an id, or the beginning of one, means: of those that await the account; a
+    /// whole id may be of one that does not any more.
+    private func place(
+        of typed: String, _ account: Bytes
+    ) throws(CommandFault) -> OperationPlace {
+        let digits = typed.lowercased().bytes
+        let isHexadecimal = digits.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+            default: false
+            }
+        }
+        guard (4...32).contains(digits.count), isHexadecimal else {
+            throw .usage(CommandOperations.badID(typed.bytes))
+        }
+        let found = try awaited(account)
+        let places = Set(
+            found.operations.filter { $0.id.starts(with: digits) }
+                .map { OperationPlace(server: $0.server, operation: $0.content.operation) })
+        if places.count == 1, let place = places.first { return place }
+        guard places.isEmpty else { throw .refused(CommandOperations.ambiguous(typed.bytes)) }
+        if let place = try placeElsewhere(digits, account) { return place }
+        try tell(found.troubles, account)
+        throw .refused(CommandOperations.unknown(typed.bytes))
+    }
+
+    /// Where an operation is that awaits nobody any more.
+    private func placeElsewhere(
+        _ digits: Bytes, _ account: Bytes
+    ) throws(CommandFault) -> OperationPlace? {
+        guard let operation = Hexadecimal.decode(digits), operation.count == 16 else { return nil }
+        let only = try arguments.value(.server).map { (typed) throws(CommandFault) in
+            try server(typed)
+        }
+        let places = try servers(of: account)
+            .filter { $0.state == .good && $0.server == only ?? $0.server }
+            .map { OperationPlace(server: $0.server, operation: operation) }
+        // Where there is one only, that says itself what is wrong.
+        if places.count == 1 { return places[0] }
+        return places.first { (try? show($0, account)) != nil }
+    }
+
+    private func show(
+        _ place: OperationPlace, _ account: Bytes
+    ) throws(CommandFault) -> OperationAnswer {
+        let request = OperationShowRequest(
+            account: account, timeoutMilliseconds: 30_000, server: place.server,
+            operation: place.operation)
+        var shown: OperationAnswer?
+        _ = try ask(
+            .operationShow(request), purpose: { _ in CommandOperations.reading },
+            meanwhile: { answer in
+                guard case .operation(let operation) = answer else { return false }
+                shown = operation
+                return true
+            }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        guard let shown else { throw .fault(CommandText.unexpected) }
+        return shown
+    }
+
+    /// A request that ends with one answer; others may come before it, and a touch may be wanted.
+    func ask<Value>(
+        _ request: Request, purpose: (Notice) -> Text, meanwhile: (Answer) -> Bool,
+        _ value: (Answer) -> Value?
+    ) throws(CommandFault) -> Value {
+        var exchange = exchange(request, awaitsTouch: true)
+        exchange.awaitsServer = true
+        var result: Value?
+        try exchange.run { (answer) throws(CommandFault) in
+            if case .notice(let notice) = answer {
+                surroundings.complain(
+                    notice.kind == .touch ? purpose(notice) : notice.text ?? "")
+                return .goOn
+            }
+            if meanwhile(answer) { return .goOn }
+            guard let found = value(answer) else { throw .fault(CommandText.unexpected) }
+            result = found
+            return .finished
+        }
+        guard let result else { throw .interrupted }
+        return result
+    }
+}

@@ -1,0 +1,292 @@
+import Crypto
+import Loop
+import Policy
+import Posix
+import Statement
+import Store
+import Wire
+
+// Operations: what a server asks a person to approve or reject. What is signed is the very text that
+// the client was sent to show, in the same request; the server checks that it is its own.
+extension Service {
+    /// Sends what awaits an account, and why a server told nothing; asks for one touch where a token
+    /// to read with is wanted.
+    func listOperations(
+        _ request: OperationListRequest, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        var keys: [(ServerKey, ServerURL)]
+        switch await keysToAsk(request.server, account) {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let found): keys = found
+        }
+        for mayTouch in [request.timeoutMilliseconds != nil, false] {
+            let (lacking, found) = await tell(awaitedAt: keys, account, client)
+            var troubles = found
+            keys = lacking
+            if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
+                let got = await getReadingTokens(
+                    at: lacking, milliseconds: milliseconds, account, client)
+                switch got {
+                case .deny(let denial): return .denial(denial)
+                case .allow(let more):
+                    troubles += more
+                    keys.removeAll { key, _ in more.contains { $0.key == key } }
+                }
+            } else {
+                troubles += lacking.map { ServerTrouble(wantsToken: $0.0) }
+                keys = []
+            }
+            for trouble in troubles {
+                if request.server != nil { return .denial(trouble.denial) }
+                await client.send(.serverTrouble(ServerTroubleAnswer(trouble)))
+            }
+        }
+        return .done(DoneAnswer())
+    }
+
+    /// Sends what awaits an account at some servers; those where a token to read with is wanted, and
+    /// why others have told nothing.
+    private func tell(
+        awaitedAt keys: [(ServerKey, ServerURL)], _ account: Account, _ client: any Client
+    ) async -> (lacking: [(ServerKey, ServerURL)], troubles: [ServerTrouble]) {
+        var lacking: [(ServerKey, ServerURL)] = []
+        var troubles: [ServerTrouble] = []
+        for (key, url) in keys {
+            switch await awaited(at: key, url, account) {
+            case .told(let operations):
+                for operation in operations {
+                    await client.send(.operation(OperationAnswer(operation, at: key)))
+                }
+            case .wantsToken: lacking.append((key, url))
+            case .denied(let denial): troubles.append(ServerTrouble(key: key, denial: denial))
+            }
+        }
+        return (lacking, troubles)
+    }
+
+    /// Sends one operation.
+    func showOperation(
+        _ request: OperationShowRequest, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        let found = await operation(
+            request.operation, at: request.server,
+            milliseconds: request.timeoutMilliseconds, account, client)
+        switch found {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let found):
+            await client.send(.operation(OperationAnswer(found.operation, at: found.key)))
+            return .done(DoneAnswer())
+        }
+    }
+
+    /// Sends one operation to be shown, asks for a touch, and signs just that.
+    func decideOperation(
+        _ request: OperationDecideRequest, _ account: Account, _ client: any Client
+    ) async -> Answer {
+        let found: FoundOperation
+        let ruling = await operation(
+            request.operation, at: request.server, milliseconds: request.timeoutMilliseconds,
+            account, client)
+        switch ruling {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let told): found = told
+        }
+        let operation = found.operation
+        await client.send(.operation(OperationAnswer(operation, at: found.key)))
+        guard operation.state == .pending else { return .denial(.over(operation.state)) }
+        let purpose =
+            Bytes("server \(found.url.text): ".utf8)
+            + OperationPurpose.text(request.decision, request.operation)
+            + Bytes(", ".utf8) + operation.content.template + Bytes(": ".utf8)
+            + operation.content.data
+        let matter = SignedMatter(purpose: purpose, challenge: operation.challenge)
+        let asker = Asker("signet operations (\(account.name))")
+        let milliseconds = request.timeoutMilliseconds
+        return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
+            standing in
+            await self.decide(found, request.decision, account, standing)
+        }
+    }
+
+    private func decide(
+        _ found: FoundOperation, _ choice: OperationChoice, _ account: Account,
+        _ standing: Standing
+    ) async -> Answer {
+        let operation = found.operation
+        let signed = await signed(by: found.key, in: .operation, account, standing) {
+            (key) throws(CryptoFault) in
+            let statement = OperationStatement(
+                head: head(key, for: key.audience), operation: operation.content.operation,
+                challenge: operation.challenge, template: operation.content.template,
+                data: operation.content.data, decision: OperationDecision(choice),
+                claims: claims(key, Factor.fingerprint, standing.enrolment))
+            return try SignedMessage(text: statement.encoded())
+        }
+        switch signed {
+        case .deny(let denial): return .denial(denial)
+        case .allow(let signed):
+            let decision = RelayDecision(
+                server: found.url.bytes, operation: operation.content.operation,
+                statement: signed.statement ?? [], signature: signed.signature)
+            let answer = await relay.ask(.decide(decision), for: account.uid)
+            if case .decided(let state) = answer { return .decided(state) }
+            return await settle(answer, found, choice, account)
+        }
+    }
+
+    /// What a decision came to that the server did not confirm: it may have taken it all the same, or
+    /// another decision before.
+    private func settle(
+        _ answer: RelayAnswer, _ found: FoundOperation, _ choice: OperationChoice,
+        _ account: Account
+    ) async -> Answer {
+        if answer.leavesDoubt,
+            case .told(let now) = await self.operation(
+                found.operation.content.operation, at: found.key, found.url, account),
+            now.state != .pending
+        {
+            if case .unreachable = answer, now.state == OperationState(choice) {
+                return .decided(now.state)
+            }
+            return .denial(.over(now.state))
+        }
+        return .denial(denial(of: answer, found.url, account, signedBy: found.key))
+    }
+}
+
+/// An operation as its server tells it, and the key that can decide it.
+private struct FoundOperation {
+    let operation: RelayOperation
+    let key: ServerKey
+    let url: ServerURL
+}
+
+extension Service {
+    /// The good keys that are to be asked with: one server's, or all.
+    private func keysToAsk(
+        _ server: Bytes?, _ account: Account
+    ) async -> Ruling<[(ServerKey, ServerURL)]> {
+        if let server {
+            guard let url = ServerURL(server) else { return .deny(Denial(.badRequest)) }
+            return await goodKey(for: url, account).map { [($0, url)] }
+        }
+        return await serverKeys(of: account).map { keys in
+            keys.filter { $0.state == .good }.compactMap { key in
+                ServerURL(key.server).map { (key, $0) }
+            }
+        }
+    }
+
+    /// One operation, with a touch before where a token to read with is wanted.
+    private func operation(
+        _ identifier: Bytes, at server: Bytes, milliseconds: UInt32?, _ account: Account,
+        _ client: any Client
+    ) async -> Ruling<FoundOperation> {
+        guard let url = ServerURL(server) else { return .deny(Denial(.badRequest)) }
+        let key: ServerKey
+        switch await goodKey(for: url, account) {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let found): key = found
+        }
+        for mayTouch in [true, false] {
+            switch await operation(identifier, at: key, url, account) {
+            case .told(let told):
+                return .allow(FoundOperation(operation: told, key: key, url: url))
+            case .denied(let denial): return .deny(denial)
+            case .wantsToken: break
+            }
+            guard mayTouch, let milliseconds else { break }
+            let got = await getReadingTokens(
+                at: [(key, url)], milliseconds: milliseconds, account, client)
+            switch got {
+            case .deny(let denial): return .deny(denial)
+            case .allow(let troubles):
+                if let trouble = troubles.first { return .deny(trouble.denial) }
+            }
+        }
+        return .deny(ServerTrouble(wantsToken: key).denial)
+    }
+}
+
+extension ServerTrouble {
+    /// A token to read with is wanted, and no touch may be asked for.
+    fileprivate init(wantsToken key: ServerKey) {
+        self.init(key: key, denial: Denial(.readingTokenWanted, subject: key.server))
+    }
+}
+
+extension ServerTroubleAnswer {
+    fileprivate init(_ trouble: ServerTrouble) {
+        self.init(
+            server: trouble.key.server, reason: trouble.denial.reason,
+            subject: trouble.denial.subject ?? [])
+    }
+}
+
+extension RelayAnswer {
+    /// Whether the server may have decided what it was asked to, now or before.
+    fileprivate var leavesDoubt: Bool {
+        switch self {
+        case .unreachable(_, let isRepeatable): !isRepeatable
+        case .refused(let code, _, _): code == Bytes("conflict".utf8)
+        case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
+            .operation, .decided:
+            true
+        }
+    }
+}
+
+extension Denial {
+    /// There is nothing to decide any more.
+    fileprivate static func over(_ state: OperationState) -> Denial {
+        Denial(.operationOver, subject: Bytes("\(state)".utf8))
+    }
+}
+
+extension OperationAnswer {
+    fileprivate init(_ content: OperationContent, at key: ServerKey) {
+        self.init(
+            account: key.account, server: key.server, application: key.application,
+            content: content, state: .pending)
+    }
+
+    fileprivate init(_ operation: RelayOperation, at key: ServerKey) {
+        self.init(
+            account: key.account, server: key.server, application: key.application,
+            content: operation.content, state: operation.state, failures: operation.failures)
+    }
+}
+
+extension OperationDecision {
+    fileprivate init(_ choice: OperationChoice) {
+        self =
+            switch choice {
+            case .approve: .approve
+            case .reject: .reject
+            }
+    }
+}
+
+extension OperationState {
+    /// What an operation is after it was decided so.
+    fileprivate init(_ choice: OperationChoice) {
+        self =
+            switch choice {
+            case .approve: .approved
+            case .reject: .rejected
+            }
+    }
+}
+
+/// What receipts and the journal say that an operation was asked for.
+enum OperationPurpose {
+    /// `approve operation ID`.
+    static func text(_ choice: OperationChoice, _ operation: Bytes) -> Bytes {
+        Bytes("\(choice) ".utf8) + text(operation)
+    }
+
+    /// `operation ID`.
+    static func text(_ operation: Bytes) -> Bytes {
+        Bytes("operation ".utf8) + Hexadecimal.encode(operation)
+    }
+}

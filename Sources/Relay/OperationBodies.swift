@@ -1,0 +1,118 @@
+import Statement
+import Wire
+
+/// A MAC token as it comes back.
+struct MACTokenGiven: Decodable {
+    let token: String
+    let secret: String
+    let audience: String
+    let expires: UInt64
+}
+
+/// An operation in a list.
+struct AwaitedBody: Decodable {
+    let operation: String
+    let template: String
+    let data: String
+    let created: UInt64
+    let expires: UInt64
+}
+
+/// What awaits an account.
+struct AwaitedList: Decodable {
+    let operations: [AwaitedBody]
+}
+
+/// One operation, with all that a decision names.
+struct OperationBody: Decodable {
+    let operation: String
+    let application: String
+    let audience: String
+    let account: String
+    let template: String
+    let data: String
+    let challenge: String
+    let status: String
+    let failureCount: UInt32
+    let maxFailureCount: UInt32
+    let created: UInt64
+    let expires: UInt64
+}
+
+/// What a decision came to.
+struct DecidedBody: Decodable {
+    let status: String
+}
+
+extension OperationState {
+    /// From the word that docs/SERVER.md has for it.
+    fileprivate init?(word: String) {
+        switch word {
+        case "PENDING": self = .pending
+        case "APPROVED": self = .approved
+        case "REJECTED": self = .rejected
+        case "CANCELED": self = .canceled
+        case "EXPIRED": self = .expired
+        case "FAILED": self = .failed
+        default: return nil
+        }
+    }
+}
+
+extension RelayAnswer {
+    static func macToken(from body: Bytes) -> RelayAnswer? {
+        guard let given = value(MACTokenGiven.self, of: body),
+            let token = Hexadecimal.decode(Bytes(given.token.utf8)),
+            let secret = bytes(base64: given.secret)
+        else { return nil }
+        return .macToken(
+            RelayMACToken(
+                audience: Bytes(given.audience.utf8), expires: given.expires, token: token,
+                secret: secret))
+    }
+
+    static func operations(from body: Bytes) -> [RelayAnswer]? {
+        guard let list = value(AwaitedList.self, of: body),
+            list.operations.count <= Limit.operations
+        else { return nil }
+        var answers: [RelayAnswer] = []
+        for awaited in list.operations {
+            guard let operation = Hexadecimal.decode(Bytes(awaited.operation.utf8)) else {
+                return nil
+            }
+            answers.append(
+                .awaited(
+                    RelayAwaited(
+                        OperationContent(
+                            operation: operation, template: Bytes(awaited.template.utf8),
+                            data: Bytes(awaited.data.utf8), created: awaited.created,
+                            expires: awaited.expires))))
+        }
+        return answers + [.listed(count: UInt32(answers.count))]
+    }
+
+    static func operation(from body: Bytes) -> RelayAnswer? {
+        guard let told = value(OperationBody.self, of: body),
+            let operation = Hexadecimal.decode(Bytes(told.operation.utf8)),
+            let challenge = bytes(base64: told.challenge),
+            let state = OperationState(word: told.status)
+        else { return nil }
+        return .operation(
+            RelayOperation(
+                account: Bytes(told.account.utf8), challenge: challenge,
+                application: Bytes(told.application.utf8), audience: Bytes(told.audience.utf8),
+                content: OperationContent(
+                    operation: operation, template: Bytes(told.template.utf8),
+                    data: Bytes(told.data.utf8), created: told.created, expires: told.expires),
+                state: state,
+                failures: OperationFailures(
+                    count: told.failureCount, most: told.maxFailureCount)))
+    }
+
+    static func decided(from body: Bytes) -> RelayAnswer? {
+        guard let decided = value(DecidedBody.self, of: body),
+            let state = OperationState(word: decided.status)
+        else { return nil }
+        return .decided(state)
+    }
+}

@@ -1,0 +1,77 @@
+import Statement
+import Vault
+import Wire
+
+/// A MAC token of an account, as it lies on disk: its secret sealed, the rest bound to that.
+package struct MACToken: Equatable, Sendable {
+    /// The server's URL in its one form.
+    package let server: [UInt8]
+    /// The id of the key whose touch it was issued to, 16 bytes: it ends with that.
+    package let credential: [UInt8]
+    /// Its id at the server, 16 bytes.
+    package let identifier: [UInt8]
+    /// What the account calls it.
+    package let name: [UInt8]
+    /// What the texts that it authenticates name.
+    package let audience: [UInt8]
+    /// When it was issued.
+    package let created: Instant
+    /// From when on the server does not take it.
+    package let expires: Instant
+    var sealed: [UInt8] = []
+
+    /// Describes one that was just issued; its secret is sealed where it is kept.
+    package init(
+        _ name: [UInt8], for key: ServerKey, identifier: [UInt8], created: Instant,
+        expires: Instant
+    ) {
+        server = key.server
+        credential = key.identifier
+        self.identifier = identifier
+        self.name = name
+        audience = key.audience
+        self.created = created
+        self.expires = expires
+    }
+}
+
+extension MACToken: LineRecord {
+    static let cap = 4_096
+
+    /// All lines but the secret: what that is sealed to.
+    var described: [UInt8] {
+        var lines = LineWriter()
+        write(to: &lines)
+        return lines.text
+    }
+
+    func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        write(to: &lines)
+        lines.put("secret", Base64.encode(sealed, .url))
+        return lines.text
+    }
+
+    private func write(to lines: inout LineWriter) {
+        lines.put("signet-mac-token", number: 1)
+        lines.put("server", server)
+        lines.put("credential", Hexadecimal.encode(credential))
+        lines.put("token", Hexadecimal.encode(identifier))
+        lines.put("name", name)
+        lines.put("audience", audience)
+        lines.put("created", created.text)
+        lines.put("expires", expires.text)
+    }
+
+    init(parsing lines: inout LineReader) throws(LineFault) {
+        try lines.version("signet-mac-token")
+        server = try lines.value("server", cap: 256)
+        credential = try lines.hexadecimal("credential", count: 16)
+        identifier = try lines.hexadecimal("token", count: 16)
+        name = try lines.value("name", cap: Limit.tokenName)
+        audience = try lines.value("audience", cap: 256)
+        created = try lines.instant("created")
+        expires = try lines.instant("expires")
+        sealed = try lines.bytes("secret", cap: MACTokenSeal.sealedCount)
+    }
+}

@@ -1,0 +1,54 @@
+import Crypto
+import Posix
+
+/// Seals the secrets of MAC tokens at rest: AES-256-GCM under a key that the host secret gives.
+///
+/// No finger opens one: a MAC shows that the device is there, and no touch. Each is bound to its
+/// account and to all that its record says, so that a swapped or altered file does not open.
+package struct MACTokenSeal: Sendable {
+    /// The number of bytes of a token's secret.
+    package static let secretCount = 32
+    /// The number of bytes of a sealed one.
+    package static let sealedCount = secretCount + AESGCM.overhead
+
+    private let key: SecretBytes
+
+    /// Derives the key that all tokens of this machine are sealed with.
+    package init(host: HostSecret) throws(VaultError) {
+        key = try crypto { () throws(CryptoFault) in
+            try HKDF.derive(
+                from: host.secret, salt: [], info: Array("signet mac tokens 1".utf8),
+                count: AESGCM.keyCount)
+        }
+    }
+
+    /// Seals a secret of 32 bytes for a record of an account's.
+    package func seal(
+        _ secret: SecretBytes, account: [UInt8], uid: UInt32, record: [UInt8]
+    ) throws(VaultError) -> [UInt8] {
+        guard secret.count == Self.secretCount else { throw .malformed }
+        let bound = Self.bound(account, uid, record)
+        return try crypto { () throws(CryptoFault) in
+            try AESGCM.seal(secret, key: key, additional: bound)
+        }
+    }
+
+    /// Opens a secret; `.doesNotOpen` for another account's, another record's, or altered bytes.
+    package func open(
+        _ sealed: [UInt8], account: [UInt8], uid: UInt32, record: [UInt8]
+    ) throws(VaultError) -> SecretBytes {
+        guard sealed.count == Self.sealedCount else { throw .doesNotOpen }
+        let bound = Self.bound(account, uid, record)
+        return try crypto { () throws(CryptoFault) in
+            try AESGCM.open(sealed, key: key, additional: bound)
+        }
+    }
+
+    private static func bound(_ account: [UInt8], _ uid: UInt32, _ record: [UInt8]) -> [UInt8] {
+        var fields = LengthPrefixed(label: "signet mac token 1")
+        fields.append(account)
+        fields.append(UInt64(uid))
+        fields.append(record)
+        return fields.bytes
+    }
+}

@@ -1,0 +1,270 @@
+import Crypto
+import Glibc
+import Posix
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("A relay that lies about operations")
+    struct LyingRelayTests {
+        private static let server = Bytes("https://h".utf8)
+        private static let id = Bytes(repeating: 0xab, count: 16)
+
+        private let bench: DaemonBench
+        private let relay: FakeRelay
+
+        init() throws {
+            bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            relay = try FakeRelay(bench)
+            // Any code that is one: the relay takes it.
+            let random = Bytes(repeating: 3, count: ActivationCode.randomCount)
+            let code = try #require(ActivationCode(random: random)).text
+            let enabled = try bench.touchEach(
+                .serverEnable(
+                    ServerEnableRequest(
+                        account: Person.daemon.bytes, server: Self.server, code: code)),
+                with: "one")
+            try #require(enabled.enabled != nil, "\(enabled)")
+            _ = try heard(list(20_000))
+        }
+
+        private func list(_ milliseconds: UInt32? = nil) -> Request {
+            .operationList(
+                OperationListRequest(
+                    account: Person.daemon.bytes, timeoutMilliseconds: milliseconds))
+        }
+
+        private func decide(_ choice: OperationChoice = .approve) -> Request {
+            .operationDecide(
+                OperationDecideRequest(
+                    account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
+                    server: Self.server, operation: Self.id, decision: choice))
+        }
+
+        /// All that came, with a touch wherever one is wanted.
+        private func heard(_ request: Request) throws -> [Answer] {
+            let client = try bench.client(.daemon)
+            _ = try bench.touchEach(request, with: "one", client: client)
+            return client.heard
+        }
+
+        private static func operation(
+            _ data: String = "pay 10 EUR", _ state: OperationState = .pending,
+            change: (inout RelayOperation) -> Void = { _ in }
+        ) -> RelayOperation {
+            var operation = RelayOperation(
+                account: FakeRelay.account, challenge: Bytes(repeating: 7, count: 32),
+                application: FakeRelay.application, audience: FakeRelay.audience,
+                content: OperationContent(
+                    operation: id, template: Bytes("payment".utf8), data: Bytes(data.utf8),
+                    created: 1, expires: 2),
+                state: state, failures: OperationFailures(count: 0, most: 3))
+            change(&operation)
+            return operation
+        }
+
+        @Test("has signed what the person was shown, and nothing else, whatever it says later")
+        func exactlyShown() throws {
+            defer { relay.end() }
+            let key = try #require(
+                relay.requests.compactMap { request in
+                    if case .prove(let proof) = request { proof.publicKey } else { nil }
+                }.first)
+            let text = "pay 10 EUR\n\u{1B}[2Jto % Bob\u{FF}" + String(repeating: "%", count: 4_000)
+            relay.says { request in
+                switch request {
+                // Another text each time that it is asked.
+                case .operation: [.operation(Self.operation(text))]
+                case .decide: [.decided(.approved)]
+                default: nil
+                }
+            }
+            let answers = try heard(decide())
+            guard case .operation(let shown) = try #require(answers.first) else {
+                Issue.record("nothing was shown: \(answers)")
+                return
+            }
+            #expect(answers.dropFirst().first?.notice?.kind == .touch)
+            #expect(answers.last?.decided == .approved)
+            guard case .decide(let sent) = try #require(relay.requests.last) else {
+                Issue.record("nothing was decided")
+                return
+            }
+            let statement = try OperationStatement(parsing: sent.statement)
+            #expect(statement.data == shown.content.data && statement.data == Bytes(text.utf8))
+            #expect(statement.operation == Self.id && sent.operation == Self.id)
+            #expect(statement.challenge == Bytes(repeating: 7, count: 32))
+            #expect(statement.template == Bytes("payment".utf8))
+            #expect(statement.decision == .approve && statement.claims.counter == 3)
+            #expect(statement.claims.factor == Bytes("fingerprint".utf8))
+            #expect(statement.head.audience == FakeRelay.audience)
+            // In its namespace, and in no other.
+            let signature = try SSHSignature(blob: sent.signature)
+            #expect(signature.namespace == SignatureNamespace.operation.bytes)
+            let data = SSHSignature.signedData(
+                namespace: SignatureNamespace.operation.bytes,
+                messageDigest: try SHA256.digest(sent.statement))
+            let numbers = try #require(P256Signature(r: signature.r, s: signature.s))
+            #expect(try P256PublicKey(point: key).verifies(numbers, message: data))
+        }
+
+        @Test(
+            "is not believed about an operation of another id, account, application or audience",
+            arguments: 0..<4)
+        func foreign(which: Int) throws {
+            defer { relay.end() }
+            relay.says { request in
+                guard case .operation = request else { return nil }
+                return [
+                    .operation(
+                        Self.operation { operation in
+                            switch which {
+                            case 0: operation.content.operation = Bytes(repeating: 0, count: 16)
+                            case 1: operation.account = Bytes("bob".utf8)
+                            case 2: operation.application = Bytes("bank".utf8)
+                            default: operation.audience = Bytes("https://h/bank".utf8)
+                            }
+                        })
+                ]
+            }
+            let answers = try heard(decide())
+            #expect(answers.map(\.reason) == [.serverRefused])
+            #expect(!relay.requests.contains { $0.verb == .decide })
+        }
+
+        @Test("is asked with a header that holds for just that call, each time with another nonce")
+        func headers() throws {
+            defer { relay.end() }
+            relay.says { request in
+                if case .operation = request { [.operation(Self.operation())] } else { nil }
+            }
+            _ = try heard(list())
+            _ = try heard(
+                .operationShow(
+                    OperationShowRequest(
+                        account: Person.daemon.bytes, timeoutMilliseconds: nil,
+                        server: Self.server, operation: Self.id)))
+            var nonces: Set<Bytes> = []
+            for request in relay.requests {
+                let path: String
+                let header: Bytes
+                switch request {
+                case .operations(_, let value): (path, header) = ("/v1/device/operations", value)
+                case .operation(_, let value, _):
+                    let id = String(repeating: "ab", count: 16)
+                    (path, header) = ("/v1/device/operations/\(id)", value)
+                default: continue
+                }
+                let authorization = try MACAuthorization(header: header)
+                let text = MACText(
+                    audience: FakeRelay.audience, token: FakeRelay.token,
+                    request: RequestLines(
+                        method: Bytes("GET".utf8), resource: Bytes(path.utf8),
+                        nonce: authorization.nonce, body: Digests.nothing),
+                    issued: authorization.issued)
+                var secret = FakeRelay.secret
+                #expect(
+                    try HMAC.verifies(
+                        authorization.mac, of: text.encoded(),
+                        key: try SecretBytes(moving: &secret)))
+                nonces.insert(authorization.nonce)
+            }
+            #expect(nonces.count == 3)
+        }
+
+        @Test("is given up where a list is too long, miscounted, not ended or of another kind")
+        func lists() throws {
+            defer { relay.end() }
+            let one = RelayAnswer.awaited(RelayAwaited(Self.operation().content))
+            let lists: [[RelayAnswer]] = [
+                [RelayAnswer](repeating: one, count: 33) + [.listed(count: 33)],
+                [one, .listed(count: 2)], [.listed(count: 1)], [one, .removed], [one], [],
+            ]
+            for list in lists {
+                relay.says { request in
+                    if case .operations = request { list } else { nil }
+                }
+                let answers = try heard(self.list())
+                #expect(answers.first?.trouble?.reason == .serverUnreachable, "\(answers)")
+                #expect(answers.last?.done != nil)
+            }
+            relay.says { request in
+                guard case .operations = request else { return nil }
+                return [RelayAnswer](repeating: one, count: 32) + [.listed(count: 32)]
+            }
+            #expect(try heard(list()).compactMap(\.operation).count == 32)
+        }
+
+        @Test("leaves a doubt whether a decision came through, which the server itself clears")
+        func doubt() throws {
+            defer { relay.end() }
+            let silent = RelayAnswer.unreachable(why: Bytes("no answer".utf8), isRepeatable: false)
+            for (after, wanted) in [
+                (OperationState.approved, nil), (.pending, DenialReason.serverUnreachable),
+                (.rejected, .operationOver),
+            ] as [(OperationState, DenialReason?)] {
+                let isSent = Flag()
+                relay.says { request in
+                    switch request {
+                    case .operation:
+                        return [.operation(Self.operation("x", isSent.isSet ? after : .pending))]
+                    case .decide:
+                        isSent.set()
+                        return [silent]
+                    default: return nil
+                    }
+                }
+                let last = try #require(try heard(decide()).last)
+                #expect(last.reason == wanted && (wanted != nil || last.decided == .approved))
+            }
+            // What was not sent was not decided.
+            relay.says { request in
+                switch request {
+                case .operation: [.operation(Self.operation())]
+                case .decide: [.unreachable(why: [], isRepeatable: true)]
+                default: nil
+                }
+            }
+            #expect(try heard(decide(.reject)).last?.reason == .serverUnreachable)
+        }
+
+        @Test("gets no token of another audience kept")
+        func foreignToken() throws {
+            defer { relay.end() }
+            relay.says { request in
+                guard case .macToken = request else { return nil }
+                return [
+                    .macToken(
+                        RelayMACToken(
+                            audience: Bytes("https://h/bank".utf8), expires: .max,
+                            token: Bytes(repeating: 2, count: 16), secret: FakeRelay.secret))
+                ]
+            }
+            let answers = try heard(
+                .macTokenAdd(
+                    MACTokenAddRequest(
+                        account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
+                        server: Self.server, name: Bytes("cron".utf8))))
+            #expect(answers.last?.reason == .serverRefused)
+            #expect(Layout.entries(of: bench.file("mac-tokens", of: .daemon)).count == 1)
+            #expect(try bench.receipts(of: .daemon).verify() == 3)
+        }
+    }
+}
+
+/// Set once, on any thread.
+private final class Flag: Sendable {
+    private let event: Event?
+
+    init() { event = try? Event() }
+
+    func set() { event?.happen() }
+
+    var isSet: Bool {
+        guard let event else { return false }
+        return wait(for: event.descriptor.number, or: -1, until: .now) == .readable
+    }
+}

@@ -1,0 +1,144 @@
+import Glibc
+import Policy
+import Posix
+import Statement
+import Store
+import TestSupport
+import Testing
+import Vault
+import Wire
+
+@Suite("MAC tokens on disk")
+struct MACTokenStoreTests {
+    private let bench: Bench
+    private let key: ServerKey
+
+    init() throws {
+        bench = try Bench()
+        try bench.add(1)
+        key = try Self.key(for: "https://h", of: bench.account, bench, credential: 0xc1)
+    }
+
+    /// A key for a server, as an enabled one is kept.
+    private static func key(
+        for server: String, of account: AccountState, _ bench: Bench, credential: UInt8
+    ) throws -> ServerKey {
+        let servers = account.servers
+        let context = try servers.context(
+            Bytes(repeating: credential, count: 16), server: Bytes(server.utf8),
+            try account.prints.enrolment().state)
+        let place = ServerPlace(
+            server: Bytes(server.utf8),
+            RelayRegistration(
+                registration: Bytes(repeating: 2, count: 16), account: [1], application: [2],
+                audience: Bytes("\(server)/shop".utf8), challenge: [], expires: 0))
+        return try servers.keep(
+            try bench.vault.create(context), context, by: .file, at: place, .good,
+            now: Bench.now)
+    }
+
+    private func token(
+        _ name: String, _ id: UInt8, of key: ServerKey? = nil
+    ) -> MACToken {
+        MACToken(
+            Bytes(name.utf8), for: key ?? self.key, identifier: Bytes(repeating: id, count: 16),
+            created: Bench.now, expires: Instant(seconds: Bench.now.seconds + 60))
+    }
+
+    private func secret(_ byte: UInt8) throws -> SecretBytes {
+        var bytes = Bytes(repeating: byte, count: 32)
+        return try SecretBytes(moving: &bytes)
+    }
+
+    private func opened(_ token: MACToken) throws -> Bytes {
+        try bench.account.macTokens.secret(of: token).withBytes { span in
+            unsafe span.withUnsafeBytes { unsafe Bytes($0) }
+        }
+    }
+
+    private func path(_ id: UInt8) -> String {
+        bench.file("mac-tokens/" + String(repeating: String(id, radix: 16), count: 16))
+    }
+
+    @Test(
+        "are found as they were kept, for their owner's eyes alone, and nothing of a secret shows")
+    func kept() throws {
+        let tokens = bench.account.macTokens
+        #expect(try tokens.list().isEmpty)
+        try tokens.keep(token("b", 0xb1), try secret(0x51))
+        try tokens.keep(token("a", 0xa1), try secret(0x52))
+        let found = try tokens.list()
+        #expect(found.map(\.name) == [Bytes("a".utf8), Bytes("b".utf8)])
+        #expect(try found.map(opened).map(\.first) == [0x52, 0x51])
+        let text = try bench.contents(path(0xa1))
+        #expect(!String(decoding: text, as: UTF8.self).contains("UlJSUlJS"))
+        var status = stat()
+        #expect(unsafe stat(path(0xa1), &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("one takes the place of the other of its name, and of no other key's")
+    func replaced() throws {
+        let other = try Self.key(for: "https://i", of: bench.account, bench, credential: 0xc2)
+        let tokens = bench.account.macTokens
+        try tokens.keep(token("a", 0xa1), try secret(1))
+        try tokens.keep(token("a", 0xb1, of: other), try secret(2))
+        try tokens.keep(token("a", 0xa2), try secret(3))
+        #expect(try tokens.list().map(\.identifier[0]) == [0xa2, 0xb1])
+    }
+
+    @Test("are forgotten when their key is invalidated, given up or removed, and only then")
+    func withTheKey() throws {
+        let tokens = bench.account.macTokens
+        let endings: [(ServerKey) throws -> Void] = [
+            { _ = try bench.account.servers.invalidate($0) },
+            { _ = try bench.account.servers.beginRemoval($0) },
+            { try bench.account.servers.remove($0) },
+        ]
+        for (number, end) in endings.enumerated() {
+            let key = try Self.key(
+                for: "https://k\(number)", of: bench.account, bench,
+                credential: UInt8(0xd0 + number))
+            try tokens.keep(token("a", 0xa1), try secret(1))
+            try tokens.keep(token("a", 0xb1, of: key), try secret(2))
+            try end(key)
+            #expect(try tokens.list().map(\.identifier[0]) == [0xa1])
+        }
+    }
+
+    @Test(
+        "do not open with a line changed, and are not read with one too many",
+        arguments: ["server", "credential", "name", "audience", "created", "expires", "secret"])
+    func altered(line: String) throws {
+        let tokens = bench.account.macTokens
+        try tokens.keep(token("abc", 0xa1), try secret(1))
+        let text = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
+        var lines = text.split(separator: "\n").map(String.init)
+        let index = try #require(lines.firstIndex { $0.hasPrefix("\(line): ") })
+        // One character of the value, to another of the same kind.
+        let value = Array(lines[index])
+        let place = line.count + (line == "created" || line == "expires" ? 5 : 2)
+        var changed = value
+        changed[place] = value[place] == "1" ? "2" : "1"
+        lines[index] = String(changed)
+        let altered = Bytes((lines.joined(separator: "\n") + "\n").utf8)
+        try bench.overwrite(path(0xa1), altered)
+        for token in try tokens.list() {
+            #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(token) }
+        }
+        try bench.overwrite(path(0xa1), Bytes(text.utf8) + Bytes("more: 1\n".utf8))
+        #expect(try tokens.list().isEmpty)
+    }
+
+    @Test("do not open as another account's, or in another's place")
+    func swapped() throws {
+        let tokens = bench.account.macTokens
+        try tokens.keep(token("abc", 0xa1), try secret(1))
+        let text = try bench.contents(path(0xa1))
+        try bench.overwrite(path(0xa2), text)
+        #expect(try tokens.list().count == 1)
+        let bob = try bench.state.makeAccount(Bytes("bob".utf8), uid: 1_001, now: Bench.now)
+        let foreign = try #require(try tokens.list().first)
+        #expect(throws: StoreFault.vault(.doesNotOpen)) { try bob.macTokens.secret(of: foreign) }
+        #expect(try opened(foreign) == Bytes(repeating: 1, count: 32))
+    }
+}
