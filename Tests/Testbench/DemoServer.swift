@@ -88,4 +88,27 @@ final class DemoServer: Sendable {
         guard let line else { throw DemoFault(expected: "an activation code", came: said) }
         return String(line)
     }
+
+    // MARK: The application's back end
+
+    private static let apiKey = "/run/shop.key"
+
+    /// Gives the back end of `shop` its API key, unseen.
+    func makeBackEnd() throws {
+        try set.shell(
+            """
+            umask 077 && echo "Authorization: Bearer $(signet-server admin key add shop backend)" \
+            >\(Self.apiKey)
+            """)
+    }
+
+    /// Calls the server as the back end of `shop`; gives the answer's JSON.
+    func call(_ method: String, _ path: String, _ body: String? = nil) throws -> String {
+        let data = body.map { "--data '\($0)'" } ?? ""
+        return try set.shell(
+            """
+            curl -s --cacert \(Self.authority) -X \(method) -H @\(Self.apiKey) \
+            -H 'Content-Type: application/json' \(data) '\(url)\(path)'
+            """)
+    }
 }

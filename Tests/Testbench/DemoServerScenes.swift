@@ -20,6 +20,21 @@ extension DemoSet {
                     + "signature and gives a token. A stranger's finger signs nothing.",
                 play: { try logIn($0, server) }),
             DemoScene(
+                title: "sudo asks the server, too",
+                about: "For this stack a touch counts only with the server's yes: a verdict, signed "
+                    + "with the key that root pinned, about this very login. A blocked account is "
+                    + "out at once, on every machine; the password still works.",
+                play: { try sudo($0, server) }),
+            DemoScene(
+                title: "A touch signs one HTTP request",
+                about: "Method, address, time and body are signed, with no round trip before. The "
+                    + "back end has it verified, and a second use is refused.",
+                play: { try request($0, server) }),
+            DemoScene(
+                title: "alice approves an operation",
+                about: "The shop asks; alice sees the very text that her touch will sign.",
+                play: { try approve($0, server) }),
+            DemoScene(
                 title: "A new laptop takes the old one's place",
                 about: "This application lets an account have one device. When the old one hears "
                     + "that it was replaced, it destroys its key.",
@@ -34,6 +49,7 @@ extension DemoSet {
         try server.admin(
             "application", "add", "shop", "--devices", "one",
             meaning: "'shop' may have its people log in here")
+        try server.makeBackEnd()
     }
 
     private static func register(_ set: DemoSet, _ server: DemoServer) throws {
@@ -67,6 +83,98 @@ extension DemoSet {
             "one login, of alice at shop",
             audit.split(whereSeparator: \.isNewline).count { $0.contains(" ok ") } == 1,
             came: audit)
+    }
+
+    private static func sudo(_ set: DemoSet, _ server: DemoServer) throws {
+        let file = "/etc/signet/shop"
+        let line = "signet-server admin application pam-file shop >\(file)"
+        try set.end(
+            set.root(shown: line, ["sh", "-c", line]), "the file names the server and its key")
+        set.screen.act("root writes 'pam_signet.so server=\(file)' into sudo's stack")
+        try set.signet.writeServices(options: "server=\(file)")
+        let terminal = try set.alice("sudo", "whoami")
+        try set.seeInvitation(terminal)
+        try set.touch(.aliceRight)
+        try set.seeRoot(terminal)
+        let log = try set.shell("signet log --account alice --json")
+        try set.check(
+            "the receipt says that the server was asked", log.contains(server.url), came: log)
+
+        try server.admin("account", "block", "shop", "alice", meaning: "alice is blocked there")
+        let blocked = try set.alice("sudo", "whoami")
+        try set.seeInvitation(blocked)
+        try set.touch(.aliceRight)
+        try set.see(sudoPrompt, on: blocked)
+        try set.typePassword(blocked)
+        try set.seeRoot(blocked)
+        try server.admin("account", "unblock", "shop", "alice", meaning: "alice is let in again")
+        set.screen.act("root takes the server out of sudo's stack")
+        try set.signet.writeServices(options: "")
+    }
+
+    private static func request(_ set: DemoSet, _ server: DemoServer) throws {
+        let terminal = try set.alice(
+            "signet", "sign", "--request", "GET", "https://shop.example/orders/7")
+        try set.see(
+            "touch the reader to sign the request GET https://shop.example/orders/7", on: terminal)
+        try set.touch(.aliceRight)
+        try set.end(terminal, "the header is there, for 30 seconds")
+        let marker = "Authorization: "
+        let header = terminal.transcript.split(whereSeparator: \.isNewline)
+            .last { $0.hasPrefix(marker) }?.dropFirst(marker.count)
+        guard let header else { throw DemoFault(expected: marker, came: terminal.transcript) }
+        // SHA-256 of no body at all.
+        let body = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+        func verify(_ method: String) throws -> String {
+            try server.call(
+                "POST", "/v1/authentication/verify",
+                """
+                {"authorization":"\(header)","method":"\(method)","resource":"/orders/7",\
+                "body":"\(body)"}
+                """)
+        }
+        set.screen.act("the shop's back end gets DELETE with this header, and asks the server")
+        let another = try verify("DELETE")
+        try set.check("it is refused", another.contains(#""valid":false"#), came: another)
+        set.screen.act("it gets GET with it, and asks")
+        let good = try verify("GET")
+        try set.check(
+            "it is alice's request", good.contains(#""valid":true"#) && good.contains("alice"),
+            came: good)
+        set.screen.act("it gets the same once more")
+        let again = try verify("GET")
+        try set.check("it was used already", again.contains("replayed"), came: again)
+    }
+
+    private static func approve(_ set: DemoSet, _ server: DemoServer) throws {
+        try server.admin(
+            "template", "add", "shop", "pay", "Pay {amount} to {payee}",
+            meaning: "the shop may ask this")
+        set.screen.act("the shop's back end asks for an approval")
+        let asked = try server.call(
+            "POST", "/v1/operations",
+            """
+            {"account":"alice","template":"pay","data":{"amount":"120 EUR","payee":"bob"}}
+            """)
+        guard
+            let id = asked.split(separator: "\"").drop(while: { $0 != "operation" }).dropFirst(2)
+                .first
+        else { throw DemoFault(expected: "an operation", came: asked) }
+        let list = try set.alice("signet", "operations")
+        try set.see("touch the reader to see what awaits your decision", on: list)
+        try set.touch(.aliceRight)
+        try set.see("Pay 120 EUR to bob", on: list)
+        try set.end(list, "it awaits alice's decision")
+        let terminal = try set.alice("signet", "operations", "approve", String(id.prefix(8)))
+        try set.see("Pay 120 EUR to bob", on: terminal)
+        try set.see("touch the reader to approve operation", on: terminal)
+        try set.touch(.aliceLeft)
+        try set.see("is approved", on: terminal)
+        try set.end(terminal, "alice has signed exactly that text")
+        let state = try server.call("GET", "/v1/operations/\(id)")
+        try set.check(
+            "the shop hears that it is approved", state.contains(#""status":"APPROVED""#),
+            came: state)
     }
 
     private static func replace(_ set: DemoSet, _ server: DemoServer, _ laptop: DemoSet) throws {
