@@ -5,6 +5,7 @@ import Statement
 import Synchronization
 import TestSupport
 import Testing
+import Texts
 import Wire
 
 extension DaemonTests {

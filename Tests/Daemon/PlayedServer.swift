@@ -19,7 +19,7 @@ final class PlayedServer: Sendable {
         stop = try Event()
         let listener = Listening(
             try PacketListener.replacing(bench.directory + "/relay", mode: 0o600))
-        let service = RelayService(caller: 0) { [unowned self] in answer($0) }
+        let service = RelayService(caller: 0) { [unowned self] in [answer($0)] }
         try onThread { [stop] in
             try? service.serve(listener.listener, until: stop.descriptor.number, idle: nil)
         }
@@ -52,6 +52,9 @@ final class PlayedServer: Sendable {
             .loggedIn(
                 RelayTokens(accessToken: Bytes("token".utf8), seconds: 1, refreshToken: []))
         case .remove: .removed
+        // No test of these asks: LyingRelayTests does, of a FakeRelay.
+        case .macToken, .operations, .operation, .decide:
+            .unreachable(why: Bytes("not played".utf8), isRepeatable: false)
         }
     }
 

@@ -87,7 +87,8 @@ package final class LiveServer: Sendable {
         return object as? [String: Any] ?? [:]
     }
 
-    /// What `signet-server admin` prints.
+    /// Runs `signet-server admin` on its database, and gives what that prints.
+    @discardableResult
     package func administer(_ words: String...) throws -> String {
         let program = Layout.products + "/signet-server"
         let arguments = ["admin", "--config", scratch.at("server.conf")] + words
@@ -102,21 +103,6 @@ package final class LiveServer: Sendable {
     package func registrations(of account: String = "alice") throws -> [[String: Any]] {
         let answer = try ask("GET", "/v1/accounts/\(account)/registrations")
         return answer["registrations"] as? [[String: Any]] ?? []
-    }
-
-    /// Runs `signet-server admin` on its database.
-    package func administer(_ words: String...) throws {
-        let end = try Program(
-            Command(
-                [
-                    Layout.products + "/signet-server", "admin", "--config",
-                    scratch.at("server.conf"),
-                ]
-                    + words)
-        ).expectEnd(within: .seconds(20))
-        guard end.succeeded else {
-            throw TestFault.closed(awaited: "\(words)", transcript: end.errors)
-        }
     }
 
     /// Makes the template `payment`: what is to be paid to whom, in two lines.
