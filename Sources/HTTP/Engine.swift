@@ -35,7 +35,7 @@ final class Engine: Sendable {
         idleNanoseconds = configuration.idleTimeout.nanoseconds + requestNanoseconds
     }
 
-    /// No new connections are taken, open ones end with their answer.
+    /// No new requests are taken, connections end with their answer.
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
 
     /// No request is begun any more.
@@ -65,9 +65,12 @@ final class Engine: Sendable {
         throw isIdentity ? .identity(reason) : .library(reason)
     }
 
-    /// Takes no new connections, and waits until what is under way is answered or the time is over.
+    /// Refuses new requests, and waits until what is under way is answered or the time is over.
+    ///
+    /// The library goes on listening until then: its own way to stop that (MHD_quiesce_daemon) ends the
+    /// process now and then, where its thread looks at the socket at the same moment.
     func stop(within limit: Duration) async {
-        stopListening()
+        stopping.store(true, ordering: .sequentiallyConsistent)
         let timer = Task { [self] in
             try? await Task.sleep(for: limit)
             state.withLock { $0.drained.take() }?.resume()
@@ -85,7 +88,7 @@ final class Engine: Sendable {
 
     /// Ends everything now: handlers that still run are cancelled, their answer is 503.
     func close() {
-        stopListening()
+        stopping.store(true, ordering: .sequentiallyConsistent)
         let (daemon, running) = state.withLock { state in
             state.isClosed = true
             return (state.daemon.take(), state.running)
@@ -94,14 +97,6 @@ final class Engine: Sendable {
         guard let daemon, let pointer = unsafe OpaquePointer(bitPattern: daemon) else { return }
         unsafe MHD_stop_daemon(pointer)
         unsafe Unmanaged.passUnretained(self).release()
-    }
-
-    private func stopListening() {
-        guard !stopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        let daemon = state.withLock { $0.daemon }
-        guard let daemon, let pointer = unsafe OpaquePointer(bitPattern: daemon) else { return }
-        let socket = unsafe MHD_quiesce_daemon(pointer)
-        if socket >= 0 { _ = Glibc.close(socket) }
     }
 }
 

@@ -88,6 +88,7 @@ final class Exchange: @unchecked Sendable {
 
     private func begin(_ call: LibraryCall) -> Bool {
         do throws(RequestHead.Refusal) {
+            guard !engine.isStopping else { throw .stopping }
             guard let target, let method = unsafe text(call.method),
                 // A NUL in the target would hide what follows it.
                 unsafe call.span == target.utf8.count + 1
@@ -151,7 +152,8 @@ final class Exchange: @unchecked Sendable {
     private func refuse(_ refusal: RequestHead.Refusal, _ call: LibraryCall) -> Bool {
         phase.withLock { $0 = .sent }
         connection.allow(engine.requestNanoseconds)
-        let response = HTTPResponse(status: refusal.status)
+        let headers = refusal == .stopping ? [("Retry-After", "1")] : []
+        let response = HTTPResponse(status: refusal.status, headers: headers)
         return unsafe queue(response, closing: true, on: call.connection)
     }
 

@@ -33,7 +33,7 @@ package final class HTTPServer: Sendable {
     /// The connections that are open now.
     package var connectionCount: Int { engine.connections.count }
 
-    /// Takes no new connections, finishes what is under way within the limit, and closes the rest.
+    /// Answers new requests 503, finishes what is under way within the limit, and closes the rest.
     ///
     /// Handlers that still run then are cancelled; their clients are answered 503.
     package func stop(within limit: Duration) async {

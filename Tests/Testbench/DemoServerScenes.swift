@@ -21,9 +21,9 @@ extension DemoSet {
                 play: { try logIn($0, server) }),
             DemoScene(
                 title: "sudo asks the server, too",
-                about: "For this stack a touch counts only with the server's yes: a verdict, signed "
-                    + "with the key that root pinned, about this very login. A blocked account is "
-                    + "out at once, on every machine; the password still works.",
+                about: "For this stack a touch counts only with the server's yes: a verdict, "
+                    + "signed with the key that root pinned, about this very login. A blocked "
+                    + "account is out at once, on every machine; the password still works.",
                 play: { try sudo($0, server) }),
             DemoScene(
                 title: "A touch signs one HTTP request",
@@ -123,13 +123,15 @@ extension DemoSet {
         let header = terminal.transcript.split(whereSeparator: \.isNewline)
             .last { $0.hasPrefix(marker) }?.dropFirst(marker.count)
         guard let header else { throw DemoFault(expected: marker, came: terminal.transcript) }
+        let quoted = header.split(separator: "\"", omittingEmptySubsequences: false)
+            .joined(separator: "\\\"")
         // SHA-256 of no body at all.
         let body = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
         func verify(_ method: String) throws -> String {
             try server.call(
                 "POST", "/v1/authentication/verify",
                 """
-                {"authorization":"\(header)","method":"\(method)","resource":"/orders/7",\
+                {"authorization":"\(quoted)","method":"\(method)","resource":"/orders/7",\
                 "body":"\(body)"}
                 """)
         }
