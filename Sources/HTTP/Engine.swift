@@ -36,7 +36,7 @@ final class Engine: Sendable {
     }
 
     /// No new requests are taken, connections end with their answer.
-    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+    var isStopping: Bool { stopping.load(ordering: .sequentiallyConsistent) }
 
     /// No request is begun any more.
     var isClosed: Bool { state.withLock { $0.isClosed } }

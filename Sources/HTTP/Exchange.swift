@@ -88,7 +88,6 @@ final class Exchange: @unchecked Sendable {
 
     private func begin(_ call: LibraryCall) -> Bool {
         do throws(RequestHead.Refusal) {
-            guard !engine.isStopping else { throw .stopping }
             guard let target, let method = unsafe text(call.method),
                 // A NUL in the target would hide what follows it.
                 unsafe call.span == target.utf8.count + 1
@@ -102,6 +101,8 @@ final class Exchange: @unchecked Sendable {
             body.reserveCapacity(length)
             self.head = head
             engine.exchangeBegan()
+            // Counted before: whoever stops waits for it, or is seen here.
+            guard !engine.isStopping else { throw .stopping }
             return true
         } catch {
             return unsafe refuse(error, call)
@@ -137,6 +138,7 @@ final class Exchange: @unchecked Sendable {
                 return response
             case .arriving, .started, .suspended, .sent:
                 guard engine.remember(self) else {
+                    task.cancel()
                     phase = .sent
                     return HTTPResponse(status: RequestHead.Refusal.stopping.status)
                 }
