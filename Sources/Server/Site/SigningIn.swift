@@ -61,6 +61,8 @@ extension Site {
     /// `POST /site/cancel`: takes back the login that waits.
     func cancel(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         _ = try call.ownForm(at: address, service)
+        // As a sign-in: there may be no login behind what waits, and then there is less to do.
+        let due = ContinuousClock.now + Self.answerTime
         if case .waiting(let login) = try await visitor(call) {
             let subject = try await subject()
             let id = ID(login.operation).text
@@ -77,6 +79,7 @@ extension Site {
                 return .success(())
             }
         }
+        try? await Task.sleep(until: due)
         return ("ok", .seeOther(SitePath.signIn, [address.unsetting]))
     }
 
