@@ -221,8 +221,8 @@ extension Invocation {
         var result: Value?
         try exchange.run { (answer) throws(CommandFault) in
             if case .notice(let notice) = answer {
-                surroundings.complain(
-                    notice.kind == .touch ? purpose(notice) : notice.text ?? "")
+                let text = notice.kind == .touch ? purpose(notice) : notice.text
+                if let text { surroundings.complain(text) }
                 return .goOn
             }
             if meanwhile(answer) { return .goOn }

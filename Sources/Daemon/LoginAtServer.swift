@@ -219,8 +219,8 @@ extension Service {
     private func denial(
         of answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
     ) -> Denial {
-        if Task.isCancelled { return Denial(.cancelled) }
         switch answer {
+        // Also where nobody waits for it any more: giving up does not undo a no.
         case .refused(let code, _, _):
             let passing = [ServerProblem.unavailable.bytes, ServerProblem.slowDown.bytes]
             if !passing.contains(code) {
@@ -231,7 +231,8 @@ extension Service {
             return denial(of: answer, login.url, account, signedBy: login.key)
         case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,
             .awaited, .listed, .operation, .decided:
-            return Denial(.serverLost, subject: login.url.bytes)
+            return Task.isCancelled
+                ? Denial(.cancelled) : Denial(.serverLost, subject: login.url.bytes)
         }
     }
 }

@@ -42,6 +42,15 @@ final class RelayLine {
         underWay[account] = left > 0 ? left : nil
     }
 
+    /// The relay goes on with a request that nobody waits for any more: the place is taken as long, or
+    /// one account that gives up again and again would have them all.
+    private func leaveLater(_ account: UInt32) {
+        onService { [self] in
+            try? await Timer.sleep(for: limit)
+            leave(account)
+        }
+    }
+
     private func ask(
         _ request: RelayRequest, for account: UInt32, within limit: Duration?,
         _ isLast: (RelayAnswer) -> Bool
@@ -50,7 +59,8 @@ final class RelayLine {
             return .unusable("the account asks servers too often at once", isRepeatable: true)
         }
         underWay[account, default: 0] += 1
-        defer { leave(account) }
+        var isAnswered = true
+        defer { isAnswered ? leave(account) : leaveLater(account) }
         let limit = min(limit ?? self.limit, self.limit)
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
@@ -61,10 +71,13 @@ final class RelayLine {
                 return .unusable("the request does not fit a frame", isRepeatable: false)
             }
             guard case .whole = try socket.send(frame) else { return .silent }
+            isAnswered = false
             while true {
                 let answer = try await answer(
                     over: socket.descriptor.number, socket, within: limit)
-                if isLast(answer) { return answer }
+                guard isLast(answer) else { continue }
+                isAnswered = answer != .silent
+                return answer
             }
         } catch {
             return .unusable(

@@ -278,14 +278,13 @@ extension Service {
     func denial(
         of answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
     ) -> Denial {
-        if Task.isCancelled { return Denial(.cancelled) }
         switch answer {
         case .unreachable(let why, _):
-            return Denial(.serverUnreachable, subject: why)
+            return Denial(Task.isCancelled ? .cancelled : .serverUnreachable, subject: why)
         case .refused(let code, _, _):
             switch (String(decoding: code, as: UTF8.self), key) {
             case ("activation-refused", _): return Denial(.activationRefused)
-            case ("key-blocked", _): return Denial(.serverKeyBlocked, subject: url.bytes)
+            case ("key-blocked", let key): return blocked(key, url, account)
             case ("key-replaced", let key?): return destroyed(.serverKeyReplaced, key, account)
             case ("key-removed", let key?): return destroyed(.serverKeyRemoved, key, account)
             default: return Denial(.serverRefused, subject: code)
@@ -294,6 +293,16 @@ extension Service {
             .listed, .operation, .decided:
             return Denial(.serverUnreachable, subject: Bytes("another answer than asked".utf8))
         }
+    }
+
+    /// A blocked key stays, but what its server said before is good for nothing any more.
+    private func blocked(
+        _ key: ServerKey?, _ url: ServerURL, _ account: Account
+    ) -> Denial {
+        do throws(StoreFault) {
+            if let key { try kept(account)?.servers.forgetVerdict(for: key) }
+            return Denial(.serverKeyBlocked, subject: url.bytes)
+        } catch { return denial(for: error, account) }
     }
 
     private func destroyed(

@@ -124,7 +124,7 @@ private struct Lines {
             return key != nil
         case .accounts:
             accounts = words
-            return !words.contains([UInt8(ascii: "@")])
+            return words.allSatisfy(Lines.isName)
         case .offline: return takeOffline(words)
         case .token:
             if first == StaticString("environment").bytes { token = .answer }
@@ -143,6 +143,23 @@ private struct Lines {
             words[1] == StaticString("hours").bytes
         else { return false }
         offlineHours = UInt32(truncatingIfNeeded: hours)
+        return true
+    }
+
+    /// Whether it could be the name of an account, or of a group with an `@` in front. What stands
+    /// between names in other files, as a comma, would make one of them a name that nobody has.
+    private static func isName(_ word: [UInt8]) -> Bool {
+        if word == [UInt8(ascii: "@")] { return false }
+        for byte in word {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "+"),
+                UInt8(ascii: "\\"), 0x80...:
+                break
+            default: return false
+            }
+        }
         return true
     }
 

@@ -127,8 +127,8 @@ extension Login {
             let statement = try check(assertion, challenge, registered, server, verifier)
             try server?.check(
                 assertion.server, for: statement, of: account, challenge, servers)
-            try takePassword(assertion, request, &daemon, application)
             try server?.handOn(assertion.server, uid: uid, application)
+            try takePassword(assertion, request, &daemon, application)
         }
     }
 

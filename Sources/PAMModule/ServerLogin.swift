@@ -119,7 +119,8 @@ final class ServerLogin {
         guard let proof, let delivery = server.token else { return }
         switch delivery {
         case .answer:
-            guard let token = proof.accessToken else { return }
+            // sudo passes the variables on to a command that may run as anybody.
+            guard let token = proof.accessToken, !application.isSudo else { return }
             // Whoever reads the environment takes it for one line of plain characters.
             for byte in token where byte <= 0x20 || byte >= 0x7F {
                 throw .refused("the server's token has control characters")

@@ -47,7 +47,8 @@ struct LoginServerTests {
         "is refused for a line that is unknown, malformed or out of range, and the line is named",
         arguments: [
             "frobnicate = 1", "accounts", "= x", "url", "Accounts = alice", "accounts = ",
-            "accounts = @", "accounts = alice @", "offline = 0 hours", "offline = 721 hours",
+            "accounts = @", "accounts = alice @", "accounts = alice, bob", "accounts = alice;bob",
+            "accounts = \"alice\"", "offline = 0 hours", "offline = 721 hours",
             "offline = 12", "offline = 12 days", "offline = 012 hours", "offline = 12 hours more",
             "offline = allow", "offline = ", "token = yes", "token = file x", "token = ",
             "names = all", "names = any same", "[server]", "accounts = al\u{1}ice",
