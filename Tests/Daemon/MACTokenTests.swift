@@ -75,7 +75,8 @@ extension DaemonTests {
                 let client = try stage.bench.client(person)
                 let request = MACTokenHeaderRequest(
                     account: Person.daemon.bytes, server: stage.url, name: Bytes("cron".utf8),
-                    method: Bytes("GET".utf8), resource: Bytes("/".utf8), bodyDigest: Digests.nothing)
+                    method: Bytes("GET".utf8), resource: Bytes("/".utf8),
+                    bodyDigest: Digests.nothing)
                 #expect(try client.ask(.macTokenHeader(request)).reason == .notPermitted)
             }
             #expect(try stage.header("other").reason == .unknownMacToken)
