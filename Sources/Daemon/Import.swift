@@ -188,7 +188,15 @@ extension Service {
     private func place(of template: Template, _ takeover: inout Takeover) async -> Place {
         let fitting = await readers.found(for: template)
         guard let first = fitting.first else { return .nowhere(.noReader) }
-        guard await readers.canUse(template, on: first.id) else { return .nowhere(.malformed) }
+        do throws(ReaderFault) {
+            guard try await readers.canUse(template, on: first.id) else {
+                return .nowhere(.malformed)
+            }
+        } catch {
+            // It went as it was found.
+            return error == .noReader
+                ? .nowhere(.noReader) : .nowhere(.readerFailed, subject: Denial(of: error).subject)
+        }
         guard template.isStoredOnReader || first.features.contains(.storage) else {
             return .reader(first, nil)
         }

@@ -150,8 +150,8 @@ final class ReaderPool {
     }
 
     /// Whether the reader's library can use a template on a reader; see `Readers.canUse`.
-    func canUse(_ template: Template, on reader: String) -> Bool {
-        readers.canUse(template, on: reader)
+    func canUse(_ template: Template, on reader: String) throws(ReaderFault) -> Bool {
+        try readers.canUse(template, on: reader)
     }
 
     /// Ends what runs and closes the readers.

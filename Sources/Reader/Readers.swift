@@ -91,9 +91,13 @@ package final class Readers {
     }
 
     /// Whether libfprint reads the template, takes it for one of this reader's, and finds in it what
-    /// this kind of reader compares (`fp_print_deserialize`, `fp_print_compatible`).
-    package func canUse(_ template: Template, on reader: String) -> Bool {
-        guard let device = try? device(reader), let print = try? Print(template),
+    /// this kind of reader compares (`fp_print_deserialize`, `fp_print_compatible`). Throws `noReader`
+    /// where the reader is gone.
+    package func canUse(
+        _ template: Template, on reader: String
+    ) throws(ReaderFault) -> Bool {
+        let device = try device(reader)
+        guard let print = try? Print(template),
             print.says(template), device.description.matchesOnHost == template.holdsMinutiae
         else { return false }
         return unsafe fp_print_compatible(print.pointer, device.handle.pointer) != 0
