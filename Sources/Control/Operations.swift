@@ -210,27 +210,4 @@ extension Invocation {
         guard let shown else { throw .fault(CommandText.unexpected) }
         return shown
     }
-
-    /// A request that ends with one answer; others may come before it, and a touch may be wanted.
-    func ask<Value>(
-        _ request: Request, purpose: (Notice) -> Text, meanwhile: (Answer) -> Bool,
-        _ value: (Answer) -> Value?
-    ) throws(CommandFault) -> Value {
-        var exchange = exchange(request, awaitsTouch: true)
-        exchange.awaitsServer = true
-        var result: Value?
-        try exchange.run { (answer) throws(CommandFault) in
-            if case .notice(let notice) = answer {
-                let text = notice.kind == .touch ? purpose(notice) : notice.text
-                if let text { surroundings.complain(text) }
-                return .goOn
-            }
-            if meanwhile(answer) { return .goOn }
-            guard let found = value(answer) else { throw .fault(CommandText.unexpected) }
-            result = found
-            return .finished
-        }
-        guard let result else { throw .interrupted }
-        return result
-    }
 }

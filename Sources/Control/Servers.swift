@@ -155,10 +155,12 @@ extension Invocation {
             ])
     }
 
-    /// A request that ends with one answer; what goes on meanwhile is told on standard error.
+    /// A request that ends with one answer; notices are told on standard error, and other answers may
+    /// come before it if `meanwhile` takes them.
     func ask<Value>(
         _ request: Request, awaitsTouch: Bool = true, awaitsServer: Bool = true,
-        purpose: (Notice) -> Text, _ value: (Answer) -> Value?
+        purpose: (Notice) -> Text, meanwhile: (Answer) -> Bool = { _ in false },
+        _ value: (Answer) -> Value?
     ) throws(CommandFault) -> Value {
         var exchange = exchange(request, awaitsTouch: awaitsTouch)
         exchange.awaitsServer = awaitsServer
@@ -169,6 +171,7 @@ extension Invocation {
                 if let text { surroundings.complain(text) }
                 return .goOn
             }
+            if meanwhile(answer) { return .goOn }
             guard let found = value(answer) else { throw .fault(CommandText.unexpected) }
             result = found
             return .finished
