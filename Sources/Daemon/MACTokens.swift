@@ -55,22 +55,21 @@ extension Service {
         _ name: Bytes, _ challenge: Bytes, by key: ServerKey, _ url: ServerURL,
         _ account: Account, _ standing: Standing
     ) async -> Ruling<MACToken> {
-        let signed = await signed(by: key, in: .login, account, standing) {
-            (key) throws(CryptoFault) in
-            var statement = statement(
-                challenge, LoginAction.macToken, Factor.fingerprint, key, standing.enrolment)
-            statement.purpose = name
-            return try SignedMessage(text: statement.encoded())
-        }
-        switch signed {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let signed):
-            let wish = RelayRequest.macToken(
-                server: url.bytes, statement: signed.statement ?? [], signature: signed.signature)
-            switch await relay.ask(wish, for: account.uid) {
-            case .macToken(let given): return keep(given, name, of: key, account)
-            case let answer: return .deny(denial(of: answer, url, account, signedBy: key))
+        let heard = await serverHears(of: key, account, standing.kept) { standing in
+            await signed(by: key, in: .login, account, standing) { (key) throws(CryptoFault) in
+                var statement = statement(
+                    challenge, LoginAction.macToken, Factor.fingerprint, key, standing.enrolment)
+                statement.purpose = name
+                return try SignedMessage(text: statement.encoded())
             }
+        } _: { signed in
+            .macToken(
+                server: url.bytes, statement: signed.statement ?? [], signature: signed.signature)
+        }
+        switch heard {
+        case .deny(let denial): return .deny(denial)
+        case .allow(.macToken(let given)): return keep(given, name, of: key, account)
+        case .allow(let answer): return .deny(denial(of: answer, url, account, signedBy: key))
         }
     }
 

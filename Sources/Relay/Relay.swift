@@ -30,7 +30,10 @@ package struct Relay: Sendable {
             let answer = try send(call, to: server)
             return answers(answer, to: call)
         } catch {
-            return [.failed(error.description, isRepeatable: error.isSafeToRepeat)]
+            return [
+                .failed(
+                    error.description, isRepeatable: error.isSafeToRepeat, isAway: error.isAway)
+            ]
         }
     }
 
@@ -51,7 +54,7 @@ package struct Relay: Sendable {
         }
         let request = ClientRequest(
             method: call.body == nil ? "GET" : "POST", url: server.text + call.path,
-            headers: headers, body: call.body)
+            headers: headers, body: call.body, limit: call.limit)
         do throws(ClientFault) {
             return try client.perform(request)
         } catch .broken(let sent, let reason) {
@@ -95,6 +98,8 @@ private struct Call {
     let isHarmless: Bool
     /// Whether it is answered with a list.
     var isList = false
+    /// The time for it, where that is shorter than for others.
+    var limit: Duration?
     let read: @Sendable (Bytes) -> [RelayAnswer]?
 
     private init?(
@@ -139,6 +144,7 @@ private struct Call {
             guard let body = ChallengeBody(wish) else { return nil }
             self.init(
                 "/v1/login/challenge", body, isHarmless: true, RelayAnswer.challenge(from:))
+            limit = wish.milliseconds.map { .milliseconds(Int64($0)) }
         case .login(let login):
             guard let body = SignedBody(login) else { return nil }
             self.init("/v1/login", body, RelayAnswer.loggedIn(from:))
@@ -201,8 +207,11 @@ extension SignedBody {
 
 extension RelayAnswer {
     /// No answer that could be used, and why.
-    static func failed(_ why: String, isRepeatable: Bool = false) -> RelayAnswer {
-        .unreachable(why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable)
+    static func failed(
+        _ why: String, isRepeatable: Bool = false, isAway: Bool = false
+    ) -> RelayAnswer {
+        .unreachable(
+            why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable, isAway: isAway)
     }
 
     fileprivate static func registered(from body: Bytes) -> RelayAnswer? {
@@ -236,6 +245,10 @@ extension RelayAnswer {
     }
 
     fileprivate static func loggedIn(from body: Bytes) -> RelayAnswer? {
+        // A no is one in whatever form it comes: it ends what stands on an earlier yes.
+        if value(ValidBody.self, of: body)?.valid == false {
+            return .refused(code: Bytes("refused".utf8), status: 200, attempts: nil)
+        }
         guard let login = value(LoginBody.self, of: body), login.valid else { return nil }
         var tokens = RelayTokens(
             accessToken: Bytes(login.tokens.accessToken.utf8), seconds: login.tokens.expiresIn,

@@ -60,11 +60,15 @@ package struct RelayChallengeWish: Equatable, Sendable {
     package var application: Bytes
     /// `login`, `remove`, …
     package var action: Bytes
+    /// How long the server may take, where that is shorter than for others.
+    package var milliseconds: UInt32?
 
     /// All of it.
     package init(
-        server: Bytes, account: Bytes, device: Bytes, application: Bytes, action: Bytes
+        server: Bytes, account: Bytes, device: Bytes, application: Bytes, action: Bytes,
+        milliseconds: UInt32? = nil
     ) {
+        self.milliseconds = milliseconds
         self.server = server
         self.account = account
         self.device = device
@@ -170,6 +174,7 @@ extension RelayRequest {
             try frame.put(.publicKey, proof.publicKey)
         case .challenge(let wish):
             try frame.put(.account, wish.account)
+            try frame.put(.timeoutMilliseconds, numberIfPresent: wish.milliseconds)
             try frame.put(.device, wish.device)
             try frame.put(.server, wish.server)
             try frame.put(.application, wish.application)
@@ -254,10 +259,12 @@ extension RelayProof {
 extension RelayChallengeWish {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.bytes(.account)
+        let milliseconds: UInt32? = try frame.numberIfPresent(.timeoutMilliseconds)
         let device = try frame.bytes(.device)
         self.init(
             server: try frame.bytes(.server), account: account, device: device,
-            application: try frame.bytes(.application), action: try frame.bytes(.action))
+            application: try frame.bytes(.application), action: try frame.bytes(.action),
+            milliseconds: milliseconds)
     }
 }
 

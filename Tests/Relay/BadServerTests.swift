@@ -1,3 +1,4 @@
+import Glibc
 import HTTP
 import HTTPClient
 import Policy
@@ -18,8 +19,8 @@ struct BadServerTests {
 
     /// Asks a server that answers so.
     private func ask(
-        _ limit: Duration = .seconds(10),
-        _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+        _ limit: Duration = .seconds(10), milliseconds: UInt32? = nil,
+        toLogin: Bool = false, _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) async throws -> RelayAnswer {
         let scratch = try Scratch()
         try LiveServer.certificate("server", in: scratch)
@@ -35,8 +36,10 @@ struct BadServerTests {
         configuration.bodyLimit = 32 * 1_024
         var wish = Self.request
         wish.server = Bytes("https://127.0.0.1:\(server.port)".utf8)
+        wish.milliseconds = milliseconds
         let relay = Relay(configuration)
-        let answer = relay.answer(.challenge(wish))
+        let login = RelayLogin(server: wish.server, statement: [1], signature: [2])
+        let answer = relay.answer(toLogin ? .login(login) : .challenge(wish))
         await server.stop(within: .milliseconds(100))
         return answer
     }
@@ -103,6 +106,60 @@ struct BadServerTests {
         #expect(answer.isRepeatable == false)
         #expect(asked.load(ordering: .relaxed) == 1)
         #expect(ContinuousClock.now - begin < .seconds(10))
+    }
+
+    @Test("tells a server that it gets no connection to from all others")
+    func away() throws {
+        var wish = Self.request
+        wish.server = Bytes("https://127.0.0.1:1".utf8)
+        #expect(Relay(ClientConfiguration()).answer(.challenge(wish)).isAway == true)
+        wish.server = Bytes("https://no-such-host.invalid".utf8)
+        #expect(Relay(ClientConfiguration()).answer(.challenge(wish)).isAway == true)
+        var proxied = ClientConfiguration()
+        proxied.proxy = .url("http://127.0.0.1:1")
+        #expect(Relay(proxied).answer(.challenge(wish)).isAway == true)
+    }
+
+    @Test("a server that is reached is not away, whatever it does then")
+    func reached() async throws {
+        for status in [200, 302, 418, 502, 503, 504] {
+            #expect(try await says(status, "<html>").isAway == false, "\(status)")
+        }
+        let silent = try await ask(milliseconds: 300) { _ in
+            try? await Task.sleep(for: .seconds(3))
+            return HTTPResponse(status: 200, headers: [], body: [])
+        }
+        #expect(silent.isAway == false && silent.why?.contains("in time") == true, "\(silent)")
+    }
+
+    @Test("a server that takes connections, and does nothing with them, is not away")
+    func noHandshake() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(listener, pointer, size) == 0 && listen(listener, 4) == 0
+                    && getsockname(listener, pointer, &size) == 0
+            }
+        }
+        try #require(isBound)
+        var wish = Self.request
+        wish.server = Bytes("https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))".utf8)
+        wish.milliseconds = 300
+        let answer = Relay(ClientConfiguration()).answer(.challenge(wish))
+        #expect(answer.isAway == false && answer.why?.contains("in time") == true, "\(answer)")
+    }
+
+    @Test("takes a no for one, also where HTTP says that all is well")
+    func saysNo() async throws {
+        let answer = try await ask(toLogin: true) { _ in
+            HTTPResponse(status: 200, headers: [], body: Array(#"{"valid": false}"#.utf8))
+        }
+        #expect(answer == .refused(code: Bytes("refused".utf8), status: 200, attempts: nil))
     }
 
     @Test(

@@ -52,6 +52,7 @@ struct RelayFrameTests {
         .removed, .refused(code: Bytes("key-removed".utf8), status: 401, attempts: nil),
         .refused(code: [1], status: .max, attempts: 4),
         .unreachable(why: [], isRepeatable: false), .unreachable(why: [1], isRepeatable: true),
+        .unreachable(why: [1], isRepeatable: true, isAway: true),
         .macToken(
             RelayMACToken(
                 audience: [1], expires: 2, token: Samples.sixteen, secret: Samples.thirtyTwo)),
