@@ -112,8 +112,12 @@ extension Invocation {
         }
         let name = try secretName(typed)
         let kept = try secrets(of: account)
-        guard arguments.has(.replace) || !kept.contains(where: { $0.name == name }) else {
+        let isThere = kept.contains { $0.name == name }
+        guard arguments.has(.replace) || !isThere else {
             throw .denied(Denial(.secretExists, subject: name), account: account)
+        }
+        guard isThere || kept.count < Limit.secrets else {
+            throw .denied(Denial(.tooManySecrets), account: account)
         }
         return name
     }

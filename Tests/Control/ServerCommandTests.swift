@@ -168,6 +168,33 @@ struct ServerCommandTests {
         #expect(request.replaces)
     }
 
+    @Test("login asks for no touch, and gets no token, where there is no room for one more secret")
+    func secretsFull() throws {
+        func kept(_ count: Int) -> [Step] {
+            let secrets = (0..<count).map { number in
+                Answer.secret(
+                    SecretAnswer(
+                        name: Bytes("s\(number)".utf8), size: 1, since: 0, vault: [],
+                        state: .fits))
+            }
+            return [.receive] + secrets.map { .send($0) } + [.send(.done(DoneAnswer()))]
+        }
+        for options in [[], ["--replace"]] {
+            let refused = try run(["login", url, "--secret", "shop"] + options, [kept(64)])
+            #expect(refused.code == .denied && refused.requests.count == 1)
+            #expect(refused.errors.contains("no more secrets can be kept. Delete one"))
+        }
+        let more: [[Step]] = [
+            answering(.done(DoneAnswer())), answering(.token(token)),
+            [.receive, .send(.secretWanted), .receive, .send(.done(DoneAnswer()))],
+        ]
+        let last = try run(["login", url, "--secret", "shop"], [kept(63)] + more)
+        #expect(last.code == .done, "\(last.errors)")
+        // One that is there takes no other's room.
+        let over = try run(["login", url, "--secret", "s7", "--replace"], [kept(64)] + more)
+        #expect(over.code == .done, "\(over.errors)")
+    }
+
     @Test("say why the answer is no, and end as the other commands do")
     func denials() throws {
         let cases: [(Denial, ExitCode, String)] = [
