@@ -11,8 +11,10 @@ extension Invocation {
         let server = try server(arguments.value(.server))
         let account = try account()
         // The daemon looks, too; here it spares a person the code and the password.
-        guard !(try servers(of: account)).contains(where: { $0.server == server && $0.state == .good })
-        else { throw .denied(Denial(.knownServer, subject: server), account: account) }
+        let known = try servers(of: account)
+        guard !known.contains(where: { $0.server == server && $0.state == .good }) else {
+            throw .denied(Denial(.knownServer, subject: server), account: account)
+        }
         var code = try activationCode(server)
         defer { wipe(&code) }
         let request = ServerEnableRequest(account: account, server: server, code: code)
