@@ -10,6 +10,11 @@ extension Invocation {
         try exclude([.keyring, .noKeyring], beside: .server)
         let server = try server(arguments.value(.server))
         let account = try account()
+        // The daemon looks, too; here it spares a person the code and the password.
+        let known = try servers(of: account)
+        guard !known.contains(where: { $0.server == server && $0.state == .good }) else {
+            throw .denied(Denial(.knownServer, subject: server), account: account)
+        }
         var code = try activationCode(server)
         defer { wipe(&code) }
         let request = ServerEnableRequest(account: account, server: server, code: code)

@@ -312,6 +312,7 @@ struct AdministrationTests {
             ["application", "add"], ["application", "list", "--audience", "x"],
             ["account", "list", "shop", "--limit"],
             ["account", "list", "shop", "--limit", "1", "--limit", "2"], ["--json"],
+            ["audit", "--config", "server.conf"], ["audit", "--config", ""],
         ] {
             #expect(throws: AdminFault.self, "\(words)") { try AdminCommandLine(words) }
         }
