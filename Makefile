@@ -224,6 +224,7 @@ uninstall: ## take it all away again, but not state and not files you edited
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
 		systemctl disable --now signetd.socket signetd.service \
 			signet-relay.socket signet-relay.service signet-server.service || true; \
+		rm -rf /run/signet/tokens; \
 	fi
 	@if test -z "$(DESTDIR)" && aa-enabled --quiet 2> /dev/null; then \
 		apparmor_parser -R /etc/apparmor.d/signetd || true; \

@@ -1,10 +1,5 @@
 import HTTP
-import HTTPClient
-import Policy
-import Posix
-import ServerSupport
 import Synchronization
-import TestSupport
 import Testing
 import Wire
 
@@ -21,24 +16,13 @@ struct BadServerTests {
         _ limit: Duration = .seconds(10),
         _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) async throws -> RelayAnswer {
-        let scratch = try Scratch()
-        try LiveServer.certificate("server", in: scratch)
-        var key = try scratch.read("server.key")
-        let identity = try ServerConfiguration.Identity(
-            chain: scratch.read("server.pem"), key: SecretBytes(moving: &key))
-        let server = try HTTPServer(
-            ServerConfiguration(place: .address("127.0.0.1", port: 0), identity: identity),
-            handler: answer)
-        var configuration = ClientConfiguration()
-        configuration.authorities = .file(scratch.at("server.pem"))
-        configuration.totalLimit = limit
-        configuration.bodyLimit = 32 * 1_024
-        var wish = Self.request
-        wish.server = Bytes("https://127.0.0.1:\(server.port)".utf8)
-        let relay = Relay(configuration)
-        let answer = relay.answer(.challenge(wish))
-        await server.stop(within: .milliseconds(100))
-        return answer
+        let answers = try await relayed(
+            { server in
+                var wish = Self.request
+                wish.server = server
+                return .challenge(wish)
+            }, within: limit, answer)
+        return try #require(answers.first)
     }
 
     private func says(_ status: Int, _ body: String) async throws -> RelayAnswer {

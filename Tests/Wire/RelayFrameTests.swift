@@ -31,6 +31,7 @@ struct RelayFrameTests {
                 server: Bytes(repeating: 7, count: Limit.label), operation: Samples.sixteen,
                 statement: Bytes(repeating: 7, count: Limit.operationStatement),
                 signature: Bytes(repeating: 7, count: Limit.signature))),
+        .endMACToken(server: server, authorization: [1], token: Samples.sixteen),
     ]
 
     static let answers: [RelayAnswer] = [

@@ -86,7 +86,7 @@ package struct Dispatcher: Sendable {
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
         var apiKey: [UInt8] = []
-        var device: Signer?
+        var device: AuthenticatedDevice?
         switch route.caller {
         case .anybody: break
         case .application, .rememberedApplication:

@@ -31,6 +31,8 @@ enum RelayRequests: Harness {
             .decide(
                 RelayDecision(
                     server: server, operation: Samples.sixteen, statement: [1], signature: [2])),
+            .endMACToken(
+                server: server, authorization: bytes("SignetMAC x"), token: Samples.sixteen),
         ]
         return requests.compactMap { try? $0.encoded() } + Requests.seeds
     }
