@@ -107,8 +107,8 @@ extension Service {
         case .challenge: return .denied(Denial(.serverRefused, subject: Bytes("audience".utf8)))
         // Nothing else is: nobody makes a login an offline one by keeping the relay busy.
         case .unreachable(let why, _, isAway: true): return .away(why)
-        case .unreachable, .refused, .registered, .proven, .loggedIn, .removed, .macToken, .awaited, .listed,
-            .operation, .decided:
+        case .unreachable, .refused, .registered, .proven, .loggedIn, .removed, .macToken,
+            .awaited, .listed, .operation, .decided:
             return .denied(denial(of: answer, url, account, signedBy: nil))
         }
     }

@@ -26,8 +26,8 @@ import CCurl
         let list = unsafe try headerList(request)
         defer { unsafe curl_slist_free_all(list) }
         let reception = Reception(configuration, cancelled: cancelled)
-        guard setLimits(configuration, request.limit), setTrust(configuration), setWay(configuration),
-            setReception(reception), setRequest(request),
+        guard setLimits(configuration, request.limit), setTrust(configuration),
+            setWay(configuration), setReception(reception), setRequest(request),
             unsafe signet_curl_pointer(curl, CURLOPT_HTTPHEADER, list) == CURLE_OK
         else { throw .badRequest("libcurl refuses a setting") }
         let code = run(request.body)

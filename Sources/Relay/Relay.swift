@@ -113,14 +113,14 @@ private struct Call {
         self.read = { bytes in read(bytes).map { [$0] } }
     }
 
-    /// What is read with a header that is good once: it cannot be repeated.
+    /// What is read, or done, with a header that is good once: it cannot be repeated.
     private init?(
-        reading path: String, _ authorization: Bytes, isList: Bool = false,
+        with authorization: Bytes, _ path: String, _ body: Bytes? = nil, isList: Bool = false,
         _ read: @escaping @Sendable (Bytes) -> [RelayAnswer]?
     ) {
         guard let header = String(validating: authorization, as: UTF8.self) else { return nil }
         self.path = path
-        body = nil
+        self.body = body
         self.authorization = header
         isHarmless = false
         self.isList = isList
@@ -153,7 +153,8 @@ private struct Call {
                 "/v1/registrations/\(hexadecimal(registration))/disable",
                 SignedBody(statement: base64(statement), signature: base64(signature))
             ) { _ in .removed }
-        case .macToken, .operations, .operation, .decide: self.init(aboutOperations: request)
+        case .macToken, .operations, .operation, .decide, .endMACToken:
+            self.init(aboutOperations: request)
         }
     }
 
@@ -167,11 +168,11 @@ private struct Call {
                 RelayAnswer.macToken(from:))
         case .operations(_, let authorization):
             self.init(
-                reading: "/v1/device/operations", authorization, isList: true,
+                with: authorization, "/v1/device/operations", isList: true,
                 RelayAnswer.operations(from:))
         case .operation(_, let authorization, let operation):
             self.init(
-                reading: "/v1/device/operations/\(hexadecimal(operation))", authorization
+                with: authorization, "/v1/device/operations/\(hexadecimal(operation))"
             ) { body in RelayAnswer.operation(from: body).map { [$0] } }
         case .decide(let decision):
             self.init(
@@ -179,6 +180,12 @@ private struct Call {
                 SignedBody(
                     statement: base64(decision.statement),
                     signature: base64(decision.signature)), RelayAnswer.decided(from:))
+        case .endMACToken(_, let authorization, let token):
+            // Just these bytes: the header is over their digest.
+            self.init(
+                with: authorization, "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
+                RelayRequest.emptyBody
+            ) { _ in [.removed] }
         case .register, .prove, .challenge, .login, .remove: return nil
         }
     }

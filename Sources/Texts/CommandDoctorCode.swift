@@ -41,7 +41,8 @@ extension FindingCode {
             .danger
         case .passwordStackMissing, .passwordStackClosed, .passwordLostAfterFault, .gateSkipped,
             .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .serverFile,
-            .serverFileAccount, .serverFileGroup, .fileUnreadable, .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother,
+            .serverFileAccount, .serverFileGroup, .fileUnreadable, .fileKind, .fileLinked,
+            .fileMissing, .keyDamaged, .keyOfAnother,
             .socketMissing,
             .socketDisabled, .serviceSilent, .versionDaemon, .versionModule,
             .configurationRefused, .credentialInvalid, .fingersClosed, .printsDamaged,

@@ -184,6 +184,8 @@ package enum Limit {
     package static let password = 1_023
     /// The name of a secret.
     package static let secretName = 128
+    /// How many secrets an account may have.
+    package static let secrets = 64
     /// One part of a secret.
     package static let secretPart = 12_288
     /// A secret, all parts together.

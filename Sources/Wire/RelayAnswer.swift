@@ -9,7 +9,7 @@ package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
     case challenge = 194
     /// The login was accepted.
     case loggedIn = 195
-    /// The registration is removed.
+    /// The registration is removed, or the MAC token ended.
     case removed = 196
     /// The server says no.
     case refused = 197

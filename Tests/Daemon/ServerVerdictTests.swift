@@ -102,7 +102,7 @@ extension DaemonTests {
                 }
                 if isFirst {
                     asked.happen()
-                    _ = wait(for: goOn.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
+                    hold(until: goOn)
                 }
                 state.withLock { $0.isUnderWay = false }
                 return plain(request)
@@ -139,7 +139,7 @@ extension DaemonTests {
                 }
                 if isFirst {
                     asked.happen()
-                    _ = wait(for: goOn.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
+                    hold(until: goOn)
                 }
                 return plain(request)
             }
@@ -166,7 +166,7 @@ extension DaemonTests {
             server.answering { request in
                 guard case .login = request else { return nil }
                 asked.happen()
-                _ = wait(for: goOn.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
+                hold(until: goOn)
                 isOver.withLock { $0 = true }
                 return .refused(code: Bytes("refused".utf8), status: 401, attempts: nil)
             }
@@ -218,7 +218,7 @@ extension DaemonTests {
             server.answering(
                 yes {
                     asked.happen()
-                    _ = wait(for: goOn.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
+                    hold(until: goOn)
                 })
             let client = try bench.client()
             try client.send(.authenticate(request(token: .file)))
@@ -354,7 +354,7 @@ extension DaemonTests {
             strangers = []
             let goOn = try Event()
             server.answering { _ in
-                _ = wait(for: goOn.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
+                hold(until: goOn)
                 return .unreachable(why: [], isRepeatable: true, isAway: true)
             }
             #expect(try client.ask(hours).reason == .serverUnreachable)
@@ -371,4 +371,10 @@ extension DaemonTests {
             init(at path: String) throws { socket = try PacketSocket.connect(to: path) }
         }
     }
+}
+
+/// Has a server wait with its answer.
+private func hold(until event: Event) {
+    _ = wait(
+        for: event.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
 }

@@ -1,11 +1,7 @@
 import Glibc
 import HTTP
 import HTTPClient
-import Policy
-import Posix
-import ServerSupport
 import Synchronization
-import TestSupport
 import Testing
 import Wire
 
@@ -22,26 +18,15 @@ struct BadServerTests {
         _ limit: Duration = .seconds(10), milliseconds: UInt32? = nil,
         toLogin: Bool = false, _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) async throws -> RelayAnswer {
-        let scratch = try Scratch()
-        try LiveServer.certificate("server", in: scratch)
-        var key = try scratch.read("server.key")
-        let identity = try ServerConfiguration.Identity(
-            chain: scratch.read("server.pem"), key: SecretBytes(moving: &key))
-        let server = try HTTPServer(
-            ServerConfiguration(place: .address("127.0.0.1", port: 0), identity: identity),
-            handler: answer)
-        var configuration = ClientConfiguration()
-        configuration.authorities = .file(scratch.at("server.pem"))
-        configuration.totalLimit = limit
-        configuration.bodyLimit = 32 * 1_024
-        var wish = Self.request
-        wish.server = Bytes("https://127.0.0.1:\(server.port)".utf8)
-        wish.milliseconds = milliseconds
-        let relay = Relay(configuration)
-        let login = RelayLogin(server: wish.server, statement: [1], signature: [2])
-        let answer = relay.answer(toLogin ? .login(login) : .challenge(wish))
-        await server.stop(within: .milliseconds(100))
-        return answer
+        let answers = try await relayed(
+            { server in
+                var wish = Self.request
+                wish.server = server
+                wish.milliseconds = milliseconds
+                let login = RelayLogin(server: server, statement: [1], signature: [2])
+                return toLogin ? .login(login) : .challenge(wish)
+            }, within: limit, answer)
+        return try #require(answers.first)
     }
 
     private func says(_ status: Int, _ body: String) async throws -> RelayAnswer {
@@ -134,7 +119,8 @@ struct BadServerTests {
 
     @Test("a server that takes connections, and does nothing with them, is not away")
     func noHandshake() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let listener = socket(AF_INET, kind, 0)
         defer { close(listener) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -78,8 +78,16 @@ extension Administration {
             guard
                 let made = try store.makeApplication(name, audience: audience, policy, at: now)
             else {
+                let left = try store.removable(application: name.text)?.begun
                 return .failure(
-                    .refused("the name or the audience is taken: 'application list' shows all"))
+                    left == nil
+                        ? .refused(
+                            "the name or the audience is taken: 'application list' shows all")
+                        : .refused(
+                            """
+                            an application of this name is being removed: if nobody does that \
+                            now, 'application remove \(name.text)' goes on with it
+                            """))
             }
             return .success(made)
         }
@@ -114,26 +122,6 @@ extension Administration {
             return .success(())
         }
         output.done("the policy of '\(name)' is changed; it holds from the next request on")
-    }
-
-    fileprivate func removeApplication(_ words: AdminArguments) async throws(AdminFault) {
-        let name = words[0]
-        let takesDevices = try words.choice("--devices", "refuse", "remove") ?? false
-        try await changeApplication("application remove \(name)", name) {
-            store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            let devices = try store.countDevices(of: record.id)
-            guard devices == 0 || takesDevices else {
-                return .failure(
-                    .refused(
-                        """
-                        '\(name)' has devices, \(devices) of them: 'registration remove' tells each \
-                        that its key is of no use; --devices remove takes them without a word
-                        """))
-            }
-            try store.removeApplication(record.id)
-            return .success(())
-        }
-        output.done("'\(name)' is gone; its audit trail stays")
     }
 
     fileprivate func addKey(_ words: AdminArguments) async throws(AdminFault) {

@@ -43,7 +43,10 @@ extension Service {
         }
         let (signer, statement) = try await settle(
             wish.proof, .login, .login, from: call.origin
-        ) { store, signer, statement throws(DatabaseFault) -> Result<(Signer, LoginStatement), Problem> in
+        ) {
+            (store, signer, statement) throws(DatabaseFault) -> Result<
+                (Signer, LoginStatement), Problem
+            > in
             // What the device has not signed gets no verdict: somebody on the way put it there.
             if let module, statement.purpose != module { return .failure(.refused) }
             try store.beginSession(fresh, of: signer, factor: Factor.touch, at: now)
