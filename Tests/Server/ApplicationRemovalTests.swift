@@ -55,8 +55,11 @@ struct ApplicationRemovalTests {
             #expect(list.status == 401)
             #expect(try await !browser.isSignedIn)
             #expect(await server.fault("key", "add", "shop", "more")?.status == 3)
-            let again = await server.fault("application", "add", "shop")
-            #expect(again?.text.contains("'application remove shop' goes on with it") == true)
+            let audience = "https://id.example.org/shop"
+            for words in [["shop"], ["store", "--audience", audience]] {
+                let again = await server.fault(["application", "add"] + words)
+                #expect(again?.text.contains("'application remove shop' goes on with it") == true)
+            }
         }
         // Without --devices: what is left of its devices is good for nothing.
         try await server.administer("application", "remove", "shop")
