@@ -55,8 +55,11 @@ struct ApplicationRemovalTests {
             #expect(list.status == 401)
             #expect(try await !browser.isSignedIn)
             #expect(await server.fault("key", "add", "shop", "more")?.status == 3)
-            let again = await server.fault("application", "add", "shop")
-            #expect(again?.text.contains("'application remove shop' goes on with it") == true)
+            let audience = "https://id.example.org/shop"
+            for words in [["shop"], ["store", "--audience", audience]] {
+                let again = await server.fault(["application", "add"] + words)
+                #expect(again?.text.contains("'application remove shop' goes on with it") == true)
+            }
         }
         // Without --devices: what is left of its devices is good for nothing.
         try await server.administer("application", "remove", "shop")
@@ -99,6 +102,31 @@ struct ApplicationRemovalTests {
         }
         #expect(isOver)
         #expect(try await count(server, "SELECT 1 FROM registration") == 0)
+    }
+
+    @Test("is not broken off by logins that are under way", arguments: Backend.allCases)
+    func underWay(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        var bodies: [[String: String]] = []
+        for number in 0..<40 {
+            let device = try TestDevice(id: UInt8(number))
+            device.account = "account\(number)"
+            try await server.register(device)
+            let statement = device.answer(
+                try await server.challenge(device), "login", at: server.time.now)
+            let body = try device.signed(statement.encoded(), .login)
+            bodies.append(body.compactMapValues { $0 as? String })
+        }
+        let all = bodies
+        async let logins = server.race("/v1/login", all)
+        try await server.administer("application", "remove", "shop", "--devices", "remove")
+        _ = try await logins
+        for table in [
+            "SELECT 1 FROM application", "SELECT 1 FROM account", "SELECT 1 FROM registration",
+            "SELECT 1 FROM token_session", "SELECT 1 FROM refresh_token",
+        ] as [StaticString] {
+            #expect(try await count(server, table) == 0, "\(table)")
+        }
     }
 
     @Test(

@@ -147,6 +147,13 @@ struct SiteShareTests {
         #expect(try await server.audited("operation-created", "conflict") >= 2)
     }
 
+    @Test("are fewer a minute than what else an address may begin, and never none")
+    func rate() {
+        for (all, signIns) in [(120, 30), (1_000_000, 250_000), (3, 1), (1, 1)] {
+            #expect(Site.signInRate(all) == signIns)
+        }
+    }
+
     @Test("are answered at a full step of time, however long the work took")
     func steps() {
         let began = ContinuousClock.now

@@ -78,16 +78,8 @@ extension Administration {
             guard
                 let made = try store.makeApplication(name, audience: audience, policy, at: now)
             else {
-                let left = try store.removable(application: name.text)?.begun
-                return .failure(
-                    left == nil
-                        ? .refused(
-                            "the name or the audience is taken: 'application list' shows all")
-                        : .refused(
-                            """
-                            an application of this name is being removed: if nobody does that \
-                            now, 'application remove \(name.text)' goes on with it
-                            """))
+                let left = try store.unfinishedRemoval(name: name.text, audience: audience)
+                return .failure(.taken(left))
             }
             return .success(made)
         }
@@ -166,6 +158,20 @@ extension Administration {
             return .success(())
         }
         output.done("the key '\(name)' of '\(application)' holds no more")
+    }
+}
+
+extension AdminFault {
+    /// Another application has the name or the audience; `left` is one that is being removed.
+    fileprivate static func taken(_ left: String?) -> AdminFault {
+        guard let left else {
+            return .refused("the name or the audience is taken: 'application list' shows all")
+        }
+        return .refused(
+            """
+            '\(left)', which has the name or the audience, is being removed: if nobody does that \
+            now, 'application remove \(left)' goes on with it
+            """)
     }
 }
 

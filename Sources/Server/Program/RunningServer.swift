@@ -106,7 +106,7 @@ actor RunningServer {
         let rate = settings.count(ServerSettings.rate)
         let limits = RateLimit(perMinute: rate, clock: clock)
         // Each sign-in asks a person something: an address has fewer of them.
-        let signIns = RateLimit(perMinute: max(1, rate / 4), clock: clock)
+        let signIns = RateLimit(perMinute: Site.signInRate(rate), clock: clock)
         let dispatcher = Dispatcher(
             service: service, limits: limits,
             trustsProxy: settings.word(ServerSettings.proxy) == "trusted",

@@ -17,6 +17,16 @@ extension Transaction {
         return RemovedApplication(id: try row.integer(0), begun: try row.optionalInteger(1))
     }
 
+    /// The name of an application that is being removed, and still has this name or audience.
+    func unfinishedRemoval(name: String, audience: String) throws(DatabaseFault) -> String? {
+        let rows = try run(
+            """
+            SELECT name FROM application
+            WHERE (name = $1 OR audience = $2) AND removed IS NOT NULL ORDER BY name LIMIT 1
+            """, [.text(name), .text(audience)])
+        return try rows.first?.text(0)
+    }
+
     /// Ends its API keys, and lets nobody find it any more: neither a call nor a device nor a
     /// session of tokens.
     func beginRemoval(of application: Int64, at now: Int64) throws(DatabaseFault) {
@@ -31,6 +41,9 @@ extension Transaction {
     /// Erases some of what is an application's own, no more than `most` rows of a table; true when
     /// nothing is left but the application itself. Not the audit trail.
     func erase(some most: Int64, of application: Int64) throws(DatabaseFault) -> Bool {
+        // What was under way before its removal began has ended, or sees that it is removed: else it
+        // might add to what goes here.
+        if !isAlone { try run(Removal.lock, [.integer(application)]) }
         for statement in Removal.inOrder {
             let gone = try run(statement, [.integer(application), .integer(most)]).count
             // What refers to another goes before it: the rest waits for the next time.
@@ -106,6 +119,10 @@ private enum Removal {
                 LIMIT $2) RETURNING 1
         """,
     ]
+
+    static let lock: StaticString = """
+        SELECT id FROM account WHERE application = $1 ORDER BY name LIMIT 200 FOR UPDATE
+        """
 
     static let accounts: StaticString = """
         DELETE FROM account WHERE id IN

@@ -13,6 +13,9 @@ extension Site {
     /// account, and not for a name that is none, shall not be seen. The commits are as many.
     private static let answerTime = Duration.milliseconds(100)
 
+    /// How many sign-ins an address may begin a minute, of what `listen.rate` allows.
+    static func signInRate(_ rate: Int) -> Int { max(1, rate / 4) }
+
     /// The end of the step of `answerTime` in which work that began then has ended.
     static func due(
         since began: ContinuousClock.Instant, at now: ContinuousClock.Instant = .now
