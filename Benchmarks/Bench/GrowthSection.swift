@@ -42,27 +42,29 @@ struct GrowthSection {
 
     /// What logins at one site came to.
     private struct Column {
-        var whole = Samples()
-        var touches = Samples()
-        var work = Samples()
+        private(set) var whole = Samples()
+        private(set) var touches = Samples()
+        private(set) var work = Samples()
+        /// What its daemon had worked before the last login.
+        private var before: Double?
 
+        /// Logs in once more. The work of the login before is read only now: since then another
+        /// site had its login, so what is written after an answer has long been written.
         mutating func take(from site: LoginSite) throws {
-            let before = try site.work()
+            let now = try site.work()
+            if let before { work.take { now - before } }
+            before = now
             let login = try site.login()
-            // A fixed time, in which what is written after the answer is done but now and then: who
-            // asked the daemon for its end would give it more to do.
-            usleep(20_000)
-            let after = try site.work()
             whole.take { login.toPrompt + login.fromTouch }
             touches.take { login.fromTouch }
-            work.take { after - before }
         }
     }
 
     private func table(_ what: String, _ sites: [(name: String, site: LoginSite)]) throws {
         var columns = sites.map { _ in Column() }
-        // In turn, and the first not always first: what else the machine does meets all alike.
-        for run in 0..<runs {
+        // In turn, and the first not always first: what else the machine does meets all alike. At
+        // least one other always comes between two turns of one. The last turn ends what was begun.
+        for run in 0...runs {
             for index in sites.indices {
                 let index = (index + run) % sites.count
                 try columns[index].take(from: sites[index].site)

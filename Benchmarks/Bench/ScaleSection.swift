@@ -7,9 +7,9 @@ struct ScaleSection {
     /// How far it is driven; all of it takes long.
     struct Scale: Sendable {
         /// Registrations in the database.
-        var sizes = [1_000, 20_000]
+        var sizes = [1_000, 1_000_000]
         /// Idle connections.
-        var connections = 1_000
+        var connections = 10_000
 
         /// Takes its options out of the words of the command line.
         init(taking words: inout [String]) throws {

@@ -8,21 +8,16 @@ struct ServerProcessFigures {
 
     /// Measures, and prints the lines.
     func measure(connections: Int) throws {
-        let path = try configuration()
-        try Program(Command([Self.program, "admin", "--config", path, "migrate"]))
-            .expectEnd(within: .seconds(30))
-        // The first one makes the keys.
-        try end(try start(path))
+        let process = try ServerProcess(in: directory)
         var starts = Samples()
         for _ in 0..<Self.starts {
             var server: Program?
-            try starts.time { server = try start(path) }
-            if let server { try end(server) }
+            try starts.time { server = try process.start() }
+            if let server { try process.end(server) }
         }
         print("start of signet-server until it serves, median of \(Self.starts): ", terminator: "")
         print(starts.text(.milliseconds))
-        let server = try start(path)
-        let port = try port(of: server)
+        let server = try process.start()
         print("memory when it has started: \(try Accounting.status(server.pid, "VmRSS")) kB")
         try allowDescriptors(connections + 256)
         var idle: [Int32] = []
@@ -31,7 +26,7 @@ struct ServerProcessFigures {
             if used {
                 for connection in idle { try ask(connection) }
             } else {
-                for _ in 0..<connections { idle.append(try connect(to: port)) }
+                for _ in 0..<connections { idle.append(try process.connect(to: server)) }
                 // The last one is served when all before it are there.
                 if let last = idle.last { try ask(last) }
             }
@@ -39,51 +34,7 @@ struct ServerProcessFigures {
             let what = used ? "that were each used once" : "that were never used"
             print("memory with \(connections) idle connections \(what): \(memory) kB")
         }
-        try end(server)
-    }
-
-    private static var program: String {
-        "\(Layout.products)/signet-server"
-    }
-
-    private func configuration() throws -> String {
-        let path = "\(directory)/server.conf"
-        let text = """
-            [server]
-            url = https://id.example.org
-            [database]
-            path = \(directory)/process.db
-            [keys]
-            master = \(directory)/master-secret
-            [listen]
-            port = 0
-            connections-per-address = 0
-            [log]
-            requests = none
-
-            """
-        guard let file = unsafe fopen(path, "w") else { throw BenchFault.unexpected(path) }
-        unsafe fputs(text, file)
-        unsafe fclose(file)
-        return path
-    }
-
-    private func start(_ path: String) throws -> Program {
-        let server = try Program(Command([Self.program, "--config", path]))
-        try server.expectError(" on port ", within: .seconds(30))
-        return server
-    }
-
-    private func end(_ server: Program) throws {
-        server.signal(SIGTERM)
-        try server.expectEnd(within: .seconds(30))
-    }
-
-    private func port(of server: Program) throws -> UInt16 {
-        guard let said = server.errors.firstMatch(of: #/serves plain HTTP on port (\d+)/#),
-            let port = UInt16(said.output.1)
-        else { throw BenchFault.unexpected("no port: \(server.errors)") }
-        return port
+        try process.end(server)
     }
 
     private func allowDescriptors(_ count: Int) throws {
@@ -92,22 +43,6 @@ struct ServerProcessFigures {
         guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &wanted) == 0 else {
             throw BenchFault.unexpected("no \(count) descriptors: error \(errno)")
         }
-    }
-
-    private func connect(to port: UInt16) throws -> Int32 {
-        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.connect(number, $0, size)
-            }
-        }
-        guard result == 0 else { throw BenchFault.unexpected("connect: error \(errno)") }
-        return number
     }
 
     /// Asks whether the server lives, and waits for the whole answer.

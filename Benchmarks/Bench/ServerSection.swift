@@ -13,7 +13,7 @@ struct ServerSection {
     private static let devices = 1_000
     /// How many callers at once, and how many calls of each kind they send.
     private static let crowds: [(callers: Int, calls: Int)] = [
-        (1, 1_000), (16, 10_000), (64, 20_000),
+        (1, 1_000), (16, 10_000), (64, 20_000), (256, 20_000),
     ]
 
     init(workshop: Workshop) {
@@ -25,13 +25,19 @@ struct ServerSection {
         let floor = try ECDSAFloor()
         print("verifications of ECDSA P-256 alone, `openssl speed`: \(floor.text)")
         print()
-        print("| server, SQLite | callers | a second | of the floor | CPU of each | p50 | p99 |")
-        print("|---|---|---|---|---|---|---|")
+        print(
+            """
+            | server, SQLite | callers | a second | of the floor | CPU of each \
+            | of the floor, by CPU | p50 | p99 |
+            """)
+        print("|---|---|---|---|---|---|---|---|")
         let directory = "\(workshop.directory)/server-\(getpid())"
         guard unsafe mkdir(directory, 0o700) == 0 else { throw BenchFault.unexpected(directory) }
         defer { _ = try? Program(Command(["rm", "-rf", directory])).expectEnd() }
         let path = "\(directory)/server.db"
         try waitFor { try await Self.measure(path, against: floor) }
+        print()
+        try ServerTraffic(floor: floor).run(in: directory)
     }
 
     private static func measure(_ path: String, against floor: ECDSAFloor) async throws {
@@ -56,6 +62,7 @@ struct ServerSection {
         let cells = [
             name, "\(callers)", "\(Int(figure.perSecond))", "\(Int(share)) %",
             "\(Int(figure.microseconds.rounded())) µs",
+            "\(Int((floor.microseconds / figure.microseconds * 100).rounded())) %",
             Unit.milliseconds.text(figure.samples.quantile(0.5) ?? 0),
             Unit.milliseconds.text(figure.samples.quantile(0.99) ?? 0),
         ]
@@ -70,6 +77,8 @@ struct ECDSAFloor {
     /// On all cores at once.
     let perSecond: Double
     private let cores: Int
+    /// CPU time of one, in microseconds: on one core OpenSSL counts by that.
+    var microseconds: Double { 1e6 / one }
 
     /// Measures for some seconds.
     init() throws {

@@ -16,7 +16,8 @@ final class ServerSite: Sendable {
         case mac = "request's code, MAC"
     }
 
-    private static let issuer = "https://id.example.org"
+    /// How the server is called from outside.
+    static let issuer = "https://id.example.org"
     private static let resource = "/v1/payments"
     /// The server, without its sockets.
     let dispatcher: Dispatcher

@@ -14,8 +14,8 @@ enum ServerWorker {
     /// Starts 1, 2 and 4 of them, and prints what they did together.
     static func measure(in directory: String) throws {
         let server = try PostgreSQLServer(isDurable: true, below: directory)
-        print("| PostgreSQL, processes | logins a second | signed codes a second | CPU of each |")
-        print("|---|---|---|---|")
+        print("| PostgreSQL, processes | call | a second | CPU of each | p50 | p99 |")
+        print("|---|---|---|---|---|---|")
         for count in [1, 2, 4] {
             let connection = try server.makeDatabase()
             let master = String(decoding: Hexadecimal.encode(try randomBytes(32)), as: UTF8.self)
@@ -33,7 +33,7 @@ enum ServerWorker {
                     try worker.expect("done\n", times: step + 1, within: .seconds(120))
                 }
             }
-            print("| \(count) | \(try summary(of: workers)) |")
+            for line in try summary(of: workers) { print("| \(count) | \(line) |") }
             fflush(nil)
         }
         print()
@@ -64,7 +64,9 @@ enum ServerWorker {
                 unsafe sigaddset(&signals, SIGUSR1)
                 unsafe sigwait(&signals, &number)
                 let figure = try await Crowd.send(calls, to: site.dispatcher, by: callers)
-                print("figure \(figure.perSecond) \(figure.microseconds)")
+                let quantiles = [0.5, 0.99].map { figure.samples.quantile($0) ?? 0 }
+                let numbers = [figure.perSecond, figure.microseconds] + quantiles
+                print("figure \(numbers.map { "\($0)" }.joined(separator: " "))")
                 print("done")
                 fflush(nil)
             }
@@ -72,25 +74,32 @@ enum ServerWorker {
         }
     }
 
-    /// What all did: their rates together, the mean of their CPU time.
-    private static func summary(of workers: [Program]) throws -> String {
-        var rates = [Double](repeating: 0, count: ServerSite.Kind.measured.count)
-        var costs = rates
+    /// What all did, a line for each kind: their rates together, the means of CPU time and p50, and
+    /// the worst p99.
+    private static func summary(of workers: [Program]) throws -> [String] {
+        let kinds = ServerSite.Kind.measured
+        var sums = [[Double]](repeating: [0, 0, 0, 0], count: kinds.count)
         for worker in workers {
             let lines = try worker.expectEnd(within: .seconds(30)).output.split(separator: "\n")
                 .filter { $0.hasPrefix("figure ") }
-            guard lines.count == rates.count else {
+            guard lines.count == kinds.count else {
                 throw BenchFault.unexpected("a worker said \(lines)")
             }
             for (place, line) in lines.enumerated() {
                 let numbers = line.split(separator: " ").compactMap { Double($0) }
-                guard numbers.count == 2 else { throw BenchFault.unexpected(String(line)) }
-                rates[place] += numbers[0]
-                costs[place] += numbers[1] / Double(workers.count)
+                guard numbers.count == 4 else { throw BenchFault.unexpected(String(line)) }
+                sums[place][0] += numbers[0]
+                sums[place][1] += numbers[1] / Double(workers.count)
+                sums[place][2] += numbers[2] / Double(workers.count)
+                sums[place][3] = max(sums[place][3], numbers[3])
             }
         }
-        let costText = costs.map { "\(Int($0.rounded())) µs" }.joined(separator: ", ")
-        return (rates.map { "\(Int($0))" } + [costText]).joined(separator: " | ")
+        return zip(kinds, sums).map { kind, sum in
+            [
+                kind.rawValue, "\(Int(sum[0]))", "\(Int(sum[1].rounded())) µs",
+                Unit.milliseconds.text(sum[2]), Unit.milliseconds.text(sum[3]),
+            ].joined(separator: " | ")
+        }
     }
 }
 

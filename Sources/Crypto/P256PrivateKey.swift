@@ -1,5 +1,6 @@
 import COpenSSL
 import Posix
+import Synchronization
 
 /// A private key on P-256, loaded and ready to sign.
 // SAFETY: the key is made in `init`, only read afterwards, and freed once, in `deinit`; OpenSSL 3
@@ -8,6 +9,8 @@ import Posix
     /// The uncompressed public point: 0x04, x, y; 65 bytes.
     package let publicPoint: [UInt8]
     private let key: OpaquePointer
+    /// A context that is ready to sign, while nobody uses it.
+    private let idle = Mutex<KeyContext?>(nil)
 
     private init(adopting key: OpaquePointer, publicPoint: [UInt8]) {
         unsafe self.key = key
@@ -43,15 +46,18 @@ import Posix
     package func sign(_ message: [UInt8]) throws(CryptoFault) -> P256Signature {
         let library = try Library.instance()
         let digest = try SHA256.digest(message)
-        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
-            throw .library(operation: "EVP_PKEY_CTX_new_from_pkey")
-        }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        try require(unsafe EVP_PKEY_sign_init(context), "EVP_PKEY_sign_init")
+        let kept = idle.withLock { $0.take() }
+        guard
+            let context = unsafe kept
+                ?? KeyContext(key, library, { unsafe EVP_PKEY_sign_init($0) })
+        else { throw .library(operation: "EVP_PKEY_sign_init") }
+        // One is kept; where others signed meanwhile, theirs are freed.
+        defer { idle.withLock { $0 = context } }
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
         try require(
-            unsafe EVP_PKEY_sign(context, &der, &count, digest, digest.count), "EVP_PKEY_sign")
+            unsafe EVP_PKEY_sign(context.pointer, &der, &count, digest, digest.count),
+            "EVP_PKEY_sign")
         guard count <= der.count else { throw .library(operation: "EVP_PKEY_sign") }
         return try P256Signature(der: der[..<count])
     }

@@ -9,7 +9,7 @@ import Synchronization
     package let point: [UInt8]
     private let key: OpaquePointer
     /// A context that is ready to verify, while nobody uses it.
-    private let idle = Mutex<VerifyContext?>(nil)
+    private let idle = Mutex<KeyContext?>(nil)
 
     /// Takes an uncompressed point of 65 bytes.
     ///
@@ -49,10 +49,11 @@ import Synchronization
     private func verifies(
         _ signature: P256Signature, digest: [UInt8], _ library: Library
     ) -> Bool {
-        guard let context = unsafe idle.withLock({ $0.take() }) ?? VerifyContext(key, library)
-        else {
-            return false
-        }
+        let kept = idle.withLock { $0.take() }
+        guard
+            let context = unsafe kept
+                ?? KeyContext(key, library, { unsafe EVP_PKEY_verify_init($0) })
+        else { return false }
         // One is kept; where others verified meanwhile, theirs are freed.
         defer { idle.withLock { $0 = context } }
         let der = signature.der
@@ -60,26 +61,6 @@ import Synchronization
         if result != 1 { ERR_clear_error() }
         return result == 1
     }
-}
-
-/// A context that is ready to verify with one key: to make it takes a tenth of a verification.
-// SAFETY: whoever takes it out of its key's mutex has it alone; freed once, in `deinit`.
-@safe private final class VerifyContext: @unchecked Sendable {
-    let pointer: OpaquePointer
-
-    /// Nil where the library cannot make one.
-    init?(_ key: OpaquePointer, _ library: Library) {
-        guard let made = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
-            return nil
-        }
-        guard unsafe EVP_PKEY_verify_init(made) == 1 else {
-            unsafe EVP_PKEY_CTX_free(made)
-            return nil
-        }
-        unsafe pointer = made
-    }
-
-    deinit { unsafe EVP_PKEY_CTX_free(pointer) }
 }
 
 /// What is fixed for the curve; SEC 2 section 2.4.2.

@@ -9,7 +9,7 @@ import Glibc
 @safe final class JobQueue: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let arrival: UnsafeMutablePointer<pthread_cond_t>
-    private var jobs: [any Job] = []
+    private var jobs: [Job] = []
     /// How many of `jobs` are taken already.
     private var taken = 0
     private var isClosed = false
@@ -36,7 +36,7 @@ import Glibc
     }
 
     /// Puts a job at the end; false if the queue is closed.
-    func add(_ job: any Job) -> Bool {
+    func add(_ job: Job) -> Bool {
         locked {
             guard !isClosed else { return false }
             jobs.append(job)
@@ -46,16 +46,23 @@ import Glibc
     }
 
     /// Waits for jobs and takes them from the front; none when the queue is closed and empty.
-    func take(upTo limit: Int) -> [any Job] {
-        let batch = awaited(upTo: limit)
+    func take(upTo limit: Int) -> [Job] { take(upTo: limit, waiting: true) }
+
+    /// Takes jobs that are there already; may be none.
+    func takeMore(upTo limit: Int) -> [Job] { take(upTo: limit, waiting: false) }
+
+    private func take(upTo limit: Int, waiting: Bool) -> [Job] {
+        let batch = front(upTo: limit, waiting: waiting)
         let now = batch.isEmpty ? 0 : monotonicNanoseconds()
         for job in batch { figures.waits.note(now - job.arrival) }
         return batch
     }
 
-    private func awaited(upTo limit: Int) -> [any Job] {
+    private func front(upTo limit: Int, waiting: Bool) -> [Job] {
         locked {
-            while taken == jobs.count && !isClosed { unsafe pthread_cond_wait(arrival, mutex) }
+            while waiting && taken == jobs.count && !isClosed {
+                unsafe pthread_cond_wait(arrival, mutex)
+            }
             let batch = Array(jobs[taken..<min(jobs.count, taken + limit)])
             taken += batch.count
             // The front is cut off when it is most of the array: no job is moved more than twice.

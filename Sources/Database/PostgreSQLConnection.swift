@@ -10,6 +10,14 @@ import Glibc
     private let patience: Int64
     /// Names of the statements that this connection has prepared.
     private var statements: [StatementKey: String] = [:]
+    /// Those that it is about to prepare.
+    private var fresh: [StatementKey: String] = [:]
+    private var named = 0
+    /// How many answers are to come to what was sent.
+    private var awaited = 0
+    /// Whether nothing of this transaction was answered yet: then the server may be gone since the
+    /// one before, and nothing of this one has happened.
+    private(set) var isUntried = true
 
     /// Connects; waits a few seconds at most for each address, and `patience` for each statement.
     init(
@@ -44,8 +52,10 @@ import Glibc
         WHERE current_setting('synchronous_commit') IN ('off', 'local');
         """
 
-    /// Runs one statement, prepared when it comes for the first time.
-    func run(_ sql: StaticString, _ values: [Value]) throws(PostgreSQLFault) -> [Row] {
+    /// Sends one statement, prepared when it comes for the first time; `settle` tells what came of it.
+    ///
+    /// Statements that nobody has to wait for go together with the next that somebody does.
+    func send(_ sql: StaticString, _ values: [Value]) throws(PostgreSQLFault) {
         let key: StatementKey
         let parameters: PostgreSQLParameters
         do throws(DatabaseFault) {
@@ -55,51 +65,99 @@ import Glibc
             throw .fault(error)
         }
         let name: String
-        if let known = statements[key] {
+        if let known = statements[key] ?? fresh[key] {
             name = known
         } else {
-            name = "s\(statements.count)"
+            // No name twice: a statement whose answer was not good may be there or not.
+            named += 1
+            name = "s\(named)"
             let text = unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
-            _ = try answer(to: unsafe PQsendPrepare(handle, name, text, 0, nil), within: patience)
-            statements[key] = name
+            try sent { unsafe PQsendPrepare(handle, name, text, 0, nil) }
+            fresh[key] = name
         }
-        let sent = unsafe parameters.withPointers { count, pointers, lengths, formats in
-            unsafe PQsendQueryPrepared(handle, name, count, pointers, lengths, formats, 1)
+        try sent {
+            unsafe parameters.withPointers { count, pointers, lengths, formats in
+                unsafe PQsendQueryPrepared(handle, name, count, pointers, lengths, formats, 1)
+            }
         }
-        return try answer(to: sent, within: patience).rows()
     }
 
-    /// Runs several statements without values, and forgets what they answer; gives the tag of the
-    /// last one.
+    /// Sends `BEGIN`, `COMMIT` or the like.
+    func send(_ words: String) throws(PostgreSQLFault) {
+        if awaited == 0 { isUntried = true }
+        try sent { unsafe PQsendQueryParams(handle, words, 0, nil, nil, nil, nil, 1) }
+    }
+
+    /// Waits for the answers to all that was sent, and gives the last; throws what the first that was
+    /// not good says. PostgreSQL does nothing of what was sent after that one.
     @discardableResult
-    func execute(
-        _ script: String, within limit: Duration? = nil
-    ) throws(PostgreSQLFault) -> String {
-        let nanoseconds = limit.map { $0.components.seconds * 1_000_000_000 } ?? patience
-        return try answer(to: unsafe PQsendQuery(handle, script), within: nanoseconds).tag
+    func settle() throws(PostgreSQLFault) -> PostgreSQLResult {
+        guard unsafe PQpipelineSync(handle) == 1 else { throw .lost(lastError) }
+        let deadline = monotonicNanoseconds() + patience
+        var fault: PostgreSQLFault?
+        var result = try next(until: deadline)
+        for left in (0..<awaited).reversed() {
+            if !result.succeeded, fault == nil { fault = result.fault }
+            // Each answer has an end of its own.
+            try wait(until: deadline)
+            guard unsafe PQgetResult(handle) == nil else { throw .lost("an answer too many") }
+            let later = try next(until: deadline)
+            // What follows the last one ends them all.
+            if left > 0 { result = later }
+        }
+        awaited = 0
+        isUntried = false
+        if unsafe PQstatus(handle) != CONNECTION_OK { throw .lost(lastError) }
+        if fault == nil { statements.merge(fresh) { $1 } }
+        fresh = [:]
+        if let fault { throw fault }
+        return result
     }
 
-    /// The last answer to what was sent, or the first that says no. A server that stands still, as
-    /// its machine may, does not end the connection: after the time limit it is given up.
-    private func answer(
-        to sent: Int32, within limit: Int64
-    ) throws(PostgreSQLFault) -> PostgreSQLResult {
-        guard sent == 1 else { throw .lost(lastError) }
-        let deadline = monotonicNanoseconds() + limit
-        try wait(until: deadline)
-        guard let first = unsafe PQgetResult(handle) else { throw .lost(lastError) }
-        var result = unsafe PostgreSQLResult(owning: first)
+    /// Ends a transaction without keeping anything, whatever state it is in.
+    func rollBack() throws(PostgreSQLFault) {
+        if awaited > 0 {
+            do throws(PostgreSQLFault) {
+                try settle()
+            } catch {
+                if case .lost = error { throw error }
+            }
+        }
+        guard unsafe PQtransactionStatus(handle) != PQTRANS_IDLE else { return }
+        try send("ROLLBACK")
+        try settle()
+    }
+
+    /// Runs several statements without values, and forgets what they answer.
+    func execute(_ script: String, within limit: Duration? = nil) throws(PostgreSQLFault) {
+        if awaited > 0 { try settle() }
+        guard unsafe PQexitPipelineMode(handle) == 1, unsafe PQsendQuery(handle, script) == 1
+        else { throw .lost(lastError) }
+        let nanoseconds = limit.map { $0.components.seconds * 1_000_000_000 } ?? patience
+        let deadline = monotonicNanoseconds() + nanoseconds
+        var fault: PostgreSQLFault?
         while true {
             try wait(until: deadline)
-            guard let next = unsafe PQgetResult(handle) else { break }
-            let later = unsafe PostgreSQLResult(owning: next)
-            if result.succeeded { result = later }
+            guard let answer = unsafe PQgetResult(handle) else { break }
+            let result = unsafe PostgreSQLResult(owning: answer)
+            if !result.succeeded, fault == nil { fault = result.fault }
         }
-        guard result.succeeded else {
-            if unsafe PQstatus(handle) != CONNECTION_OK { throw .lost(lastError) }
-            throw result.fault
-        }
-        return result
+        if unsafe PQstatus(handle) != CONNECTION_OK { throw .lost(lastError) }
+        if let fault { throw fault }
+    }
+
+    /// Notes that one more answer will come to what `send` sends.
+    private func sent(_ send: () -> Int32) throws(PostgreSQLFault) {
+        guard unsafe PQenterPipelineMode(handle) == 1, send() == 1 else { throw .lost(lastError) }
+        awaited += 1
+    }
+
+    /// The next answer. A server that stands still, as its machine may, does not end the
+    /// connection: after the time limit it is given up.
+    private func next(until deadline: Int64) throws(PostgreSQLFault) -> PostgreSQLResult {
+        try wait(until: deadline)
+        guard let answer = unsafe PQgetResult(handle) else { throw .lost(lastError) }
+        return unsafe PostgreSQLResult(owning: answer)
     }
 
     /// Waits until the next answer, or that there is none, is there.

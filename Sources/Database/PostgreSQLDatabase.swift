@@ -60,14 +60,15 @@ package final class PostgreSQLDatabase: Database {
         reads.close()
     }
 
-    package func read<T: Sendable>(
-        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
-    ) async throws(DatabaseFault) -> T { try await reads.answer(body) }
-
-    @discardableResult
-    package func write<T: Sendable>(
-        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
-    ) async throws(DatabaseFault) -> T { try await writes.answer(body) }
+    package func perform(
+        _ access: Access,
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
+    ) async throws(DatabaseFault) {
+        switch access {
+        case .read: try await reads.perform(body)
+        case .write: try await writes.perform(body)
+        }
+    }
 
     package func close() async {
         await writes.end()
@@ -108,7 +109,7 @@ private struct Session: Sendable {
     }
 
     /// Runs a job as a transaction, anew where that helps; gives its fault.
-    mutating func run(_ job: any Job, attempts: Int) -> DatabaseFault? {
+    mutating func run(_ job: Job, attempts: Int) -> DatabaseFault? {
         // Whoever waited so long behind others that do not get an answer is told now.
         guard monotonicNanoseconds() - job.arrival < patience.components.seconds * 1_000_000_000
         else { return .unavailable("PostgreSQL does not answer in time") }
@@ -141,24 +142,26 @@ private struct Session: Sendable {
     }
 
     private mutating func runOnce(
-        _ job: any Job, _ isCommitting: inout Bool
+        _ job: Job, _ isCommitting: inout Bool
     ) throws(PostgreSQLFault) {
         let connection = try connected()
-        try connection.execute(begin)
         do throws(PostgreSQLFault) {
+            try connection.send(begin)
             try PostgreSQLTransaction.run(job, on: connection)
+            if connection.isUntried { try connection.settle() }
+            isCommitting = true
+            try connection.send("COMMIT")
+            guard try connection.settle().tag == "COMMIT" else {
+                throw .fault(.broken("a transaction was undone"))
+            }
         } catch {
             if case .lost = error { throw error }
             do throws(PostgreSQLFault) {
-                try connection.execute("ROLLBACK")
+                try connection.rollBack()
             } catch {
                 throw .lost(error.plain.text)
             }
             throw error
-        }
-        isCommitting = true
-        guard try connection.execute("COMMIT") == "COMMIT" else {
-            throw .fault(.broken("a transaction was undone"))
         }
     }
 

@@ -24,6 +24,12 @@ import CPostgreSQL
         return unsafe String(cString: tag)
     }
 
+    /// How many rows were inserted, updated or deleted.
+    var changes: Int {
+        guard let count = unsafe PQcmdTuples(handle) else { return 0 }
+        return Int(unsafe String(cString: count)) ?? 0
+    }
+
     /// Why it was not done. The first line of PostgreSQL's text names tables, not values.
     var fault: PostgreSQLFault {
         let code = field("C")
@@ -84,7 +90,7 @@ import CPostgreSQL
         case (17, _): return unsafe .bytes(Array(bytes))
         // name, text, bpchar, varchar
         case (19, _), (25, _), (1042, _), (1043, _):
-            guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+            guard let text = unsafe checkedText(bytes.baseAddress, bytes.count) else {
                 throw .fault(.broken("column \(column) of an answer is not UTF-8"))
             }
             return .text(text)

@@ -9,7 +9,7 @@ final class PostgreSQLTransaction: MigratingTransaction {
 
     /// Runs a job's body to its end; throws what it or one of its statements threw.
     static func run(
-        _ job: any Job, on connection: PostgreSQLConnection
+        _ job: Job, on connection: PostgreSQLConnection
     ) throws(PostgreSQLFault) {
         let transaction = PostgreSQLTransaction(connection)
         defer { transaction.isOver = true }
@@ -22,7 +22,21 @@ final class PostgreSQLTransaction: MigratingTransaction {
     }
 
     func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row] {
-        try noting { () throws(PostgreSQLFault) in try connection.run(sql, values) }
+        try noting { () throws(PostgreSQLFault) in
+            try connection.send(sql, values)
+            return try connection.settle().rows()
+        }
+    }
+
+    func change(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> Int {
+        try noting { () throws(PostgreSQLFault) in
+            try connection.send(sql, values)
+            return try connection.settle().changes
+        }
+    }
+
+    func add(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) {
+        try noting { () throws(PostgreSQLFault) in try connection.send(sql, values) }
     }
 
     var dialect: Dialect { .postgreSQL }
@@ -43,7 +57,7 @@ final class PostgreSQLTransaction: MigratingTransaction {
 
     func execute(_ script: String) throws(DatabaseFault) {
         try noting { () throws(PostgreSQLFault) in
-            _ = try connection.execute(script, within: .seconds(Self.migrationSeconds + 10))
+            try connection.execute(script, within: .seconds(Self.migrationSeconds + 10))
         }
     }
 

@@ -59,3 +59,15 @@ package struct Row: Equatable, Sendable {
         .broken("column \(column) of an answer is not \(wanted)")
     }
 }
+
+/// A text that a library gives, which puts a NUL behind it; nil where it is no UTF-8 or holds a NUL
+/// itself.
+///
+/// As a C string: what takes a count is generic in the standard library, and three times as slow.
+func checkedText(_ start: UnsafeRawPointer?, _ count: Int) -> String? {
+    guard let start = unsafe start,
+        let text = unsafe String(validatingCString: start.assumingMemoryBound(to: CChar.self)),
+        text.utf8.count == count
+    else { return nil }
+    return text
+}

@@ -43,6 +43,12 @@ import Glibc
         return try statement.run(values, fault)
     }
 
+    /// Runs one prepared statement that changes rows, and gives how many.
+    func change(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> Int {
+        _ = try run(sql, values)
+        return Int(unsafe sqlite3_changes(handle))
+    }
+
     /// Runs several statements, and forgets what they answer.
     func execute(_ script: String) throws(DatabaseFault) {
         let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)

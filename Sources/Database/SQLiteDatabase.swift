@@ -43,8 +43,7 @@ package final class SQLiteDatabase: Database {
             while true {
                 let jobs = queue.take(upTo: Self.batch)
                 if jobs.isEmpty { return }
-                figures.batches.note(Int64(jobs.count))
-                Self.write(jobs, on: writer)
+                Self.write(jobs, from: queue, on: writer, figures)
             }
         }
         for reader in others {
@@ -63,14 +62,15 @@ package final class SQLiteDatabase: Database {
         reads.close()
     }
 
-    package func read<T: Sendable>(
-        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
-    ) async throws(DatabaseFault) -> T { try await reads.answer(body) }
-
-    @discardableResult
-    package func write<T: Sendable>(
-        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> T
-    ) async throws(DatabaseFault) -> T { try await writes.answer(body) }
+    package func perform(
+        _ access: Access,
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
+    ) async throws(DatabaseFault) {
+        switch access {
+        case .read: try await reads.perform(body)
+        case .write: try await writes.perform(body)
+        }
+    }
 
     package func close() async {
         // Whoever closes last brings the log into the file, which readers may not.
@@ -92,7 +92,7 @@ package final class SQLiteDatabase: Database {
     }
 
     /// Runs all of them on one state, which is none from before one of them came.
-    private static func read(_ jobs: [any Job], on connection: SQLiteConnection) {
+    private static func read(_ jobs: [Job], on connection: SQLiteConnection) {
         do {
             _ = try connection.run("BEGIN", [])
         } catch {
@@ -109,22 +109,38 @@ package final class SQLiteDatabase: Database {
 
     // MARK: Writing
 
-    /// Runs all of them and answers them. A job that throws undoes only itself.
-    private static func write(_ jobs: [any Job], on connection: SQLiteConnection) {
-        guard jobs.count > 1 else { return jobs.forEach { writeAlone($0, on: connection) } }
-        do {
+    /// Runs jobs, and those that come meanwhile, and answers them. A job that throws undoes only
+    /// itself.
+    private static func write(
+        _ first: [Job], from queue: JobQueue, on connection: SQLiteConnection,
+        _ figures: DatabaseFigures
+    ) {
+        var jobs = first
+        do throws(DatabaseFault) {
             _ = try connection.run("BEGIN IMMEDIATE", [])
-            for job in jobs { try SQLiteTransaction.run(job, on: connection) }
+            var done = 0
+            while done < jobs.count {
+                for job in jobs[done...] { try SQLiteTransaction.run(job, on: connection) }
+                done = jobs.count
+                // A commit costs as much as a dozen jobs: whoever came meanwhile shares it.
+                jobs += queue.takeMore(upTo: batch - done)
+            }
             _ = try connection.run("COMMIT", [])
+            figures.batches.note(Int64(jobs.count))
             for job in jobs { job.finish(nil) }
         } catch {
+            figures.batches.note(Int64(jobs.count))
             // All of it was undone, by the fault of one or for want of room: each for itself.
             rollBack(connection)
-            jobs.forEach { writeAlone($0, on: connection) }
+            if jobs.count == 1 {
+                jobs[0].finish(error)
+            } else {
+                jobs.forEach { writeAlone($0, on: connection) }
+            }
         }
     }
 
-    private static func writeAlone(_ job: any Job, on connection: SQLiteConnection) {
+    private static func writeAlone(_ job: Job, on connection: SQLiteConnection) {
         do {
             _ = try connection.run("BEGIN IMMEDIATE", [])
             try SQLiteTransaction.run(job, on: connection)

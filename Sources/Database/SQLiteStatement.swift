@@ -86,10 +86,9 @@ import CSQLite
         case SQLITE_NULL: return .null
         case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(handle, column))
         case SQLITE_TEXT:
-            let start = unsafe sqlite3_column_text(handle, column)
+            let start = unsafe UnsafeRawPointer(sqlite3_column_text(handle, column))
             let count = unsafe Int(sqlite3_column_bytes(handle, column))
-            let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
-            guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+            guard let text = unsafe checkedText(start, count) else {
                 throw .broken("column \(column) of an answer is not UTF-8")
             }
             return .text(text)

@@ -8,7 +8,7 @@ final class SQLiteTransaction: MigratingTransaction {
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
     /// Runs a job's body to its end; throws what it or one of its statements threw.
-    static func run(_ job: any Job, on connection: SQLiteConnection) throws(DatabaseFault) {
+    static func run(_ job: Job, on connection: SQLiteConnection) throws(DatabaseFault) {
         let transaction = SQLiteTransaction(connection)
         defer { transaction.isOver = true }
         try job.run(in: transaction)
@@ -17,6 +17,14 @@ final class SQLiteTransaction: MigratingTransaction {
 
     func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row] {
         try noting { () throws(DatabaseFault) in try connection.run(sql, values) }
+    }
+
+    func change(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> Int {
+        try noting { () throws(DatabaseFault) in try connection.change(sql, values) }
+    }
+
+    func add(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) {
+        _ = try run(sql, values)
     }
 
     var dialect: Dialect { .sqlite }

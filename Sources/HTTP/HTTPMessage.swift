@@ -32,8 +32,9 @@ package struct HTTPRequest: Sendable {
 
     /// The value of the one header of this name (in lower case); nil if there is none or several.
     package func header(_ name: String) -> String? {
-        let found = headers.filter { $0.name == name }
-        return found.count == 1 ? found[0].value : nil
+        guard let place = headers.firstIndex(where: { $0.name == name }) else { return nil }
+        let isOnly = !headers[(place + 1)...].contains { $0.name == name }
+        return isOnly ? headers[place].value : nil
     }
 }
 

@@ -42,7 +42,7 @@ private func checkedHeader(
     let nameBytes = UnsafeRawBufferPointer(name)
     let valueBytes = UnsafeRawBufferPointer(value)
     guard unsafe isToken(nameBytes), unsafe isHeaderValue(valueBytes),
-        let value = unsafe String(validating: valueBytes, as: UTF8.self)
+        let value = unsafe text(valueBytes)
     else { return nil }
     let name = unsafe String(unsafeUninitializedCapacity: nameBytes.count) { target in
         for index in nameBytes.indices {
@@ -53,6 +53,13 @@ private func checkedHeader(
         return nameBytes.count
     }
     return (name, value)
+}
+
+/// UTF-8 as text; nil where it is none. Nearly all is ASCII, which needs no further look.
+private func text(_ bytes: UnsafeRawBufferPointer) -> String? {
+    let isPlain = unsafe bytes.allSatisfy { $0 < 0x80 }
+    return unsafe isPlain
+        ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
 }
 
 /// Hands an answer to the library; false where it is not fit to be sent.

@@ -45,10 +45,14 @@ package struct Instant: Equatable, Comparable, Sendable {
             let second = number(17..<19), year >= 1970, (1...12).contains(month),
             (1...31).contains(day), hour < 24, minute < 60, second < 60
         else { return nil }
+        let (dash, colon) = (UInt8(ascii: "-"), UInt8(ascii: ":"))
+        guard text[4] == dash, text[7] == dash, text[10] == UInt8(ascii: "T"),
+            text[13] == colon, text[16] == colon, text[19] == UInt8(ascii: "Z")
+        else { return nil }
         let days = Instant.days(year: year, month: month, day: day)
         self.init(seconds: days * 86_400 + hour * 3_600 + minute * 60 + second)
-        // Separators, and days that a month does not have.
-        guard self.text == text else { return nil }
+        // A day that its month does not have would be one of the next month.
+        guard civilDate.day == day else { return nil }
     }
 
     /// Year, month (1 to 12) and day (1 to 31) of the Gregorian calendar.

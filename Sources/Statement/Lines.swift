@@ -51,16 +51,8 @@ package struct LineReader {
 
     /// The value of the next line, which must have this name; at most `cap` bytes, decoded.
     package mutating func value(_ name: StaticString, cap: Int) throws(LineFault) -> [UInt8] {
-        let start = position
-        for byte in name.bytes + [UInt8(ascii: ":"), UInt8(ascii: " ")] {
-            guard position < text.count else { throw .truncated }
-            guard text[position] == byte else {
-                position = start
-                throw .unexpectedName
-            }
-            position += 1
-        }
-        let valueStart = position
+        let valueStart = try startOfValue(name)
+        position = valueStart
         while position < text.count, text[position] != UInt8(ascii: "\n") { position += 1 }
         guard position < text.count else { throw .truncated }
         guard position - valueStart <= cap * 3 else { throw .tooLong }
@@ -79,12 +71,24 @@ package struct LineReader {
 
     /// Whether the next line has this name.
     package func isNext(_ name: StaticString) -> Bool {
-        let prefix = name.bytes + [UInt8(ascii: ":"), UInt8(ascii: " ")]
-        guard text.count - position >= prefix.count else { return false }
-        for (offset, byte) in prefix.enumerated() where text[position + offset] != byte {
-            return false
+        (try? startOfValue(name)) != nil
+    }
+
+    /// Where the value of the next line begins, which must have this name.
+    private func startOfValue(_ name: StaticString) throws(LineFault) -> Int {
+        var place = position
+        // Without a copy of the name: each line of each text comes by here.
+        let count = name.utf8CodeUnitCount
+        for offset in 0..<count + 2 {
+            guard place < text.count else { throw .truncated }
+            let byte =
+                offset < count
+                ? unsafe name.utf8Start[offset]
+                : offset == count ? UInt8(ascii: ":") : UInt8(ascii: " ")
+            guard text[place] == byte else { throw .unexpectedName }
+            place += 1
         }
-        return true
+        return place
     }
 
     /// What follows the lines that were asked for, where it is not lines.

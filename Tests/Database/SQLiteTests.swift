@@ -1,6 +1,7 @@
 import Database
 import Glibc
 import Posix
+import Synchronization
 import TestSupport
 import Testing
 
@@ -29,6 +30,37 @@ struct SQLiteTests {
                 try transaction.run("DELETE FROM numbers")
             }
             await database.close()
+        }
+    }
+
+    @Test("has whoever comes while a commit is prepared share it")
+    func shared() async throws {
+        let scratch = try Scratch()
+        let database = try SQLiteDatabase(path: scratch.at("database"))
+        try await database.migrate(things)
+        let before = database.figures.batches.snapshot
+        let others = Mutex<[Task<Void, any Error>]>([])
+        try await database.write { (transaction) throws(DatabaseFault) in
+            for number in 1...3 as ClosedRange<Int64> {
+                // Runs until it waits for its turn, which it cannot have before this one ends.
+                let other = Task.immediate { try await Self.insert(number, into: database) }
+                others.withLock { $0.append(other) }
+            }
+            try transaction.run("INSERT INTO codes (code, used) VALUES (4, 0)")
+        }
+        for other in others.withLock({ $0 }) { try await other.value }
+        let after = database.figures.batches.snapshot
+        let found = try await codes(of: database)
+        #expect(found == [1, 2, 3, 4])
+        #expect(after.counts.reduce(0, +) == before.counts.reduce(0, +) + 1)
+        #expect(after.sum == before.sum + 4)
+        await database.close()
+    }
+
+    private static func insert(_ number: Int64, into database: SQLiteDatabase) async throws {
+        try await database.write { (transaction) throws(DatabaseFault) in
+            try transaction.run(
+                "INSERT INTO codes (code, used) VALUES ($1, 0)", [.integer(number)])
         }
     }
 

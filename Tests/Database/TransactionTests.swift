@@ -54,6 +54,75 @@ struct TransactionTests {
         }
     }
 
+    @Test("tells how many rows a statement changed", arguments: Backend.allCases)
+    func changes(backend: Backend) async throws {
+        try await backend.make().use(things) { database in
+            let counts = try await database.write { (transaction) throws(DatabaseFault) in
+                let insert: StaticString =
+                    "INSERT INTO codes (code, used) VALUES ($1, 0) ON CONFLICT DO NOTHING"
+                let update: StaticString = "UPDATE codes SET used = 1 WHERE used = $1"
+                return [
+                    try transaction.change(insert, [.integer(1)]),
+                    try transaction.change(insert, [.integer(1)]),
+                    try transaction.change(insert, [.integer(2)]),
+                    try transaction.change(update, [.integer(0)]),
+                    try transaction.change(update, [.integer(0)]),
+                ]
+            }
+            #expect(counts == [1, 0, 1, 2, 0])
+        }
+    }
+
+    @Test("keeps what nobody waited for, in its order", arguments: Backend.allCases)
+    func added(backend: Backend) async throws {
+        try await backend.make().use(things) { database in
+            // Statements that are new to their connection, and then known ones; alone, and before
+            // one that is waited for.
+            for round in [0, 10, 20] as [Int64] {
+                let seen = try await database.write { (transaction) throws(DatabaseFault) in
+                    let insert: StaticString = "INSERT INTO codes (code, used) VALUES ($1, 0)"
+                    try transaction.add(insert, [.integer(round)])
+                    try transaction.add(insert, [.integer(round + 1)])
+                    let rows = try transaction.run("SELECT code FROM codes")
+                    try transaction.add(insert, [.integer(round + 2)])
+                    return rows.count
+                }
+                #expect(seen == Int(round) / 10 * 3 + 2)
+            }
+            let found = try await codes(of: database)
+            #expect(found == [0, 1, 2, 10, 11, 12, 20, 21, 22])
+        }
+    }
+
+    @Test(
+        "keeps nothing where a statement failed that nobody waited for",
+        arguments: Backend.allCases, [false, true])
+    func addedInVain(backend: Backend, isLast: Bool) async throws {
+        try await backend.make().use(things) { database in
+            let insert: StaticString = "INSERT INTO codes (code, used) VALUES ($1, 0)"
+            let fault = await fault {
+                try await database.write { (transaction) throws(DatabaseFault) in
+                    try transaction.add(insert, [.integer(1)])
+                    try transaction.add(insert, [.integer(1)])
+                    if !isLast { _ = try? transaction.run("SELECT code FROM codes") }
+                    try transaction.add(insert, [.integer(2)])
+                }
+            }
+            guard case .broken = fault else {
+                Issue.record("gave \(String(describing: fault))")
+                return
+            }
+            // The connection is as good as before, for the same statements too.
+            for number in 3..<40 as Range<Int64> {
+                try await database.write { (transaction) throws(DatabaseFault) in
+                    try transaction.add(insert, [.integer(number)])
+                }
+            }
+            let found = try await codes(of: database)
+            #expect(found == Array(3..<40))
+        }
+    }
+
     @Test("that only reads cannot write", arguments: Backend.allCases)
     func readOnly(backend: Backend) async throws {
         try await backend.make().use(things) { database in

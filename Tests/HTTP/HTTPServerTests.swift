@@ -22,6 +22,25 @@ struct HTTPServerTests {
         await server.stop(within: .seconds(1))
     }
 
+    @Test("has room for the longest header that a device signs, beside a proxy's own")
+    func longestHeader() async throws {
+        let server = try HTTPServer(local()) { request in
+            let value = request.header("authorization") ?? ""
+            return HTTPResponse(status: 200, body: Array("\(value.utf8.count)".utf8))
+        }
+        // SignetAuthorization.maximumLength
+        let signed = String(repeating: "A", count: 4_096)
+        let others = (1...12).map { "X-Header-\($0): \(String(repeating: "b", count: 100))\r\n" }
+        let target = "/v1/device/operations/" + String(repeating: "0", count: 32)
+        let answer = try #require(
+            try exchange(
+                server.port,
+                "GET \(target) HTTP/1.1\r\nHost: a\r\nAuthorization: \(signed)\r\n"
+                    + others.joined() + "Connection: close\r\n\r\n"))
+        #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("\r\n\r\n4096"))
+        await server.stop(within: .seconds(1))
+    }
+
     @Test("answers requests on one connection in their order, pipelined or one by one")
     func pipelining() async throws {
         let server = try HTTPServer(local()) { request in

@@ -12,6 +12,25 @@ private let rfcVectors = [
 
 @Suite("Base64")
 struct Base64Tests {
+    @Test(
+        "knows its 64 characters, and no other byte",
+        arguments: [(Base64.Alphabet.standard, "+/"), (.url, "-_")])
+    func characters(alphabet: Base64.Alphabet, last: String) {
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        let all = bytes(letters + letters.lowercased() + "0123456789" + last)
+        for byte in UInt8.min...UInt8.max {
+            let decoded = Base64.decode([UInt8(ascii: "A"), byte, byte, byte], alphabet)
+            guard let place = all.firstIndex(of: byte) else {
+                #expect(decoded == nil, "byte \(byte)")
+                continue
+            }
+            let group = UInt32(place) << 12 | UInt32(place) << 6 | UInt32(place)
+            let plain = [16, 8, 0].map { UInt8(truncatingIfNeeded: group >> $0) }
+            #expect(decoded == plain)
+            #expect(Base64.encode(plain, alphabet) == [UInt8(ascii: "A"), byte, byte, byte])
+        }
+    }
+
     @Test("has the vectors of RFC 4648", arguments: rfcVectors)
     func vectors(plain: String, coded: String) {
         let unpadded = bytes(coded).filter { $0 != UInt8(ascii: "=") }

@@ -1,12 +1,26 @@
 /// What a back end sends of a request that it received.
 struct AuthenticationWish: Decodable {
     /// The value of the request's header `Authorization`.
-    let authorization: String
-    let method: String
+    let authorization: TextBytes
+    let method: TextBytes
     /// What was asked for, as the device names it.
-    let resource: String
+    let resource: TextBytes
     /// SHA-256 of the exact body.
     let body: Binary
+}
+
+/// A text, as its bytes in UTF-8: what is compared with what was signed is compared as bytes.
+struct TextBytes: Decodable, Sendable {
+    let bytes: [UInt8]
+
+    /// From bytes that are UTF-8.
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    init(from decoder: any Decoder) throws {
+        bytes = [UInt8](try decoder.singleValueContainer().decode(String.self).utf8)
+    }
 }
 
 /// Whether a request is whose it says, and what is known of them.

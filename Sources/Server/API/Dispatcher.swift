@@ -7,6 +7,8 @@ import Statement
 package struct Dispatcher: Sendable {
     private let service: Service
     private let routes: [Route]
+    /// Those whose path leaves nothing open, by it: most calls are one of them.
+    private let fixed: [String: [Route]]
     private let limits: RateLimit
     private let trustsProxy: Bool
     private let site: Site?
@@ -21,6 +23,7 @@ package struct Dispatcher: Sendable {
     ) {
         self.service = service
         self.routes = routes
+        fixed = Dictionary(grouping: routes.filter { !$0.isOpen }, by: \.pattern)
         self.limits = limits
         self.trustsProxy = trustsProxy
         self.site = site
@@ -104,8 +107,11 @@ package struct Dispatcher: Sendable {
     }
 
     private func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
-        guard let parts = Path.parts(of: request.path) else { throw .notFound }
         let method = request.method == "HEAD" ? "GET" : request.method
+        if let route = fixed[request.path]?.first(where: { $0.method == method }) {
+            return (route, [])
+        }
+        guard let parts = Path.parts(of: request.path) else { throw .notFound }
         var others: [String] = []
         for route in routes {
             guard let parameters = route.parameters(of: parts) else { continue }

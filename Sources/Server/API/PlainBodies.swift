@@ -2,12 +2,12 @@
 
 extension AuthenticationWish: PlainDecodable {
     init?(_ object: PlainObject) {
-        guard let authorization = object.text("authorization"), let method = object.text("method"),
-            let resource = object.text("resource"), let body = object.binary("body")
+        guard let authorization = object["authorization"], let method = object["method"],
+            let resource = object["resource"], let body = object.binary("body")
         else { return nil }
-        self.authorization = authorization
-        self.method = method
-        self.resource = resource
+        self.authorization = TextBytes(authorization)
+        self.method = TextBytes(method)
+        self.resource = TextBytes(resource)
         self.body = body
     }
 }

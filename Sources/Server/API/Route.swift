@@ -35,6 +35,9 @@ struct Route: Sendable {
         self.answer = answer
     }
 
+    /// Whether its path leaves a part open.
+    var isOpen: Bool { path.contains { $0.first == UInt8(ascii: "{") } }
+
     /// Whether it looks at a proof of callers of whom nothing is known before.
     var judgesStrangers: Bool {
         switch caller {

@@ -102,6 +102,6 @@ extension Transaction {
     func lockAccount(_ id: Int64) throws(DatabaseFault) {
         if isAlone { return }
         // As strong as the lock of whoever blocks the account; rows that refer to it may be made.
-        try run("SELECT id FROM account WHERE id = $1 FOR NO KEY UPDATE", [.integer(id)])
+        try add("SELECT id FROM account WHERE id = $1 FOR NO KEY UPDATE", [.integer(id)])
     }
 }

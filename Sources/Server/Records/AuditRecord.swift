@@ -43,7 +43,7 @@ struct AuditEntry: Sendable {
 extension Transaction {
     /// Writes a line of the audit trail.
     func audit(_ entry: AuditEntry, from origin: Origin, at now: Int64) throws(DatabaseFault) {
-        _ = try run(
+        try add(
             """
             INSERT INTO audit (time, application, account, registration, event, outcome, address,
                 agent, detail)

@@ -23,7 +23,7 @@ extension Transaction {
     func keep(
         challenge: [UInt8], _ binding: ChallengeBinding, until expires: Int64
     ) throws(DatabaseFault) {
-        _ = try run(
+        try add(
             """
             INSERT INTO challenge (value, application, account, device, action, expires)
             VALUES ($1, $2, $3, $4, $5, $6)
@@ -38,18 +38,16 @@ extension Transaction {
     func use(
         challenge: [UInt8], _ binding: ChallengeBinding, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try !run(
+        try change(
             """
             UPDATE challenge SET used = $1
             WHERE value = $2 AND application = $3 AND account = $4 AND device = $5 AND action = $6
                 AND used IS NULL AND expires > $7
-            RETURNING value
             """,
             [
                 .integer(now), .bytes(challenge), .integer(binding.application),
                 .text(binding.account), .bytes(binding.device), .text(binding.action.rawValue),
                 .integer(now),
-            ]
-        ).isEmpty
+            ]) == 1
     }
 }

@@ -11,16 +11,14 @@ extension Transaction {
     func keepNonce(
         _ nonce: [UInt8], of owner: [UInt8], issued: Instant
     ) throws(DatabaseFault) -> Bool {
-        try !run(
+        try change(
             """
-            INSERT INTO nonce (expires, owner, value) VALUES ($1, $2, $3)
-            ON CONFLICT DO NOTHING RETURNING 1
+            INSERT INTO nonce (expires, owner, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
             """,
             [
                 .integer(Int64(clamping: issued.seconds) + Self.nonceSeconds), .bytes(owner),
                 .bytes(nonce),
-            ]
-        ).isEmpty
+            ]) == 1
     }
 
     /// Whether the nonce of a code issued then may have been forgotten already, because a clock

@@ -69,16 +69,15 @@ extension Transaction {
     ) throws(DatabaseFault) -> Bool {
         guard let counter = Int64(exactly: counter), let enrolment = Int64(exactly: enrolment)
         else { return false }
-        return try !run(
+        return try change(
             """
             UPDATE registration SET counter = $1, enrolment = $2, failures = 0, last_used = $3
-            WHERE id = $4 AND status = 'ACTIVE' AND counter < $5 RETURNING id
+            WHERE id = $4 AND status = 'ACTIVE' AND counter < $5
             """,
             [
                 .integer(counter), .integer(enrolment), .integer(now), .bytes(registration),
                 .integer(counter),
-            ]
-        ).isEmpty
+            ]) == 1
     }
 
     /// Marks an ACTIVE registration as used, so that none can block or remove it before this
@@ -113,14 +112,14 @@ extension Transaction {
     /// Notes that a registration was used, to the minute: not every use is worth a write.
     func noteUse(of registration: RegistrationRecord, at now: Int64) throws(DatabaseFault) {
         guard registration.lastUsed.map({ now - $0 >= 60 }) ?? true else { return }
-        try run(
+        try add(
             "UPDATE registration SET last_used = $1 WHERE id = $2",
             [.integer(now), .bytes(registration.id)])
     }
 
     /// Forgets what was counted at a registration.
     func forgetFailures(_ registration: [UInt8]) throws(DatabaseFault) {
-        _ = try run(
+        try add(
             "UPDATE registration SET failures = 0 WHERE id = $1", [.bytes(registration)])
     }
 }

@@ -23,7 +23,7 @@ extension Transaction {
     func keepSession(
         _ id: [UInt8], registration: [UInt8], factor: String, at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
-        _ = try run(
+        try add(
             """
             INSERT INTO token_session (id, registration, factor, created, expires, reason)
             VALUES ($1, $2, $3, $4, $5, '')
@@ -47,7 +47,7 @@ extension Transaction {
     func keepRefreshToken(
         _ hash: [UInt8], session: [UInt8], at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
-        _ = try run(
+        try add(
             """
             INSERT INTO refresh_token (hash, session, created, expires) VALUES ($1, $2, $3, $4)
             """, [.bytes(hash), .bytes(session), .integer(now), .integer(expires)])

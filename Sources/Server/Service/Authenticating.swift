@@ -39,11 +39,10 @@ extension Service {
             throw .malformed("'body' is not a SHA-256")
         }
         let received = ReceivedRequest(
-            method: [UInt8](wish.method.utf8), resource: [UInt8](wish.resource.utf8),
-            body: wish.body.bytes)
+            method: wish.method.bytes, resource: wish.resource.bytes, body: wish.body.bytes)
         do throws(Problem) {
             let device = try await authenticate(
-                wish.authorization, received, for: try call.asking(), from: call.origin)
+                wish.authorization.bytes, received, for: try call.asking(), from: call.origin)
             return AuthenticationAnswer(device)
         } catch {
             if error == .apiKeyRefused { applications.forget(call.apiKey) }
@@ -62,15 +61,15 @@ extension Service {
         let received = ReceivedRequest(
             method: [UInt8](request.method.utf8), resource: [UInt8](request.target.utf8),
             body: digest)
-        return try await authenticate(header, received, for: nil, from: origin)
+        return try await authenticate([UInt8](header.utf8), received, for: nil, from: origin)
     }
 
     /// Checks a header of either scheme; `application` is the only one that it may be meant for.
     private func authenticate(
-        _ header: String, _ received: ReceivedRequest, for application: AskingApplication?,
+        _ header: [UInt8], _ received: ReceivedRequest, for application: AskingApplication?,
         from origin: Origin
     ) async throws(Problem) -> AuthenticatedDevice {
-        switch try RequestProof(header: [UInt8](header.utf8)) {
+        switch try RequestProof(header: header) {
         case .signature(let authorization):
             let signer = try await acceptSigned(
                 authorization, received, for: application, from: origin)

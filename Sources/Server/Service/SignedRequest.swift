@@ -13,7 +13,7 @@ extension Service {
         let head = statement.head
         let isMeant =
             received.isMeant(by: statement.request)
-            && application.map { $0.record.audience.utf8.elementsEqual(head.audience) } ?? true
+            && application.map { [UInt8]($0.record.audience.utf8) == head.audience } ?? true
         guard isMeant, let key = try await key(of: head) else {
             let detail = isMeant ? "unknown credential" : "another request, or another's"
             try await refuseRequest(

@@ -3,10 +3,20 @@ import Database
 import Statement
 
 /// Who signed, as the database knows them.
-struct Signer: Sendable {
+///
+/// An object, for it goes from hand to hand: a copy of its two dozen texts at each step took longer
+/// than it takes to parse what was signed.
+final class Signer: Sendable {
     let application: ApplicationRecord
     let account: AccountRecord
     let registration: RegistrationRecord
+
+    /// From its parts.
+    init(application: ApplicationRecord, account: AccountRecord, registration: RegistrationRecord) {
+        self.application = application
+        self.account = account
+        self.registration = registration
+    }
 
     /// Why what they signed is of no use, beside its signature; nil if nothing stands against it.
     ///
@@ -69,8 +79,8 @@ extension Transaction {
     func signer(_ head: StatementHead) throws(DatabaseFault) -> Signer? {
         guard let signer = try signer(credential: head.credential),
             signer.registration.device == head.device,
-            signer.account.name.utf8.elementsEqual(head.account),
-            signer.application.audience.utf8.elementsEqual(head.audience)
+            [UInt8](signer.account.name.utf8) == head.account,
+            [UInt8](signer.application.audience.utf8) == head.audience
         else { return nil }
         return signer
     }
@@ -108,11 +118,12 @@ extension Transaction {
 }
 
 extension Signer {
-    fileprivate init(_ row: Row) throws(DatabaseFault) {
-        registration = try RegistrationRecord(row)
-        account = try AccountRecord(row, from: RegistrationRecord.columns)
-        application = try ApplicationRecord(
-            row, from: RegistrationRecord.columns + AccountRecord.columns)
+    fileprivate convenience init(_ row: Row) throws(DatabaseFault) {
+        self.init(
+            application: try ApplicationRecord(
+                row, from: RegistrationRecord.columns + AccountRecord.columns),
+            account: try AccountRecord(row, from: RegistrationRecord.columns),
+            registration: try RegistrationRecord(row))
     }
 
     /// Whether a text was signed by the registered key, for one use.

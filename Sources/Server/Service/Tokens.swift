@@ -29,8 +29,9 @@ extension Service {
         let refresh = try made { () throws(CryptoFault) in
             try BearerSecret.refreshToken.generate()
         }
+        let ids = try random(32)
         return FreshTokens(
-            session: try random(16), id: try random(16),
+            session: [UInt8](ids[..<16]), id: [UInt8](ids[16...]),
             refreshToken: String(decoding: refresh.text, as: UTF8.self),
             refreshHash: refresh.digest)
     }
