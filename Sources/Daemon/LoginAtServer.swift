@@ -107,6 +107,8 @@ extension Service {
         case .challenge: return .denied(Denial(.serverRefused, subject: Bytes("audience".utf8)))
         // Nothing else is: nobody makes a login an offline one by keeping the relay busy.
         case .unreachable(let why, _, isAway: true): return .away(why)
+        case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
+            return .denied(Denial(.serverUnreachable, subject: code))
         case .unreachable, .refused, .registered, .proven, .loggedIn, .removed, .macToken,
             .awaited, .listed, .operation, .decided:
             return .denied(denial(of: answer, url, account, signedBy: nil))
@@ -127,7 +129,8 @@ extension Service {
                 isSigned(found, by: wish.key)
             else { return .deny(denial) }
             let issued = found.verdict.issued.seconds
-            let floor = max(issued, serverTime.now(clock), try kept.receipts().newest() ?? 0)
+            let known = found.now(boot: boot, moment: clock.wholeSeconds)
+            let floor = max(known, try kept.receipts().newest() ?? 0)
             let wall = instant.seconds
             guard wall >= floor || floor - wall <= VerdictExpectation.leeway else {
                 denial.reason = .clockSetBack
@@ -180,8 +183,10 @@ extension Service {
             if clock.sinceBoot() - moment > Self.challengeAge {
                 switch await challengeInTime(login.key, login.url, account) {
                 case .given(let fresh, _): challenge = fresh
-                case .away: return .deny(Denial(.serverLost, subject: login.url.bytes))
-                case .denied(let denial): return .deny(denial)
+                case .denied(let denial) where denial.reason != .serverUnreachable:
+                    return .deny(denial)
+                case .away, .denied:
+                    return .deny(Denial(.serverLost, subject: login.url.bytes))
                 }
             }
             switch await logIn(login, challenge, request, account, proof.kept, until: end) {
@@ -271,12 +276,12 @@ extension Service {
         guard let verdict = tokens.verdict else {
             return .deny(Denial(.serverRefused, subject: Bytes("no verdict".utf8)))
         }
-        if let found = KeptVerdict(text: verdict.statement, signature: verdict.signature),
-            found.verdict.isAbout(login, request, device: state.device),
+        let found = KeptVerdict(
+            text: verdict.statement, signature: verdict.signature, boot: boot,
+            moment: clock.wholeSeconds)
+        if let found, found.verdict.isAbout(login, request, device: state.device),
             isSigned(found, by: login.wish.key)
         {
-            // Whoever asks for an account alone names its own key, whose time is nobody else's.
-            if client.peer.uid == 0 { serverTime.heard(found.verdict.issued.seconds, clock) }
             do throws(StoreFault) {
                 try kept.servers.keep(found, for: login.key)
             } catch { journal.fault(error.description, account: account.name) }
@@ -335,23 +340,7 @@ extension ServerProblem {
     fileprivate var bytes: Bytes { Bytes(rawValue.utf8) }
 }
 
-/// The newest moment that a server has signed for a login of root's, which no clock undoes as long as
-/// the daemon runs.
-struct ServerTime {
-    private var seconds: UInt64 = 0
-    private var moment = Duration.zero
-
-    /// A server says that it is this moment, in seconds since 1970.
-    mutating func heard(_ seconds: UInt64, _ clock: Clock) {
-        guard seconds > now(clock) else { return }
-        self.seconds = seconds
-        moment = clock.sinceBoot()
-    }
-
-    /// What it is at least, in seconds since 1970; 0 where none has said anything.
-    func now(_ clock: Clock) -> UInt64 {
-        guard seconds > 0 else { return 0 }
-        let passed = (clock.sinceBoot() - moment).components.seconds
-        return seconds &+ UInt64(clamping: passed)
-    }
+extension Clock {
+    /// Whole seconds since the start of the machine.
+    fileprivate var wholeSeconds: UInt64 { UInt64(clamping: sinceBoot().components.seconds) }
 }

@@ -40,8 +40,6 @@ final class Service: Answering {
     var sendingSecrets: Set<UInt32> = []
     /// Keys that servers are being shown just now.
     var provingKeys: Set<Bytes> = []
-    /// What servers have said that it is.
-    var serverTime = ServerTime()
     /// When servers are told that they were given up.
     let removals = RemovalRounds()
     /// Users who have been refused for asking too often, and not served since.

@@ -12,17 +12,32 @@ package struct KeptVerdict: Equatable, Sendable {
     package let signature: [UInt8]
     /// What the text says.
     package let verdict: Verdict
+    /// The kernel's id of the boot in which it came.
+    package let boot: [UInt8]
+    /// The whole seconds since the start of the machine at which it came.
+    package let moment: UInt64
 
-    /// Both; nil unless the text is a verdict that lets in.
-    package init?(text: [UInt8], signature: [UInt8]) {
+    /// All of it; nil unless the text is a verdict that lets in.
+    package init?(
+        text: [UInt8], signature: [UInt8], boot: [UInt8] = [], moment: UInt64 = 0
+    ) {
         guard let verdict = try? Verdict(parsing: text), verdict.decision == .allow else {
             return nil
         }
         self.verdict = verdict
         self.text = text
         self.signature = signature
+        self.boot = boot
+        self.moment = moment
     }
 
+    /// What time it is at least, in seconds since 1970, so long after the start of the machine: as
+    /// long as that runs, no clock that is set undoes what has passed since the server signed.
+    package func now(boot: [UInt8], moment: UInt64) -> UInt64 {
+        let issued = verdict.issued.seconds
+        guard boot == self.boot, moment >= self.moment else { return issued }
+        return issued &+ (moment - self.moment)
+    }
 }
 
 extension KeptVerdict: LineRecord {
@@ -33,6 +48,8 @@ extension KeptVerdict: LineRecord {
         lines.put("signet-kept-verdict", number: 1)
         lines.put("verdict", Base64.encode(text, .url))
         lines.put("signature", Base64.encode(signature, .url))
+        lines.put("boot", boot)
+        lines.put("moment", number: moment)
         return lines.text
     }
 
@@ -40,9 +57,10 @@ extension KeptVerdict: LineRecord {
         try lines.version("signet-kept-verdict")
         let text = try lines.bytes("verdict", cap: Limit.verdict)
         let signature = try lines.bytes("signature", cap: Limit.signature)
-        guard !signature.isEmpty, let kept = KeptVerdict(text: text, signature: signature) else {
-            throw .malformed
-        }
+        let boot = try lines.value("boot", cap: 64)
+        let moment = try lines.number("moment")
+        let read = KeptVerdict(text: text, signature: signature, boot: boot, moment: moment)
+        guard !signature.isEmpty, let kept = read else { throw .malformed }
         self = kept
     }
 }

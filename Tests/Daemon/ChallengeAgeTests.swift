@@ -53,7 +53,7 @@ extension DaemonTests {
                         timeoutMilliseconds: 60_000, maximumTries: 2, background: .allow,
                         server: ServerWish(
                             url: PlayedServer.url, audience: PlayedServer.audience,
-                            offlineHours: 0, token: nil))))
+                            key: Bytes(repeating: 4, count: 65)))))
             try client.wait(for: .touch)
             try bench.passTime(seconds)
             try bench.text.send(.scan("one"))

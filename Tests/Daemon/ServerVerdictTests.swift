@@ -13,7 +13,7 @@ extension DaemonTests {
         private let bench: DaemonBench
         private let server: PlayedServer
         private let key: P256PrivateKey
-        private let audience = Bytes("shop.example".utf8)
+        private let audience = PlayedServer.audience
 
         init() throws {
             bench = try DaemonBench([.text])
@@ -306,6 +306,15 @@ extension DaemonTests {
             #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
         }
 
+        @Test("grows older with the machine, whatever its clock says")
+        func running() throws {
+            #expect(try logIn().assertion != nil)
+            cut()
+            #expect(try logIn(request(offlineHours: 1)).assertion != nil)
+            try bench.passTime(2 * 3_600)
+            #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
+        }
+
         @Test("is none on a machine whose clock stands before its newest receipt")
         func receipts() throws {
             #expect(try logIn().assertion != nil)
@@ -332,11 +341,13 @@ extension DaemonTests {
             let client = try bench.client()
             let hours = Request.authenticate(request(offlineHours: 720))
             #expect(try client.ask(hours).reason == .serverUnreachable)
-            for code in ["unavailable", "slow-down"] {
+            for (code, reason) in [
+                ("unavailable", DenialReason.serverUnreachable), ("slow-down", .serverRefused),
+            ] {
                 server.answering { _ in
                     .refused(code: Bytes(code.utf8), status: 503, attempts: nil)
                 }
-                #expect(try client.ask(hours).reason == .serverRefused)
+                #expect(try client.ask(hours).reason == reason)
             }
             #expect(client.heard.allSatisfy { $0.notice == nil })
             #expect(verdicts.count == 1)

@@ -1,7 +1,6 @@
 import Glibc
 import Loop
 import Posix
-import Synchronization
 import TestSupport
 import Testing
 import Wire
@@ -83,28 +82,4 @@ struct TokenFileTests {
         #expect(names == [] && plan.prevented == 1)
         try files.remove(of: 7)
     }
-}
-
-@Suite("the time that servers have signed")
-struct ServerTimeTests {
-    @Test("goes on with the machine, whatever its clock says, and never back")
-    func time() {
-        let moment = Counter()
-        let clock = Clock(
-            boot: { () throws(SystemFault) -> String in "" },
-            sinceBoot: { .seconds(moment.value.load(ordering: .relaxed)) }, wallSeconds: { 0 })
-        var time = ServerTime()
-        #expect(time.now(clock) == 0)
-        time.heard(1_000, clock)
-        moment.value.store(60, ordering: .relaxed)
-        #expect(time.now(clock) == 1_060)
-        time.heard(1_010, clock)
-        #expect(time.now(clock) == 1_060)
-        time.heard(2_000, clock)
-        #expect(time.now(clock) == 2_000)
-    }
-}
-
-private final class Counter: Sendable {
-    let value = Atomic<Int64>(0)
 }

@@ -16,7 +16,9 @@ struct KeptVerdictTests {
 
     @Test("is kept as it came, and read in one form only")
     func form() throws {
-        let kept = try #require(KeptVerdict(text: verdict.encoded(), signature: [1, 2, 3]))
+        let kept = try #require(
+            KeptVerdict(
+                text: verdict.encoded(), signature: [1, 2, 3], boot: bytes("b"), moment: 7))
         #expect(kept.verdict == verdict && kept.text == verdict.encoded())
         let contents = kept.encoded()
         #expect(try KeptVerdict(contents: contents) == kept)
@@ -26,6 +28,17 @@ struct KeptVerdictTests {
             }
         }
         #expect(throws: LineFault.self) { try KeptVerdict(contents: contents + [10]) }
+    }
+
+    @Test("knows what time it is at least, as long as the machine runs")
+    func time() throws {
+        let kept = try #require(
+            KeptVerdict(
+                text: verdict.encoded(), signature: [1], boot: bytes("b"), moment: 100))
+        #expect(kept.now(boot: bytes("b"), moment: 100) == 1_800_000_000)
+        #expect(kept.now(boot: bytes("b"), moment: 3_700) == 1_800_003_600)
+        #expect(kept.now(boot: bytes("b"), moment: 99) == 1_800_000_000)
+        #expect(kept.now(boot: bytes("c"), moment: 3_700) == 1_800_000_000)
     }
 
     @Test("is a yes: no other verdict is kept, and nothing that is none")
@@ -39,6 +52,8 @@ struct KeptVerdictTests {
         lines.put("signet-kept-verdict", number: 1)
         lines.put("verdict", Base64.encode(deny.encoded(), .url))
         lines.put("signature", Base64.encode([1], .url))
+        lines.put("boot", bytes("b"))
+        lines.put("moment", number: 1)
         #expect(throws: LineFault.self) { try KeptVerdict(contents: lines.text) }
     }
 }
