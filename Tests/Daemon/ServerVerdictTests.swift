@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Relay
+
 extension DaemonTests {
     @Suite("A server's yes to a login, while others act, and what stands for it later")
     struct ServerVerdictTests {
@@ -353,16 +355,34 @@ extension DaemonTests {
             #expect(verdicts.count == 1)
         }
 
-        @Test("a relay that has no place left, says nothing in time or is not there makes none")
+        @Test("a relay that has no place left makes none")
         func full() throws {
             #expect(try logIn().assertion != nil)
             let path = bench.directory + "/relay"
             let client = try bench.client()
             let hours = Request.authenticate(request(offlineHours: 720))
+            let stop = try Event()
+            try #require(unsafe unlink(path) == 0)
+            let real = Listening(try PacketListener.replacing(path, mode: 0o600))
+            let relay = RelayService(caller: 0) { _ in
+                [.unreachable(why: [], isRepeatable: true, isAway: true)]
+            }
+            try onThread {
+                try? relay.serve(real.listener, until: stop.descriptor.number, idle: nil)
+            }
             var strangers: [Stranger] = []
-            for _ in 0..<16 { strangers.append(try Stranger(at: path)) }
+            for _ in 0..<RelayService.limit { strangers.append(try Stranger(at: path)) }
             #expect(try client.ask(hours).reason == .serverUnreachable)
             strangers = []
+            stop.happen()
+        }
+
+        @Test("a relay that says nothing in time, or is not there, makes none")
+        func silent() throws {
+            #expect(try logIn().assertion != nil)
+            let path = bench.directory + "/relay"
+            let client = try bench.client()
+            let hours = Request.authenticate(request(offlineHours: 720))
             let goOn = try Event()
             server.answering { _ in
                 hold(until: goOn)
@@ -380,6 +400,11 @@ extension DaemonTests {
         private final class Stranger {
             let socket: PacketSocket
             init(at path: String) throws { socket = try PacketSocket.connect(to: path) }
+        }
+
+        private final class Listening: Sendable {
+            let listener: PacketListener
+            init(_ listener: consuming PacketListener) { self.listener = listener }
         }
     }
 }
