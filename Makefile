@@ -31,7 +31,7 @@ TESTBENCH = build/testbench
 
 # More programs are unpacked and not installed: see Tests/Stage/programs.
 BUILD_DEBS = binutils gcc gettext libc6-dev libcurl4-openssl-dev libfprint-2-dev libglib2.0-dev \
-	libgusb-dev libmicrohttpd-dev libpam0g-dev libpq-dev libsqlite3-dev libssl-dev \
+	libgnutls28-dev libgusb-dev libmicrohttpd-dev libpam0g-dev libpq-dev libsqlite3-dev libssl-dev \
 	libsystemd-dev libtss2-dev make pkg-config
 TEST_DEBS = bsdutils curl dbus-bin dbus-daemon fish gnome-keyring hostname iproute2 \
 	libpam-gnome-keyring libpam-kwallet5 libpam-modules libpam-runtime libsecret-tools login \
@@ -224,6 +224,7 @@ uninstall: ## take it all away again, but not state and not files you edited
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
 		systemctl disable --now signetd.socket signetd.service \
 			signet-relay.socket signet-relay.service signet-server.service || true; \
+		rm -rf /run/signet/tokens; \
 	fi
 	@if test -z "$(DESTDIR)" && aa-enabled --quiet 2> /dev/null; then \
 		apparmor_parser -R /etc/apparmor.d/signetd || true; \

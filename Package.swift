@@ -44,6 +44,7 @@ let package = Package(
         .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
 
         .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
@@ -78,7 +79,7 @@ let package = Package(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
 
         .target(
-            name: "HTTP", dependencies: ["CMicrohttpd", "Posix"], swiftSettings: common),
+            name: "HTTP", dependencies: ["CGnuTLS", "CMicrohttpd", "Posix"], swiftSettings: common),
         .target(
             name: "HTTPClient", dependencies: ["CCurl", "Posix"], swiftSettings: common),
         .target(

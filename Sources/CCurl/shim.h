@@ -3,6 +3,7 @@
 #define SIGNET_CCURL_H
 
 #include <curl/curl.h>
+#include <errno.h>
 
 typedef size_t (*signet_curl_sink)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*signet_curl_progress)(void *context, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
@@ -45,6 +46,20 @@ static inline long signet_curl_status(CURL *curl) {
 static inline curl_off_t signet_curl_sent(CURL *curl) {
     curl_off_t time = 0;
     return curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &time) == CURLE_OK ? time : 1;
+}
+
+// 0 for as long as no connection stood; CURLINFO_CONNECT_TIME_T waits for TLS too.
+static inline long signet_curl_connected(CURL *curl) {
+    long port = 0;
+    return curl_easy_getinfo(curl, CURLINFO_LOCAL_PORT, &port) == CURLE_OK ? port : 1;
+}
+
+// Whether the last attempt to connect failed since this machine has no file, port or memory left.
+static inline int signet_curl_exhausted(CURL *curl) {
+    long code = 0;
+    if (curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &code) != CURLE_OK) return 0;
+    return code == EMFILE || code == ENFILE || code == EADDRNOTAVAIL || code == ENOBUFS ||
+           code == ENOMEM || code == EAGAIN;
 }
 
 #endif

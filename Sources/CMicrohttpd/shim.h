@@ -25,6 +25,13 @@ static inline void *signet_mhd_context(struct MHD_Connection *connection) {
     return info ? info->socket_context : 0;
 }
 
+// The gnutls_session_t of a connection, 0 without TLS.
+static inline void *signet_mhd_session(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info ? info->tls_session : 0;
+}
+
 // Written in Swift: what the library reports, its form and its text.
 void signet_mhd_report(void *context, const char *format, const char *line);
 

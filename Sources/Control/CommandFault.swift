@@ -69,7 +69,7 @@ extension Denial {
             .badRequest:
             .fault
         case .tooManyRequests, .stopping, .suspending, .serverUnreachable,
-            .serverTooLongAgo, .serverLost:
+            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             .noService
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,

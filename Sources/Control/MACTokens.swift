@@ -64,14 +64,25 @@ extension Invocation {
     private func removeMACToken(_ typed: String) throws(CommandFault) {
         let account = try account()
         let token = try token(named: typed.bytes, account)
-        _ = try follow(
+        let done = try ask(
             .macTokenRemove(account: account, server: token.server, name: token.name),
-            awaitsTouch: false)
+            awaitsTouch: false, purpose: { _ in "" }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        let isKnown = done.state != .disabled
         say(
             .document(
                 "mac-token-removed",
-                [("account", .bytes(account)), ("token", token.document)]),
-            [CommandMACTokens.removed(token.name, token.server)])
+                [
+                    ("account", .bytes(account)), ("token", token.document),
+                    ("serverKnows", .bool(isKnown)),
+                ]),
+            [
+                isKnown
+                    ? CommandMACTokens.removed(token.name, token.server)
+                    : CommandMACTokens.removedLater(token.name, token.server)
+            ])
     }
 
     /// The header's line and nothing else on standard output.

@@ -10,6 +10,11 @@ extension Invocation {
         try exclude([.keyring, .noKeyring], beside: .server)
         let server = try server(arguments.value(.server))
         let account = try account()
+        // The daemon looks, too; here it spares a person the code and the password.
+        let known = try servers(of: account)
+        guard !known.contains(where: { $0.server == server && $0.state == .good }) else {
+            throw .denied(Denial(.knownServer, subject: server), account: account)
+        }
         var code = try activationCode(server)
         defer { wipe(&code) }
         let request = ServerEnableRequest(account: account, server: server, code: code)
@@ -112,8 +117,12 @@ extension Invocation {
         }
         let name = try secretName(typed)
         let kept = try secrets(of: account)
-        guard arguments.has(.replace) || !kept.contains(where: { $0.name == name }) else {
+        let isThere = kept.contains { $0.name == name }
+        guard arguments.has(.replace) || !isThere else {
             throw .denied(Denial(.secretExists, subject: name), account: account)
+        }
+        guard isThere || kept.count < Limit.secrets else {
+            throw .denied(Denial(.tooManySecrets), account: account)
         }
         return name
     }

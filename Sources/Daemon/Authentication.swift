@@ -30,10 +30,14 @@ extension Service {
         case .deny(let denial): return .denial(denial)
         case .allow(let found): server = found
         }
+        if let server { wish.timeout = server.touchTime(of: wish.timeout) }
         if let denial = await turnDenial(wish, client) { return .denial(denial) }
         let opensKeyring = mayHavePassword(request, account, client)
         let ruling = await told(request, account) {
-            await touch(wish, SignedMatter(request, server), until: end, client) { standing in
+            await touch(
+                wish, SignedMatter(request, server),
+                until: end - timeout(request) + wish.timeout, client
+            ) { standing in
                 .allow(opensKeyring ? keyringItem(account, standing, client) : nil)
             }
         }
@@ -42,14 +46,14 @@ extension Service {
             queue.leave()
             return .denial(denial)
         case .allow(let proof):
-            return await answer(proof, server, request, account, client)
+            return await answer(proof, server, request, account, until: end, client)
         }
     }
 
     /// The proof of a touch, with what was opened by it; where a server has to say yes, with its yes.
     private func answer(
         _ proof: TouchProof, _ server: LoginAtServer?, _ request: AuthenticateRequest,
-        _ account: Account, _ client: any Client
+        _ account: Account, until end: Duration, _ client: any Client
     ) async -> Answer {
         let password = await passwordToRelease(proof, account)
         guard let server else {
@@ -59,7 +63,7 @@ extension Service {
         }
         // However long the server takes, the reader is free for others.
         await settleNow(proof, account)
-        switch await serverProof(server, request, account, proof.kept, client) {
+        switch await serverProof(server, request, account, proof, until: end, client) {
         case .deny(let denial): return .denial(denial)
         case .allow(let said):
             release(password, request, account, client)

@@ -102,7 +102,8 @@ extension Service {
 
     /// Destroys the credential; the fingers stay.
     func disable(_ account: Account) -> Answer {
-        changing(account) { kept throws(StoreFault) in
+        forgetToken(of: account)
+        return changing(account) { kept throws(StoreFault) in
             // First: once login is off, root could turn it on again and nothing would drop it.
             try forgetKeyring(account, kept, because: "disabled")
             try kept.credential.disable(now: instant)

@@ -67,6 +67,8 @@ extension Service {
         let opens = try await settleKeyring(nil, password, account, kept, because: reason)
         let now = try kept.prints.enrolment()
         let state = try credentialState(account, kept, now)
+        // At once: what servers gave for the fingers before is to be good for nothing.
+        _ = try settledKeys(account, kept, now)
         return .done(
             DoneAnswer(
                 finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,

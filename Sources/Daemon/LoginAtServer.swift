@@ -1,3 +1,4 @@
+import Crypto
 import Loop
 import Policy
 import Posix
@@ -20,6 +21,18 @@ struct LoginAtServer {
     let wish: ServerWish
     let mode: Mode
 
+    /// What a server's answer after the touch may take, with the time to wait for the key: no touch
+    /// is awaited so long that the module would have gone before it.
+    private static let answerTime = Duration.seconds(12)
+
+    /// How long a finger may be awaited where the module waits for so long in all.
+    func touchTime(of whole: Duration) -> Duration {
+        switch mode {
+        case .online: whole - min(Self.answerTime, whole / 2)
+        case .offline: whole
+        }
+    }
+
     /// What the local statement says of it.
     var lines: ServerLines {
         let mode: ServerMode =
@@ -35,8 +48,15 @@ extension Service {
     /// How long a server may take for a challenge: somebody sits and waits for the prompt, and the
     /// module gives up a daemon that says nothing for five seconds.
     private static let challengeTime = Duration.seconds(3)
+    /// After this the relay itself says that there is no connection: what has to be told from a relay
+    /// that is busy.
+    private static let connectMilliseconds: UInt32 = 2_500
     /// How long it may take for its yes, after the touch.
     private static let verdictTime = Duration.seconds(10)
+    /// What is left of the module's time when the answer goes out.
+    private static let margin = Duration.milliseconds(500)
+    /// A server that has less than this is not asked.
+    private static let leastTime = Duration.seconds(1)
     /// How old a challenge may be when it is answered; the server takes it for 60 seconds.
     private static let challengeAge = Duration.seconds(45)
 
@@ -74,24 +94,21 @@ extension Service {
     private func challengeInTime(
         _ key: ServerKey, _ url: ServerURL, _ account: Account
     ) async -> AskedChallenge {
-        // Nobody makes a login an offline one by asking much.
-        guard !relay.isFull(for: account.uid) else { return .denied(Denial(.tooManyRequests)) }
         let moment = clock.sinceBoot()
         let wish = RelayChallengeWish(
             server: url.bytes, account: key.account, device: state.device,
-            application: key.application, action: LoginAction.login)
+            application: key.application, action: LoginAction.login,
+            milliseconds: Self.connectMilliseconds)
         let answer = await relay.ask(
             .challenge(wish), for: account.uid, within: Self.challengeTime)
         if Task.isCancelled { return .denied(Denial(.cancelled)) }
         switch answer {
         case .challenge(let challenge, key.audience, _): return .given(challenge, at: moment)
         case .challenge: return .denied(Denial(.serverRefused, subject: Bytes("audience".utf8)))
-        case .unreachable(let why, _): return .away(why)
-        // It is there, and its database is not: nobody was asked.
-        case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
-            return .away(code)
-        case .refused, .registered, .proven, .loggedIn, .removed, .macToken, .awaited, .listed,
-            .operation, .decided:
+        // Nothing else is: nobody makes a login an offline one by keeping the relay busy.
+        case .unreachable(let why, _, isAway: true): return .away(why)
+        case .unreachable, .refused, .registered, .proven, .loggedIn, .removed, .macToken,
+            .awaited, .listed, .operation, .decided:
             return .denied(denial(of: answer, url, account, signedBy: nil))
         }
     }
@@ -105,30 +122,50 @@ extension Service {
             return .deny(Denial(.serverUnreachable, subject: why))
         }
         return reading(account) { () throws(StoreFault) in
-            let found = try kept(account)?.servers.verdict(for: key)
             var denial = Denial(.serverTooLongAgo, subject: url.bytes)
-            guard let found else { return .deny(denial) }
+            guard let kept = try kept(account), let found = try kept.servers.verdict(for: key),
+                isSigned(found, by: wish.key)
+            else { return .deny(denial) }
             let issued = found.verdict.issued.seconds
+            let floor = max(issued, serverTime.now(clock), try kept.receipts().newest() ?? 0)
+            let wall = instant.seconds
+            guard wall >= floor || floor - wall <= VerdictExpectation.leeway else {
+                denial.reason = .clockSetBack
+                denial.since = floor
+                return .deny(denial)
+            }
             denial.since = issued
             let isGood = VerdictExpectation.isGood(
-                issued: issued, forSeconds: UInt64(wish.offlineHours) * 3_600, at: instant.seconds)
+                issued: issued, forSeconds: UInt64(wish.offlineHours) * 3_600,
+                at: max(wall, floor))
             guard isGood else { return .deny(denial) }
             return .allow(LoginAtServer(url: url, key: key, wish: wish, mode: .offline(found)))
         }
+    }
+
+    /// Whether a verdict is by the key that root pinned: what is not is no yes, and says no time.
+    private func isSigned(_ verdict: KeptVerdict, by key: Bytes) -> Bool {
+        do throws(CryptoFault) {
+            return try P256PublicKey(point: key).verifies(
+                blob: verdict.signature, of: verdict.text, in: .verdict)
+        } catch { return false }
     }
 }
 
 extension Service {
     /// The server's yes to a login, after the touch: fresh, or the earlier one that stands for it.
+    ///
+    /// Nothing is awaited between the last look at how all stands and the answer.
     func serverProof(
         _ login: LoginAtServer, _ request: AuthenticateRequest, _ account: Account,
-        _ kept: AccountState, _ client: any Client
+        _ proof: TouchProof, until end: Duration, _ client: any Client
     ) async -> Ruling<ServerProof> {
         switch login.mode {
         case .offline(let verdict):
+            if let denial = changes(since: proof, login, account) { return .deny(denial) }
             // While the finger was awaited, the server may have said no to another login.
             let now = reading(account) { () throws(StoreFault) in
-                .allow(try kept.servers.verdict(for: login.key))
+                .allow(try proof.kept.servers.verdict(for: login.key))
             }
             switch now {
             case .deny(let denial): return .deny(denial)
@@ -147,41 +184,83 @@ extension Service {
                 case .denied(let denial): return .deny(denial)
                 }
             }
-            return await logIn(login, challenge, request, account, kept, client)
+            switch await logIn(login, challenge, request, account, proof.kept, until: end) {
+            case .deny(let denial): return .deny(denial)
+            case .allow(let tokens):
+                if let denial = changes(since: proof, login, account) { return .deny(denial) }
+                return accepted(tokens, login, request, account, proof.kept, client)
+            }
+        }
+    }
+
+    /// Why a yes may not go out any more: while somebody was asked, others may have changed fingers,
+    /// switched logins off, or given up the key.
+    private func changes(
+        since proof: TouchProof, _ login: LoginAtServer, _ account: Account
+    ) -> Denial? {
+        switch standing(of: account, proof.kept) {
+        case .deny(let denial): return denial
+        case .allow(let standing):
+            let key = reading(account) { () throws(StoreFault) in
+                .allow(try proof.kept.servers.key(login.key.identifier))
+            }
+            switch key {
+            case .deny(let denial): return denial
+            case .allow(let key?)
+            where key.state == .good && key.sealed(for: standing.enrolment.state) != nil:
+                let isSame = standing.credential.identifier == proof.credential.identifier
+                return isSame ? nil : Denial(.badRequest)
+            case .allow(let key?) where key.state == .good || key.state == .invalidated:
+                return Denial(.serverKeyInvalidated, subject: login.url.bytes)
+            case .allow: return Denial(.unknownServer, subject: login.url.bytes)
+            }
         }
     }
 
     private func logIn(
         _ login: LoginAtServer, _ challenge: Bytes, _ request: AuthenticateRequest,
-        _ account: Account, _ kept: AccountState, _ client: any Client
-    ) async -> Ruling<ServerProof> {
-        let standing: Standing
-        switch self.standing(of: account, kept) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let found): standing = found
-        }
-        let proof: (statement: Bytes, signature: Bytes)
-        switch await signed(
-            challenge, LoginAction.login, Factor.fingerprint, by: login.key, account, standing,
-            service: request.service)
-        {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let made): proof = made
-        }
-        let answer = await relay.ask(
+        _ account: Account, _ kept: AccountState, until end: Duration
+    ) async -> Ruling<RelayTokens> {
+        let left = { [clock] in end - clock.sinceBoot() - Self.margin }
+        let heard = await serverHears(
+            of: login.key, account, kept, patience: left() - Self.leastTime,
+            within: { min(Self.verdictTime, left()) }
+        ) { standing in
+            // Late, a yes would be nobody's.
+            guard left() > Self.leastTime else {
+                return .deny(Denial(.serverBusy, subject: login.url.bytes))
+            }
+            return await signed(
+                challenge, LoginAction.login, Factor.fingerprint, by: login.key, account, standing,
+                service: request.service,
+                purpose: ModulePurpose.text(request.challenge, request.account))
+        } _: { statement, signature in
             .login(
                 RelayLogin(
-                    server: login.url.bytes, statement: proof.statement,
-                    signature: proof.signature,
-                    module: RelayModule(challenge: request.challenge, account: request.account))),
-            for: account.uid, within: Self.verdictTime)
-        switch answer {
-        case .loggedIn(let tokens):
-            return accepted(tokens, login, request, account, kept, client)
-        case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
-            .awaited, .listed, .operation, .decided:
+                    server: login.url.bytes, statement: statement, signature: signature,
+                    module: RelayModule(challenge: request.challenge, account: request.account)))
+        } late: { [self] answer in
+            // Giving up does not undo a no.
+            _ = self.tokens(in: answer, login, account, kept)
+        }
+        switch heard {
+        case .deny(let denial): return .deny(denial)
+        case .allow(let answer): return tokens(in: answer, login, account, kept)
+        }
+    }
+
+    /// What a server gave with its yes; a verdict that says no is a no as any other.
+    private func tokens(
+        in answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
+    ) -> Ruling<RelayTokens> {
+        guard case .loggedIn(let tokens) = answer else {
             return .deny(denial(of: answer, login, account, kept))
         }
+        guard let text = tokens.verdict?.statement, let verdict = try? Verdict(parsing: text),
+            verdict.decision == .deny
+        else { return .allow(tokens) }
+        let no = RelayAnswer.refused(code: Bytes("deny".utf8), status: 200, attempts: nil)
+        return .deny(denial(of: no, login, account, kept))
     }
 
     /// What the module gets of a server's yes, which is kept for when the server cannot be asked.
@@ -193,8 +272,11 @@ extension Service {
             return .deny(Denial(.serverRefused, subject: Bytes("no verdict".utf8)))
         }
         if let found = KeptVerdict(text: verdict.statement, signature: verdict.signature),
-            found.verdict.isAbout(login, request, device: state.device)
+            found.verdict.isAbout(login, request, device: state.device),
+            isSigned(found, by: login.wish.key)
         {
+            // Whoever asks for an account alone names its own key, whose time is nobody else's.
+            if client.peer.uid == 0 { serverTime.heard(found.verdict.issued.seconds, clock) }
             do throws(StoreFault) {
                 try kept.servers.keep(found, for: login.key)
             } catch { journal.fault(error.description, account: account.name) }
@@ -227,6 +309,7 @@ extension Service {
                 do throws(StoreFault) {
                     try kept.servers.forgetVerdict(for: login.key)
                 } catch { return denial(for: error, account) }
+                forgetToken(of: account)
             }
             return denial(of: answer, login.url, account, signedBy: login.key)
         case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,
@@ -250,4 +333,25 @@ extension Verdict {
 extension ServerProblem {
     /// As a server says it.
     fileprivate var bytes: Bytes { Bytes(rawValue.utf8) }
+}
+
+/// The newest moment that a server has signed for a login of root's, which no clock undoes as long as
+/// the daemon runs.
+struct ServerTime {
+    private var seconds: UInt64 = 0
+    private var moment = Duration.zero
+
+    /// A server says that it is this moment, in seconds since 1970.
+    mutating func heard(_ seconds: UInt64, _ clock: Clock) {
+        guard seconds > now(clock) else { return }
+        self.seconds = seconds
+        moment = clock.sinceBoot()
+    }
+
+    /// What it is at least, in seconds since 1970; 0 where none has said anything.
+    func now(_ clock: Clock) -> UInt64 {
+        guard seconds > 0 else { return 0 }
+        let passed = (clock.sinceBoot() - moment).components.seconds
+        return seconds &+ UInt64(clamping: passed)
+    }
 }

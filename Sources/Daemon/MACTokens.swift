@@ -55,22 +55,21 @@ extension Service {
         _ name: Bytes, _ challenge: Bytes, by key: ServerKey, _ url: ServerURL,
         _ account: Account, _ standing: Standing
     ) async -> Ruling<MACToken> {
-        let signed = await signed(by: key, in: .login, account, standing) {
-            (key) throws(CryptoFault) in
-            var statement = statement(
-                challenge, LoginAction.macToken, Factor.fingerprint, key, standing.enrolment)
-            statement.purpose = name
-            return try SignedMessage(text: statement.encoded())
-        }
-        switch signed {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let signed):
-            let wish = RelayRequest.macToken(
-                server: url.bytes, statement: signed.statement ?? [], signature: signed.signature)
-            switch await relay.ask(wish, for: account.uid) {
-            case .macToken(let given): return keep(given, name, of: key, account)
-            case let answer: return .deny(denial(of: answer, url, account, signedBy: key))
+        let heard = await serverHears(of: key, account, standing.kept) { standing in
+            await signed(by: key, in: .login, account, standing) { (key) throws(CryptoFault) in
+                var statement = statement(
+                    challenge, LoginAction.macToken, Factor.fingerprint, key, standing.enrolment)
+                statement.purpose = name
+                return try SignedMessage(text: statement.encoded())
             }
+        } _: { signed in
+            .macToken(
+                server: url.bytes, statement: signed.statement ?? [], signature: signed.signature)
+        }
+        switch heard {
+        case .deny(let denial): return .deny(denial)
+        case .allow(.macToken(let given)): return keep(given, name, of: key, account)
+        case .allow(let answer): return .deny(denial(of: answer, url, account, signedBy: key))
         }
     }
 
@@ -81,23 +80,6 @@ extension Service {
         case .allow(let tokens):
             for token in tokens { await client.send(.macToken(MACTokenAnswer(token))) }
             return .done(DoneAnswer())
-        }
-    }
-
-    /// Forgets a MAC token; its server is not told, since only its application can end one there.
-    func removeMACToken(_ name: Bytes, at server: Bytes, _ account: Account) async -> Answer {
-        let ruling: Ruling<Answer> = reading(account) { () throws(StoreFault) in
-            let tokens = try kept(account)?.macTokens.list() ?? []
-            let named = tokens.filter { $0.server == server && $0.name == name }
-            guard !named.isEmpty else {
-                return .deny(Denial(.unknownMacToken, subject: name))
-            }
-            for token in named { try kept(account)?.macTokens.remove(token) }
-            return .allow(.done(DoneAnswer()))
-        }
-        switch ruling {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let answer): return answer
         }
     }
 
@@ -131,38 +113,52 @@ extension Service {
         reading(account) { () throws(StoreFault) in
             guard let tokens = try kept(account)?.macTokens,
                 let token = try tokens.list().first(where: {
-                    $0.credential == key.identifier && $0.name == name
+                    $0.credential == key.identifier && $0.name == name && $0.state == .good
                 }), token.expires > instant
             else { return .allow(nil) }
-            let secret: SecretBytes
-            do throws(StoreFault) { secret = try tokens.secret(of: token) } catch {
+            do throws(StoreFault) {
+                let header = try header(by: token, in: tokens, method, resource, bodyDigest)
+                return header.map { .allow($0) } ?? .deny(Denial(.badRequest))
+            } catch {
                 guard error == .vault(.doesNotOpen) else { throw error }
-                journal.fault("a MAC token was altered", account: account.name)
-                try tokens.remove(token)
+                try forgetAltered(token, in: tokens, account)
                 return .allow(nil)
             }
-            let nonce: Bytes
-            do throws(SystemFault) { nonce = try randomBytes(32) } catch {
-                throw .file(.system(error))
-            }
-            let text = MACText(
-                audience: token.audience, token: token.identifier,
-                request: RequestLines(
-                    method: method, resource: resource, nonce: nonce, body: bodyDigest),
-                issued: instant)
-            // What is no request of the canonical form is none here either.
-            guard (try? MACText(parsing: text.encoded())) == text else {
-                return .deny(Denial(.badRequest))
-            }
-            let code: Bytes
-            do throws(CryptoFault) {
-                code = try HMAC.sha256(of: text.encoded(), key: secret)
-            } catch { throw .vault(.crypto(error)) }
-            return .allow(
-                MACAuthorization(
-                    token: token.identifier, nonce: nonce, issued: text.issued, mac: code
-                ).header)
         }
+    }
+
+    /// A header by this very token; nil for what is no request of the canonical form. Throws
+    /// `.vault(.doesNotOpen)` for a token that is not as it was written.
+    func header(
+        by token: MACToken, in tokens: MACTokenStore, _ method: Bytes, _ resource: Bytes,
+        _ bodyDigest: Bytes
+    ) throws(StoreFault) -> Bytes? {
+        let secret = try tokens.secret(of: token)
+        let nonce: Bytes
+        do throws(SystemFault) { nonce = try randomBytes(32) } catch {
+            throw .file(.system(error))
+        }
+        let text = MACText(
+            audience: token.audience, token: token.identifier,
+            request: RequestLines(
+                method: method, resource: resource, nonce: nonce, body: bodyDigest),
+            issued: instant)
+        guard (try? MACText(parsing: text.encoded())) == text else { return nil }
+        let code: Bytes
+        do throws(CryptoFault) {
+            code = try HMAC.sha256(of: text.encoded(), key: secret)
+        } catch { throw .vault(.crypto(error)) }
+        return MACAuthorization(
+            token: token.identifier, nonce: nonce, issued: text.issued, mac: code
+        ).header
+    }
+
+    /// Nothing can be proved with what does not open.
+    func forgetAltered(
+        _ token: MACToken, in tokens: MACTokenStore, _ account: Account
+    ) throws(StoreFault) {
+        journal.fault("a MAC token was altered", account: account.name)
+        try tokens.remove(token)
     }
 }
 
@@ -177,10 +173,10 @@ extension Service {
                 guard let kept = try kept(account) else { return .allow([]) }
                 var tokens: [MACToken] = []
                 for token in try kept.macTokens.list() {
-                    if good.contains(token.credential) {
-                        tokens.append(token)
-                    } else {
+                    if !good.contains(token.credential) {
                         try kept.macTokens.remove(token)
+                    } else if token.state == .good {
+                        tokens.append(token)
                     }
                 }
                 return .allow(tokens)

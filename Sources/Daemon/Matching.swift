@@ -11,7 +11,7 @@ struct TouchWish {
     /// Who asks, for whoever waits behind.
     let asker: Asker
     let tries: Int
-    let timeout: Duration
+    var timeout: Duration
     /// The seat whose readers are meant; nil for any.
     var seat: String?
 }

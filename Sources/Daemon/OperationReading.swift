@@ -139,7 +139,7 @@ struct ServerTrouble {
 
 extension ServerURL {
     /// What stands before each path of the server's; empty for most.
-    fileprivate var path: String {
+    var path: String {
         String(text.dropFirst("https://".count).drop { $0 != "/" })
     }
 }

@@ -113,24 +113,26 @@ extension Service {
         _ standing: Standing
     ) async -> Answer {
         let operation = found.operation
-        let signed = await signed(by: found.key, in: .operation, account, standing) {
-            (key) throws(CryptoFault) in
-            let statement = OperationStatement(
-                head: head(key, for: key.audience), operation: operation.content.operation,
-                challenge: operation.challenge, template: operation.content.template,
-                data: operation.content.data, decision: OperationDecision(choice),
-                claims: claims(key, Factor.fingerprint, standing.enrolment))
-            return try SignedMessage(text: statement.encoded())
+        let heard = await serverHears(of: found.key, account, standing.kept) { standing in
+            await signed(by: found.key, in: .operation, account, standing) {
+                (key) throws(CryptoFault) in
+                let statement = OperationStatement(
+                    head: head(key, for: key.audience), operation: operation.content.operation,
+                    challenge: operation.challenge, template: operation.content.template,
+                    data: operation.content.data, decision: OperationDecision(choice),
+                    claims: claims(key, Factor.fingerprint, standing.enrolment))
+                return try SignedMessage(text: statement.encoded())
+            }
+        } _: { signed in
+            .decide(
+                RelayDecision(
+                    server: found.url.bytes, operation: operation.content.operation,
+                    statement: signed.statement ?? [], signature: signed.signature))
         }
-        switch signed {
+        switch heard {
         case .deny(let denial): return .denial(denial)
-        case .allow(let signed):
-            let decision = RelayDecision(
-                server: found.url.bytes, operation: operation.content.operation,
-                statement: signed.statement ?? [], signature: signed.signature)
-            let answer = await relay.ask(.decide(decision), for: account.uid)
-            if case .decided(let state) = answer { return .decided(state) }
-            return await settle(answer, found, choice, account)
+        case .allow(.decided(let state)): return .decided(state)
+        case .allow(let answer): return await settle(answer, found, choice, account)
         }
     }
 
@@ -227,7 +229,7 @@ extension RelayAnswer {
     /// Whether the server may have decided what it was asked to, now or before.
     fileprivate var leavesDoubt: Bool {
         switch self {
-        case .unreachable(_, let isRepeatable): !isRepeatable
+        case .unreachable(_, let isRepeatable, _): !isRepeatable
         case .refused(let code, _, _): code == Bytes("conflict".utf8)
         case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
             .operation, .decided:

@@ -11,7 +11,8 @@ final class RelayLine {
     private static let perAccount = 4
 
     private let path: String
-    private let limit: Duration
+    /// How long the relay may take for an answer.
+    let limit: Duration
     private var underWay: [UInt32: Int] = [:]
 
     /// To the relay at a path, which may take so long for an answer.
@@ -24,16 +25,19 @@ final class RelayLine {
     /// in time, that.
     ///
     /// Ends early where the caller's task is cancelled, and after `limit` where that is shorter than
-    /// the line's own.
+    /// the line's own. `settled` hears once what came of it: also of what nobody waits for any more,
+    /// which the relay goes on with.
     func ask(
-        _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil
+        _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil,
+        settled: @escaping Settled = { _, _ in }
     ) async -> RelayAnswer {
-        await ask(request, for: account, within: limit) { _ in true }
+        await ask(request, for: account, within: limit, settled) { _ in true }
     }
 
-    /// Whether an account has as many requests under way as it may: what the server would say is not
-    /// known then, and that is the account's own doing.
-    func isFull(for account: UInt32) -> Bool {
+    /// The relay's answer, or that there is none, and whether it came too late to be waited for.
+    typealias Settled = @ServiceActor (_ answer: RelayAnswer, _ isLate: Bool) -> Void
+
+    private func isFull(for account: UInt32) -> Bool {
         underWay[account, default: 0] >= Self.perAccount
     }
 
@@ -42,59 +46,93 @@ final class RelayLine {
         underWay[account] = left > 0 ? left : nil
     }
 
-    /// The relay goes on with a request that nobody waits for any more: the place is taken as long, or
-    /// one account that gives up again and again would have them all.
-    private func leaveLater(_ account: UInt32) {
+    /// The relay goes on with a request that nobody waits for any more: the place is taken until it is
+    /// through, or one account that gives up again and again would have them all.
+    private func outlast(_ wire: RelayWire, _ account: UInt32, _ settled: @escaping Settled) {
         onService { [self] in
-            try? await Timer.sleep(for: limit)
+            let answer = await answer(over: wire, within: limit)
             leave(account)
+            settled(answer, true)
         }
     }
 
     private func ask(
         _ request: RelayRequest, for account: UInt32, within limit: Duration?,
-        _ isLast: (RelayAnswer) -> Bool
+        _ settled: @escaping Settled, _ isLast: (RelayAnswer) -> Bool
     ) async -> RelayAnswer {
         guard !isFull(for: account) else {
-            return .unusable("the account asks servers too often at once", isRepeatable: true)
+            let full = RelayAnswer.unusable(
+                "the account asks servers too often at once", isRepeatable: true)
+            settled(full, false)
+            return full
         }
         underWay[account, default: 0] += 1
-        var isAnswered = true
-        defer { isAnswered ? leave(account) : leaveLater(account) }
         let limit = min(limit ?? self.limit, self.limit)
+        var answer: RelayAnswer
+        switch send(request) {
+        case .failure(let why): answer = why.answer
+        case .success(let wire):
+            repeat {
+                answer = await self.answer(over: wire, within: limit)
+            } while !isLast(answer)
+            guard answer != .silent else {
+                outlast(wire, account, settled)
+                return answer
+            }
+        }
+        leave(account)
+        settled(answer, false)
+        return answer
+    }
+
+    private func send(_ request: RelayRequest) -> Result<RelayWire, NoRelay> {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path)
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
-                return .unusable("somebody else than root listens at \(path)", isRepeatable: true)
+                return .failure(
+                    NoRelay("somebody else than root listens at \(path)", isRepeatable: true))
             }
             guard let frame = try? request.encoded() else {
-                return .unusable("the request does not fit a frame", isRepeatable: false)
+                return .failure(
+                    NoRelay("the request does not fit a frame", isRepeatable: false))
             }
-            guard case .whole = try socket.send(frame) else { return .silent }
-            isAnswered = false
-            while true {
-                let answer = try await answer(
-                    over: socket.descriptor.number, socket, within: limit)
-                guard isLast(answer) else { continue }
-                isAnswered = answer != .silent
-                return answer
+            guard case .whole = try socket.send(frame) else {
+                return .failure(NoRelay("signet-relay takes no request", isRepeatable: true))
             }
+            return .success(RelayWire(socket))
         } catch {
-            return .unusable(
-                "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
-                isRepeatable: error.operation == "connect")
+            return .failure(
+                NoRelay(
+                    "signet-relay is not there: \(error). See 'systemctl status signet-relay.socket'",
+                    isRepeatable: error.operation == "connect"))
         }
     }
 
-    private func answer(
-        over number: Int32, _ socket: borrowing PacketSocket, within limit: Duration
-    ) async throws(SystemFault) -> RelayAnswer {
+    private func answer(over wire: RelayWire, within limit: Duration) async -> RelayAnswer {
+        let number = wire.socket.descriptor.number
         let (ready, _) = await limited(to: limit) { await FileWatch.ready(number, for: .readable) }
         guard !ready.isEmpty else { return .silent }
-        guard case .packet(let packet) = try socket.receive(limit: Frame.maximumLength),
+        // Also where it has no room for one more request: it closes the connection then.
+        guard case .packet(let packet)? = try? wire.socket.receive(limit: Frame.maximumLength),
             let answer = try? RelayAnswer(decoding: packet)
         else { return .unusable("signet-relay gave no answer", isRepeatable: false) }
         return answer
+    }
+}
+
+/// The connection of one request, which lives until the relay is through with it.
+private final class RelayWire: Sendable {
+    let socket: PacketSocket
+
+    init(_ socket: consuming PacketSocket) { self.socket = socket }
+}
+
+/// Why a request did not get to the relay.
+private struct NoRelay: Error {
+    let answer: RelayAnswer
+
+    init(_ why: String, isRepeatable: Bool) {
+        answer = .unusable(why, isRepeatable: isRepeatable)
     }
 }
 
@@ -106,7 +144,7 @@ extension RelayLine {
     ) async -> (operations: [OperationContent], end: RelayAnswer) {
         var operations: [OperationContent] = []
         let deadline = ContinuousClock.now + limit
-        let end = await ask(request, for: account, within: limit) { answer in
+        let end = await ask(request, for: account, within: limit, { _, _ in }) { answer in
             guard case .awaited(let awaited) = answer, operations.count < Limit.operations,
                 ContinuousClock.now < deadline
             else { return true }

@@ -3,8 +3,8 @@ import Posix
 import Store
 import Wire
 
-/// When servers are told of registrations that were taken back while they were away: soon after the
-/// start and after requests about servers, and as long as one does not know, ever more rarely.
+/// When servers are told of registrations and MAC tokens that were given up while they were away: soon
+/// after the start and after requests about servers, and as long as one does not know, ever more rarely.
 @ServiceActor
 final class RemovalRounds {
     /// So soon after it is wanted: whoever logs in at the start is not held up.
@@ -51,14 +51,22 @@ extension Service {
     private func finishAllRemovals() async -> Bool {
         var isDone = true
         for kept in (try? state.accounts()) ?? [] {
-            let keys = (try? kept.servers.list()) ?? []
-            guard keys.contains(where: { $0.state == .removing }) else { continue }
+            guard kept.hasRemovals else { continue }
             // Of an account that is gone, nothing can be proved in its name.
             guard let account = (try? Account.with(uid: kept.uid)) ?? nil,
                 Bytes(account.name.utf8) == kept.name
             else { continue }
             if await !finishRemovals(of: account) { isDone = false }
+            if await !finishTokenRemovals(of: account) { isDone = false }
         }
         return isDone
+    }
+}
+
+extension AccountState {
+    /// Whether a server has yet to be told of something.
+    fileprivate var hasRemovals: Bool {
+        ((try? servers.list()) ?? []).contains { $0.state == .removing }
+            || ((try? macTokens.list()) ?? []).contains { $0.state == .removing }
     }
 }

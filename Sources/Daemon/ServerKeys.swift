@@ -34,7 +34,8 @@ extension Service {
         }
     }
 
-    private func settledKeys(
+    /// The same for an account whose files are open.
+    func settledKeys(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
     ) throws(StoreFault) -> [ServerKey] {
         var keys: [ServerKey] = []
@@ -93,6 +94,7 @@ extension Service {
     ) throws(StoreFault) -> ServerKey? {
         journal.credential(
             of: account, "destroyed", because: "the fingers changed; \(key.serverText)")
+        if !key.isSigning { forgetToken(of: account) }
         guard key.state != .removing else {
             try kept.servers.remove(key)
             return nil
@@ -177,14 +179,15 @@ extension Service {
     /// The same for a server's challenge: the statement and its signature.
     func signed(
         _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, by key: ServerKey,
-        _ account: Account, _ standing: Standing, service: Bytes = signetService
+        _ account: Account, _ standing: Standing, service: Bytes = signetService,
+        purpose: Bytes = []
     ) async -> Ruling<(Bytes, Bytes)> {
         let ruling = await signed(by: key, in: .login, account, standing) {
             (key) throws(CryptoFault) in
-            try SignedMessage(
-                text: statement(
-                    challenge, action, factor, key, standing.enrolment, service: service
-                ).encoded())
+            var statement = statement(
+                challenge, action, factor, key, standing.enrolment, service: service)
+            statement.purpose = purpose
+            return try SignedMessage(text: statement.encoded())
         }
         return ruling.map { ($0.statement ?? [], $0.signature) }
     }
@@ -279,7 +282,7 @@ extension Service {
         of answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
     ) -> Denial {
         switch answer {
-        case .unreachable(let why, _):
+        case .unreachable(let why, _, _):
             return Denial(Task.isCancelled ? .cancelled : .serverUnreachable, subject: why)
         case .refused(let code, _, _):
             switch (String(decoding: code, as: UTF8.self), key) {
@@ -301,6 +304,7 @@ extension Service {
     ) -> Denial {
         do throws(StoreFault) {
             if let key { try kept(account)?.servers.forgetVerdict(for: key) }
+            forgetToken(of: account)
             return Denial(.serverKeyBlocked, subject: url.bytes)
         } catch { return denial(for: error, account) }
     }
@@ -309,6 +313,7 @@ extension Service {
         _ reason: DenialReason, _ key: ServerKey, _ account: Account
     ) -> Denial {
         do throws(StoreFault) {
+            forgetToken(of: account)
             if let kept = try kept(account) {
                 try kept.servers.remove(key)
                 journal.credential(

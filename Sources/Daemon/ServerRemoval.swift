@@ -50,6 +50,7 @@ extension Service {
     private func remove(
         _ key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
     ) async throws(StoreFault) -> Bool {
+        forgetToken(of: account)
         // What does not open can prove nothing: the server is told by whoever runs it.
         guard key.state != .invalidated else {
             try kept.servers.remove(key)
@@ -85,19 +86,20 @@ extension Service {
             application: key.application, action: LoginAction.remove)
         let answer = await relay.ask(.challenge(wish), for: account.uid)
         guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
-        let standing: Standing
-        switch self.standing(of: account, kept) {
-        case .deny: return .unreachable(why: [], isRepeatable: true)
-        case .allow(let found): standing = found
+        if case .deny = standing(of: account, kept) {
+            return .unreachable(why: [], isRepeatable: true)
         }
-        let factor = Factor.possession
-        switch await signed(challenge, LoginAction.remove, factor, by: key, account, standing) {
+        let heard = await serverHears(of: key, account, kept) { standing in
+            await signed(
+                challenge, LoginAction.remove, Factor.possession, by: key, account, standing)
+        } _: { statement, signature in
+            .remove(
+                server: url.bytes, registration: key.registration, statement: statement,
+                signature: signature)
+        }
+        switch heard {
         case .deny: return .refused(code: Bytes("local".utf8), status: 0, attempts: nil)
-        case .allow(let (statement, signature)):
-            return await relay.ask(
-                .remove(
-                    server: url.bytes, registration: key.registration, statement: statement,
-                    signature: signature), for: account.uid)
+        case .allow(let answer): return answer
         }
     }
 }

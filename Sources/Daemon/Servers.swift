@@ -63,16 +63,16 @@ extension Service {
         let asker = Asker("signet login (\(account.name))")
         return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
             standing in
-            switch await self.signed(
-                challenge, LoginAction.login, Factor.fingerprint, by: key, account, standing)
-            {
+            let answer = await self.serverHears(of: key, account, standing.kept) { standing in
+                await self.signed(
+                    challenge, LoginAction.login, Factor.fingerprint, by: key, account, standing)
+            } _: { statement, signature in
+                .login(RelayLogin(server: url.bytes, statement: statement, signature: signature))
+            }
+            switch answer {
             case .deny(let denial): return .denial(denial)
-            case .allow(let (statement, signature)):
-                let login = RelayLogin(
-                    server: url.bytes, statement: statement, signature: signature)
-                return self.settle(
-                    await self.relay.ask(.login(login), for: account.uid), url, account,
-                    signedBy: key)
+            case .allow(let answer):
+                return self.settle(answer, url, account, signedBy: key)
             }
         }
     }

@@ -26,6 +26,8 @@ final class Service: Answering {
     let fprintd: FprintdStore
     /// The way to servers.
     let relay: RelayLine
+    /// Whose turn it is to sign for a server.
+    let turns = KeyTurns()
     /// Tokens for the sessions that PAM opens.
     let tokenFiles: TokenFiles
     /// The file in which the kernel tells of secure boot.
@@ -38,6 +40,8 @@ final class Service: Answering {
     var sendingSecrets: Set<UInt32> = []
     /// Keys that servers are being shown just now.
     var provingKeys: Set<Bytes> = []
+    /// What servers have said that it is.
+    var serverTime = ServerTime()
     /// When servers are told that they were given up.
     let removals = RemovalRounds()
     /// Users who have been refused for asking too often, and not served since.

@@ -9,22 +9,57 @@ import Wire
 @ServiceActor
 final class TokenFiles {
     private let path: String
-    private var endings: [UInt32: Timer] = [:]
+    private let mark: Mark
+    private let later: Later
+    /// What ends the wait for the end of each token.
+    private var endings: [UInt32: () -> Void] = [:]
 
-    /// In the directory at a path, which is made where it is missing.
-    init(_ path: String) { self.path = path }
+    /// Gives a file its time; seconds since 1970.
+    typealias Mark = (Directory, String, Int64) throws(FileFault) -> Void
+    /// Has something done after a time; gives what prevents it.
+    typealias Later = @ServiceActor (Duration, @escaping @ServiceActor () -> Void) -> () -> Void
+
+    /// In the directory at a path, which is made where it is missing; the rest is replaced in tests
+    /// only.
+    init(
+        _ path: String,
+        mark: @escaping Mark = { (directory, name, time) throws(FileFault) in
+            try directory.setModified(name, time)
+        },
+        later: @escaping Later = { delay, action in Timer(after: delay, fire: action).cancel }
+    ) {
+        self.path = path
+        self.mark = mark
+        self.later = later
+    }
 
     /// Puts an account's token, which is good for so many seconds, in the place of the one before.
     func keep(
         _ token: Bytes, of uid: UInt32, forSeconds seconds: UInt32, at now: UInt64
     ) throws(FileFault) {
         let directory = try directory()
-        try directory.replace("\(uid)", token + [UInt8(ascii: "\n")])
-        try directory.setModified("\(uid)", Int64(clamping: now + UInt64(seconds)))
-        endings[uid]?.cancel()
-        endings[uid] = Timer(after: .seconds(Int64(seconds))) { [weak self] in
+        endings.removeValue(forKey: uid)?()
+        do throws(FileFault) {
+            try directory.replace("\(uid)", token + [UInt8(ascii: "\n")])
+            try mark(directory, "\(uid)", Int64(clamping: now &+ UInt64(seconds)))
+        } catch {
+            // Nothing would end one whose end is not known; nor is the one before wanted any more.
+            try? directory.remove("\(uid)")
+            throw error
+        }
+        endings[uid] = later(.seconds(Int64(seconds))) { [weak self] in
             self?.endings[uid] = nil
             try? directory.remove("\(uid)")
+        }
+    }
+
+    /// Removes an account's token before its end.
+    func remove(of uid: UInt32) throws(FileFault) {
+        endings.removeValue(forKey: uid)?()
+        do throws(FileFault) {
+            try Directory.open(path).remove("\(uid)")
+        } catch {
+            guard error.isMissing else { throw error }
         }
     }
 
@@ -65,6 +100,13 @@ extension Service {
         do throws(FileFault) {
             try tokenFiles.sweep(at: instant.seconds)
         } catch { journal.fault("tokens of sessions: \(error)") }
+    }
+
+    /// Removes the token of an account whose login at a server is good for nothing any more.
+    func forgetToken(of account: Account) {
+        do throws(FileFault) {
+            try tokenFiles.remove(of: account.uid)
+        } catch { journal.fault("a token stays: \(error)", account: account.name) }
     }
 
     /// Puts a token where the sessions of an account find it; whether it lies there.

@@ -1,5 +1,6 @@
 import ModuleOptions
 import Policy
+import Posix
 import Texts
 import Wire
 
@@ -11,13 +12,34 @@ extension Machine {
             // One that only root reads is nobody's loss where the module runs as root.
             findings += check(path, .publicFile).filter { $0.code != .fileUnreadable }
             findings += checkParents(of: path)
-            guard let place = mistake(in: path) else { continue }
+            guard let place = mistake(in: path) else {
+                findings += strangers(in: path, StackExamination.list(services))
+                continue
+            }
             findings.append(
                 .serverFile(
                     services: StackExamination.list(services), place: place.bytes,
                     file: path.bytes))
         }
         return findings
+    }
+
+    /// The names in a file that nobody has. Where that cannot be found out, nothing is said.
+    private func strangers(in path: String, _ services: Bytes) -> [Finding] {
+        guard let text = read(path, cap: LoginServer.maximumLength),
+            let server = try? LoginServer(parsing: text)
+        else { return [] }
+        return server.accounts.compactMap { word in
+            let isGroup = word.first == UInt8(ascii: "@")
+            let name = isGroup ? Bytes(word.dropFirst()) : word
+            let text = String(decoding: name, as: UTF8.self)
+            do throws(SystemFault) {
+                if try isGroup ? self.isGroup(text) : isAccount(text) { return nil }
+            } catch { return nil }
+            return isGroup
+                ? .serverFileGroup(name, services: services, file: path.bytes)
+                : .serverFileAccount(name, services: services, file: path.bytes)
+        }
     }
 
     /// Where the file's mistake is: its path, or path and line; nil where it has none, or nobody but

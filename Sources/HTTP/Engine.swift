@@ -22,6 +22,9 @@ final class Engine: Sendable {
     let idleNanoseconds: Int64
     let requestNanoseconds: Int64
     private let state = Mutex(State())
+    /// What was to be presented after the start, the newest last. A session that has one has it up to
+    /// its end, and the library does not say when that was: so they are kept to the end of all.
+    private let renewed = Mutex<[TLSCredentials]>([])
     private let active = Atomic<Int>(0)
     private let stopping = Atomic<Bool>(false)
 
@@ -63,6 +66,21 @@ final class Engine: Sendable {
         let reason = lines.joined(separator: "; ")
         let isIdentity = lines.contains { $0.contains("certificate") || $0.contains("key") }
         throw isIdentity ? .identity(reason) : .library(reason)
+    }
+
+    /// Presents another certificate to connections from now on; those that are open keep theirs.
+    func renew(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
+        guard configuration.identity != nil else { throw .library("there is no TLS") }
+        let credentials = try TLSCredentials(identity)
+        renewed.withLock { renewed in
+            if renewed.last?.chain != credentials.chain { renewed.append(credentials) }
+        }
+    }
+
+    /// Has the session of a new connection present the newest certificate; false where it cannot.
+    func presentNewest(in session: UnsafeMutableRawPointer) -> Bool {
+        guard let newest = renewed.withLock({ $0.last }) else { return true }
+        return unsafe newest.present(in: session)
     }
 
     /// Refuses new requests, and waits until what is under way is answered or the time is over.

@@ -117,6 +117,11 @@ private let connectionCallback:
                 descriptor: unsafe signet_mhd_descriptor(connection), peer: peer,
                 within: engine.idleNanoseconds)
             engine.connections.add(opened)
+            if let session = unsafe signet_mhd_session(connection),
+                unsafe !engine.presentNewest(in: session)
+            {
+                engine.configuration.log("no memory for a certificate: the first one is presented")
+            }
             unsafe slot.pointee = Unmanaged.passRetained(opened).toOpaque()
         } else if let known = unsafe slot.pointee {
             unsafe slot.pointee = nil

@@ -33,6 +33,12 @@ package final class HTTPServer: Sendable {
     /// The connections that are open now.
     package var connectionCount: Int { engine.connections.count }
 
+    /// Proves itself by another certificate to connections that come from now on; those that are
+    /// open go on. Throws `.identity` where it cannot be used: then nothing has changed.
+    package func renew(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
+        try engine.renew(identity)
+    }
+
     /// Answers new requests 503, finishes what is under way within the limit, and closes the rest.
     ///
     /// Handlers that still run then are cancelled; their clients are answered 503.

@@ -40,6 +40,21 @@ package struct PeerNetwork: Hashable, Sendable {
         }
     }
 
+    /// Nine bytes that tell it from all others, to be kept.
+    package var bytes: [UInt8] {
+        [family.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
+    }
+
+    /// What lies around it: 256 addresses of IPv4, or the 32 bits that are the least a provider
+    /// has of IPv6: one who rents a machine may have 65,536 networks of 64 bits within them.
+    package var surroundings: PeerNetwork {
+        switch family {
+        case .none: self
+        case .four: PeerNetwork(.four, bits & 0xffff_ff00)
+        case .six: PeerNetwork(.six, bits & 0xffff_ffff_0000_0000)
+        }
+    }
+
     private init(_ family: Family, _ bits: UInt64) {
         self.family = family
         self.bits = bits

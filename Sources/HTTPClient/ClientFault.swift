@@ -2,8 +2,10 @@
 package enum ClientFault: Error, Equatable, Sendable {
     /// The request is not one that may be sent.
     case badRequest(String)
-    /// Nobody was reached; nothing was sent.
+    /// Nobody was reached, by no doing of this machine's; nothing was sent.
     case cannotConnect(String)
+    /// This machine has nothing left to connect with: files, ports or memory; nothing was sent.
+    case exhausted(String)
     /// The server does not prove to be the one that is meant; nothing was sent.
     case tlsRefused(String)
     /// The time is over; whether the server may have the request.
@@ -18,9 +20,19 @@ package enum ClientFault: Error, Equatable, Sendable {
     /// Tells whether the same request can be made again without being done twice.
     package var isSafeToRepeat: Bool {
         switch self {
-        case .cannotConnect: true
+        case .cannotConnect, .exhausted: true
         case .timedOut(let sent), .broken(let sent, _), .cancelled(let sent): !sent
         case .badRequest, .tlsRefused, .tooLarge: false
+        }
+    }
+
+    /// Tells whether no connection came about, and only the way to the server can have done that:
+    /// what anybody with an account here could bring about is no such thing.
+    package var isAway: Bool {
+        switch self {
+        case .cannotConnect: true
+        case .badRequest, .exhausted, .tlsRefused, .timedOut, .tooLarge, .broken, .cancelled:
+            false
         }
     }
 }
@@ -31,6 +43,7 @@ extension ClientFault: CustomStringConvertible {
         switch self {
         case .badRequest(let reason): "the request cannot be sent: \(reason)"
         case .cannotConnect(let reason): "the server cannot be reached: \(reason)"
+        case .exhausted(let reason): "this machine has nothing left to connect with: \(reason)"
         case .tlsRefused(let reason): "the server does not prove who it is: \(reason)"
         case .timedOut(sent: false): "the server cannot be reached in time"
         case .timedOut(sent: true): "the server does not answer in time"

@@ -8,12 +8,15 @@ package struct ClientRequest: Sendable {
     package var headers: [(name: String, value: String)]
     /// The body; nil sends none.
     package var body: [UInt8]?
+    /// The time for all of it, where that is shorter than the client's.
+    package var limit: Duration?
 
     /// From its parts.
     package init(
         method: String = "GET", url: String, headers: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil
+        body: [UInt8]? = nil, limit: Duration? = nil
     ) {
+        self.limit = limit
         self.method = method
         self.url = url
         self.headers = headers

@@ -9,7 +9,7 @@ import CCurl
 
     init() throws(ClientFault) {
         guard Transfer.isReady, let curl = unsafe curl_easy_init() else {
-            throw .cannotConnect("libcurl does not start")
+            throw .exhausted("libcurl does not start")
         }
         unsafe self.curl = curl
     }
@@ -26,8 +26,8 @@ import CCurl
         let list = unsafe try headerList(request)
         defer { unsafe curl_slist_free_all(list) }
         let reception = Reception(configuration, cancelled: cancelled)
-        guard setLimits(configuration), setTrust(configuration), setWay(configuration),
-            setReception(reception), setRequest(request),
+        guard setLimits(configuration, request.limit), setTrust(configuration),
+            setWay(configuration), setReception(reception), setRequest(request),
             unsafe signet_curl_pointer(curl, CURLOPT_HTTPHEADER, list) == CURLE_OK
         else { throw .badRequest("libcurl refuses a setting") }
         let code = run(request.body)
@@ -35,8 +35,10 @@ import CCurl
             let status = unsafe Int(signet_curl_status(curl))
             return HTTPAnswer(status: status, headers: reception.headers, body: reception.body)
         }
-        let sent = unsafe signet_curl_sent(curl) != 0
-        throw fault(code, sent: sent, reception)
+        throw fault(
+            code, sent: unsafe signet_curl_sent(curl) != 0,
+            connected: unsafe signet_curl_connected(curl) != 0,
+            exhausted: unsafe signet_curl_exhausted(curl) != 0, reception)
     }
 
     /// The body is lent for the time of the transfer, not copied.
@@ -70,10 +72,11 @@ extension Transfer {
         return unsafe signet_curl_text(curl, option, value) == CURLE_OK
     }
 
-    private func setLimits(_ configuration: ClientConfiguration) -> Bool {
-        set(CURLOPT_NOSIGNAL, 1)
-            && set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectLimit))
-            && set(CURLOPT_TIMEOUT_MS, milliseconds(configuration.totalLimit))
+    private func setLimits(_ configuration: ClientConfiguration, _ limit: Duration?) -> Bool {
+        let total = min(limit ?? configuration.totalLimit, configuration.totalLimit)
+        return set(CURLOPT_NOSIGNAL, 1)
+            && set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(min(configuration.connectLimit, total)))
+            && set(CURLOPT_TIMEOUT_MS, milliseconds(total))
             && set(CURLOPT_FOLLOWLOCATION, 0)
             && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
@@ -178,16 +181,21 @@ private func milliseconds(_ duration: Duration) -> Int {
     return max(1, Int(min(seconds, 1 << 31) * 1000 + rest / 1_000_000_000_000_000))
 }
 
-private func fault(_ code: CURLcode, sent: Bool, _ reception: Reception) -> ClientFault {
+private func fault(
+    _ code: CURLcode, sent: Bool, connected: Bool, exhausted: Bool, _ reception: Reception
+) -> ClientFault {
     // The general text: libcurl's particular one may quote what was received.
     let reason = unsafe String(cString: curl_easy_strerror(code))
     if reception.isTooLarge { return .tooLarge }
     switch code {
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED:
         return .badRequest(reason)
+    case CURLE_COULDNT_CONNECT where exhausted: return .exhausted(reason)
+    case CURLE_OUT_OF_MEMORY: return .exhausted(reason)
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,
         CURLE_PROXY:
         return .cannotConnect(reason)
+    case CURLE_OPERATION_TIMEDOUT where !sent && !connected: return .cannotConnect(reason)
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
         CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
         CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED:

@@ -96,7 +96,8 @@ extension Denial {
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
             .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .notServed, .inBackground, .lidClosed, .otherSeat, .serverUnreachable,
-            .unknownServer, .serverKeyInvalidated, .serverTooLongAgo, .serverLost:
+            .unknownServer, .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy,
+            .clockSetBack:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -116,7 +117,7 @@ extension DenialReason {
             .platformChanged, .fingersClosed, .secretExists, .unknownSecret, .secretStale,
             .tooManySecrets, .serverUnreachable, .serverRefused, .unknownServer,
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
-            .serverTooLongAgo, .serverLost:
+            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             false
         }
     }

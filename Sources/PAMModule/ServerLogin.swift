@@ -63,8 +63,8 @@ final class ServerLogin {
     /// What the daemon is asked for.
     var wish: ServerWish {
         ServerWish(
-            url: server.url, audience: server.audience, offlineHours: server.offlineHours,
-            token: server.token)
+            url: server.url, audience: server.audience, key: server.key.point,
+            offlineHours: server.offlineHours, token: server.token)
     }
 
     /// What the local statement has to say of it.

@@ -1,6 +1,14 @@
 import Glibc
 import Synchronization
 
+/// What a signal asks a program for.
+package enum SignalMeaning: Equatable, Sendable {
+    /// SIGHUP: to end, or of a service to read files anew.
+    case hangUp
+    /// Any other: to end.
+    case end
+}
+
 /// Signals that end the program, as a descriptor that becomes readable.
 ///
 /// So that the terminal is restored and the daemon told before the program goes. Once a process.
@@ -23,7 +31,7 @@ package struct Interrupts: ~Copyable {
             // Who starts a program with a signal ignored, as nohup(1) does, wants that to last.
             if try isIgnored(signal) { continue }
             var action = sigaction()
-            unsafe action.__sigaction_handler.sa_handler = { _ in Interrupts.note() }
+            unsafe action.__sigaction_handler.sa_handler = { Interrupts.note($0) }
             action.sa_flags = SA_RESTART
             guard unsafe sigaction(signal, &action, nil) == 0 else {
                 throw SystemFault.current("sigaction")
@@ -42,12 +50,19 @@ package struct Interrupts: ~Copyable {
     }
 
     /// Async-signal-safe: one atomic load and one write(2).
-    private static func note() {
+    private static func note(_ signal: Int32) {
         let saved = errno
-        var byte: UInt8 = 1
+        var byte = UInt8(truncatingIfNeeded: signal)
         _ = unsafe write(writeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
         errno = saved
     }
+}
+
+/// Takes what the signal wrote that came first; nil where all were taken.
+package func nextSignal(_ interrupts: Int32) -> SignalMeaning? {
+    var byte: UInt8 = 0
+    guard unsafe read(interrupts, &byte, 1) == 1 else { return nil }
+    return Int32(byte) == SIGHUP ? .hangUp : .end
 }
 
 /// Takes what the signals wrote, so that the next one is seen as a new one.

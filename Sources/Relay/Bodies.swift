@@ -76,6 +76,11 @@ struct LoginBody: Decodable {
     let verdict: Verdict?
 }
 
+/// Whether a login was accepted, where nothing else may stand beside it.
+struct ValidBody: Decodable {
+    let valid: Bool
+}
+
 /// A problem document (RFC 9457).
 struct ProblemBody: Decodable {
     let code: String

@@ -30,7 +30,10 @@ package struct Relay: Sendable {
             let answer = try send(call, to: server)
             return answers(answer, to: call)
         } catch {
-            return [.failed(error.description, isRepeatable: error.isSafeToRepeat)]
+            return [
+                .failed(
+                    error.description, isRepeatable: error.isSafeToRepeat, isAway: error.isAway)
+            ]
         }
     }
 
@@ -51,7 +54,7 @@ package struct Relay: Sendable {
         }
         let request = ClientRequest(
             method: call.body == nil ? "GET" : "POST", url: server.text + call.path,
-            headers: headers, body: call.body)
+            headers: headers, body: call.body, limit: call.limit)
         do throws(ClientFault) {
             return try client.perform(request)
         } catch .broken(let sent, let reason) {
@@ -95,6 +98,8 @@ private struct Call {
     let isHarmless: Bool
     /// Whether it is answered with a list.
     var isList = false
+    /// The time for it, where that is shorter than for others.
+    var limit: Duration?
     let read: @Sendable (Bytes) -> [RelayAnswer]?
 
     private init?(
@@ -108,14 +113,14 @@ private struct Call {
         self.read = { bytes in read(bytes).map { [$0] } }
     }
 
-    /// What is read with a header that is good once: it cannot be repeated.
+    /// What is read, or done, with a header that is good once: it cannot be repeated.
     private init?(
-        reading path: String, _ authorization: Bytes, isList: Bool = false,
+        with authorization: Bytes, _ path: String, _ body: Bytes? = nil, isList: Bool = false,
         _ read: @escaping @Sendable (Bytes) -> [RelayAnswer]?
     ) {
         guard let header = String(validating: authorization, as: UTF8.self) else { return nil }
         self.path = path
-        body = nil
+        self.body = body
         self.authorization = header
         isHarmless = false
         self.isList = isList
@@ -139,6 +144,7 @@ private struct Call {
             guard let body = ChallengeBody(wish) else { return nil }
             self.init(
                 "/v1/login/challenge", body, isHarmless: true, RelayAnswer.challenge(from:))
+            limit = wish.milliseconds.map { .milliseconds(Int64($0)) }
         case .login(let login):
             guard let body = SignedBody(login) else { return nil }
             self.init("/v1/login", body, RelayAnswer.loggedIn(from:))
@@ -147,7 +153,8 @@ private struct Call {
                 "/v1/registrations/\(hexadecimal(registration))/disable",
                 SignedBody(statement: base64(statement), signature: base64(signature))
             ) { _ in .removed }
-        case .macToken, .operations, .operation, .decide: self.init(aboutOperations: request)
+        case .macToken, .operations, .operation, .decide, .endMACToken:
+            self.init(aboutOperations: request)
         }
     }
 
@@ -161,11 +168,11 @@ private struct Call {
                 RelayAnswer.macToken(from:))
         case .operations(_, let authorization):
             self.init(
-                reading: "/v1/device/operations", authorization, isList: true,
+                with: authorization, "/v1/device/operations", isList: true,
                 RelayAnswer.operations(from:))
         case .operation(_, let authorization, let operation):
             self.init(
-                reading: "/v1/device/operations/\(hexadecimal(operation))", authorization
+                with: authorization, "/v1/device/operations/\(hexadecimal(operation))"
             ) { body in RelayAnswer.operation(from: body).map { [$0] } }
         case .decide(let decision):
             self.init(
@@ -173,6 +180,12 @@ private struct Call {
                 SignedBody(
                     statement: base64(decision.statement),
                     signature: base64(decision.signature)), RelayAnswer.decided(from:))
+        case .endMACToken(_, let authorization, let token):
+            // Just these bytes: the header is over their digest.
+            self.init(
+                with: authorization, "/v1/device/mac-tokens/\(hexadecimal(token))/revoke",
+                RelayRequest.emptyBody
+            ) { _ in [.removed] }
         case .register, .prove, .challenge, .login, .remove: return nil
         }
     }
@@ -201,8 +214,11 @@ extension SignedBody {
 
 extension RelayAnswer {
     /// No answer that could be used, and why.
-    static func failed(_ why: String, isRepeatable: Bool = false) -> RelayAnswer {
-        .unreachable(why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable)
+    static func failed(
+        _ why: String, isRepeatable: Bool = false, isAway: Bool = false
+    ) -> RelayAnswer {
+        .unreachable(
+            why: Bytes(why.utf8.prefix(Limit.text)), isRepeatable: isRepeatable, isAway: isAway)
     }
 
     fileprivate static func registered(from body: Bytes) -> RelayAnswer? {
@@ -236,6 +252,10 @@ extension RelayAnswer {
     }
 
     fileprivate static func loggedIn(from body: Bytes) -> RelayAnswer? {
+        // A no is one in whatever form it comes: it ends what stands on an earlier yes.
+        if value(ValidBody.self, of: body)?.valid == false {
+            return .refused(code: Bytes("refused".utf8), status: 200, attempts: nil)
+        }
         guard let login = value(LoginBody.self, of: body), login.valid else { return nil }
         var tokens = RelayTokens(
             accessToken: Bytes(login.tokens.accessToken.utf8), seconds: login.tokens.expiresIn,

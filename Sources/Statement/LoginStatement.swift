@@ -61,6 +61,17 @@ package struct LoginStatement: CanonicalText {
     }
 }
 
+#if !hasFeature(Embedded)
+/// What a login statement has as `purpose` where a PAM module wants the server's verdict: the module's
+/// challenge and the account's name on the device, so that whoever carries both changes neither.
+package enum ModulePurpose {
+    /// `module CHALLENGE NAME`.
+    package static func text(_ challenge: [UInt8], _ local: [UInt8]) -> [UInt8] {
+        Array("module ".utf8) + Base64.encode(challenge, .url) + [0x20] + local
+    }
+}
+#endif
+
 /// What a challenge may be for, as a login statement says it.
 package enum LoginAction {
     /// The proof that a new key is held; in the namespace `registration@signet`.

@@ -4,6 +4,14 @@ import Wire
 
 /// A MAC token of an account, as it lies on disk: its secret sealed, the rest bound to that.
 package struct MACToken: Equatable, Sendable {
+    /// Whether it is used.
+    package enum State: String, CaseIterable, Sendable {
+        /// It is, as long as its key is good.
+        case good
+        /// Off here; the server has yet to be told.
+        case removing
+    }
+
     /// The server's URL in its one form.
     package let server: [UInt8]
     /// The id of the key whose touch it was issued to, 16 bytes: it ends with that.
@@ -18,6 +26,8 @@ package struct MACToken: Equatable, Sendable {
     package let created: Instant
     /// From when on the server does not take it.
     package let expires: Instant
+    /// Whether it is used.
+    package internal(set) var state = State.good
     var sealed: [UInt8] = []
 
     /// Describes one that was just issued; its secret is sealed where it is kept.
@@ -61,6 +71,7 @@ extension MACToken: LineRecord {
         lines.put("audience", audience)
         lines.put("created", created.text)
         lines.put("expires", expires.text)
+        lines.put("state", Array(state.rawValue.utf8))
     }
 
     init(parsing lines: inout LineReader) throws(LineFault) {
@@ -72,6 +83,9 @@ extension MACToken: LineRecord {
         audience = try lines.value("audience", cap: 256)
         created = try lines.instant("created")
         expires = try lines.instant("expires")
+        let word = String(decoding: try lines.value("state", cap: 16), as: UTF8.self)
+        guard let found = State(rawValue: word) else { throw .malformed }
+        state = found
         sealed = try lines.bytes("secret", cap: MACTokenSeal.sealedCount)
     }
 }

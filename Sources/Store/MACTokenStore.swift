@@ -29,8 +29,10 @@ package struct MACTokenStore: Sendable {
         }
     }
 
-    /// Seals a secret and keeps the token, in the place of the key's other one of this name.
-    package func keep(_ token: MACToken, _ secret: SecretBytes) throws(StoreFault) {
+    /// Seals a secret and keeps the token, in the place of the key's other one of this name; gives it
+    /// as it lies there.
+    @discardableResult
+    package func keep(_ token: MACToken, _ secret: SecretBytes) throws(StoreFault) -> MACToken {
         let former = try list().filter {
             $0.credential == token.credential && $0.name == token.name
         }
@@ -45,6 +47,7 @@ package struct MACTokenStore: Sendable {
         }
         try directory.keep(token, as: fileName(token.identifier))
         for old in former where old.identifier != token.identifier { try remove(old) }
+        return token
     }
 
     /// A token's secret; throws `.vault(.doesNotOpen)` for a record that is not as it was written.
@@ -54,6 +57,14 @@ package struct MACTokenStore: Sendable {
             try MACTokenSeal(host: account.host).open(
                 token.sealed, account: account.name, uid: account.uid, record: described)
         }
+    }
+
+    /// Remembers that the server has yet to be told that a token is not used any more; throws as
+    /// `secret` does.
+    package func beginRemoval(_ token: MACToken) throws(StoreFault) -> MACToken {
+        var marked = token
+        marked.state = .removing
+        return try keep(marked, try secret(of: token))
     }
 
     /// Forgets a token.

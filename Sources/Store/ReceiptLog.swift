@@ -93,6 +93,12 @@ package final class ReceiptLog: Sendable {
         return record.head
     }
 
+    /// When the last whole receipt was signed, in seconds since 1970; nil where there is none.
+    package func newest() throws(StoreFault) -> UInt64? {
+        guard let last = try lastReceipt() else { return nil }
+        return ParsedReceipt(last)?.issued.seconds
+    }
+
     /// Reads up to `limit` receipts from an offset that is 0 or the `next` of an earlier page.
     package func read(from offset: Int, limit: Int) throws(StoreFault) -> ReceiptPage {
         try files { () throws(FileFault) in

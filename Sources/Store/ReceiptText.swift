@@ -4,6 +4,7 @@ import Statement
 struct ParsedReceipt {
     let counter: UInt64
     let previous: [UInt8]
+    let issued: Instant
 
     /// Nil unless the text is one whole receipt.
     init?(_ text: [UInt8]) {
@@ -12,6 +13,7 @@ struct ParsedReceipt {
         else { return nil }
         counter = statement.counter
         previous = statement.previous
+        issued = statement.issued
     }
 }
 

@@ -65,7 +65,7 @@ package enum SecretPlace: Equatable, Sendable {
 /// Nothing here opens one: a vault does, for the right fingers.
 package struct SecretStore: Sendable {
     /// The most secrets that an account can have.
-    package static let limit = 64
+    package static let limit = Limit.secrets
     static let directoryName = "secrets"
 
     let account: AccountState

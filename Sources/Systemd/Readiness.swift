@@ -3,6 +3,8 @@ import CSystemd
 /// What a service tells the system about itself.
 package enum Readiness: Equatable {
     case ready
+    /// Files are read anew; `ready` follows.
+    case reloading
     case stopping
     /// One line for `systemctl status`.
     case status(String)
@@ -20,6 +22,7 @@ package enum Readiness: Equatable {
     package var message: String {
         switch self {
         case .ready: "READY=1"
+        case .reloading: "RELOADING=1"
         case .stopping: "STOPPING=1"
         case .status(let text): "STATUS=" + Self.oneLine(text)
         }

@@ -8,6 +8,7 @@ package enum FindingCode: CaseIterable, Sendable {
     case otherFingerprint, moduleUnused, failuresStay, socketElsewhere, stackTangled
     case passwordUnasked, passwordShadowed, touchBehindPassword, typingBlocked
     case directoryPasswordMissing, fprintdProfile, serverFile
+    case serverFileAccount, serverFileGroup
 
     case fileOwner, fileWritable, fileExposed, stateFileSystem, fileUnreadable, fileKind
     case fileLinked, fileMissing, keyDamaged, keyOfAnother, keyOfNobody, keyHalfChanged
@@ -40,7 +41,8 @@ extension FindingCode {
             .danger
         case .passwordStackMissing, .passwordStackClosed, .passwordLostAfterFault, .gateSkipped,
             .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .serverFile,
-            .fileUnreadable, .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother,
+            .serverFileAccount, .serverFileGroup, .fileUnreadable, .fileKind, .fileLinked,
+            .fileMissing, .keyDamaged, .keyOfAnother,
             .socketMissing,
             .socketDisabled, .serviceSilent, .versionDaemon, .versionModule,
             .configurationRefused, .credentialInvalid, .fingersClosed, .printsDamaged,
@@ -71,7 +73,7 @@ extension FindingCode {
             .touchNotEnough, .fingersCounted, .moduleTwice, .otherFingerprint, .moduleUnused,
             .failuresStay, .socketElsewhere, .stackTangled, .passwordUnasked, .passwordShadowed,
             .touchBehindPassword, .typingBlocked, .directoryPasswordMissing, .fprintdProfile,
-            .serverFile:
+            .serverFile, .serverFileAccount, .serverFileGroup:
             .stacks
         case .fileOwner, .fileWritable, .fileExposed, .stateFileSystem, .fileUnreadable,
             .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .keyOfNobody,

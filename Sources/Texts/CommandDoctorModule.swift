@@ -172,5 +172,30 @@ extension Finding {
                 """,
             mend: edit(file))
     }
+
+    /// Nobody has the name that the file behind `server=` has among its accounts.
+    package static func serverFileAccount(
+        _ name: Bytes, services: Bytes, file: Bytes
+    ) -> Finding {
+        Finding(
+            .serverFileAccount, name,
+            "\(services): there is no account \(name) on this machine, which \(file) names",
+            why: "whom it means logs in there by a touch alone, without the server. Correct it",
+            mend: edit(file))
+    }
+
+    /// The same of a group.
+    package static func serverFileGroup(
+        _ name: Bytes, services: Bytes, file: Bytes
+    ) -> Finding {
+        Finding(
+            .serverFileGroup, name,
+            "\(services): there is no group \(name) on this machine, which \(file) names",
+            why: """
+                nobody can tell whom it means, so no touch lets in there, until the name is right, \
+                or the directory that knows it answers
+                """,
+            mend: edit(file))
+    }
 }
 #endif

@@ -33,11 +33,15 @@ package enum CommandMACTokens {
         a touch, to whoever runs 'signet mac-token header' as you
         """
     }
-    /// It is forgotten.
+    /// It is over, here and there.
     package static func removed(_ name: Bytes, _ server: Bytes) -> Text {
+        "the MAC token \(name) of \(server) has ended: nothing takes it any more"
+    }
+    /// It is over here only.
+    package static func removedLater(_ name: Bytes, _ server: Bytes) -> Text {
         """
-        the MAC token \(name) of \(server) is forgotten here. The server cannot be told by this \
-        device: it takes the token until it expires, but nobody has its secret
+        the MAC token \(name) of \(server) is used no more here. The server could not be told: it \
+        will be, as soon as it can be reached, and takes the token until then
         """
     }
     /// There is none.

@@ -41,8 +41,15 @@ package enum CommandOperations {
     ]
     /// Above the text.
     package static let text: Text = "this text is what is signed:"
-    /// In so many seconds, behind a moment.
-    package static func left(_ seconds: UInt64) -> Text { "in \(number: seconds) s" }
+    /// How long until then, behind a moment; rounded down, in a unit that makes it at least two.
+    package static func left(_ seconds: UInt64) -> Text {
+        switch seconds {
+        case ..<120: "in \(number: seconds) s"
+        case ..<7_200: "in \(number: seconds / 60) min"
+        case ..<172_800: "in \(number: seconds / 3_600) h"
+        default: "in \(number: seconds / 86_400) days"
+        }
+    }
     /// So many of so many.
     package static func failures(_ failures: OperationFailures) -> Text {
         "\(number: failures.count) of \(number: failures.most)"

@@ -48,7 +48,7 @@ extension Denial {
             """
         case .serverUnreachable, .serverRefused, .unknownServer, .serverKeyInvalidated,
             .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked, .serverTooLongAgo,
-            .serverLost:
+            .serverLost, .serverBusy, .clockSetBack:
             serverText
         #if !hasFeature(Embedded)
         case .activationRefused, .knownServer, .tooManyServers: serverText

@@ -36,8 +36,18 @@ extension Denial {
             \(serverSubject) could be asked before the touch, and not any more after it. Try again, \
             or use the password
             """
+        case .serverBusy:
+            "\(serverSubject) has not answered what was signed just before. Wait, and try again"
+        case .clockSetBack: clockText
         default: otherServerText
         }
+    }
+
+    private var clockText: Text {
+        """
+        \(serverSubject) cannot be asked, and the clock of this machine was set back: it has been \
+        \(Text.date(since ?? 0)) already. Set the clock, or use the password
+        """
     }
 
     private var tooLongAgoText: Text {

@@ -57,6 +57,8 @@ package struct ServerWish: Equatable, Sendable {
     package var url: Bytes
     /// What verdicts for it name.
     package var audience: Bytes
+    /// The key that its verdicts are signed with, an uncompressed point of 65 bytes.
+    package var key: Bytes
     /// For how many hours an earlier verdict may stand for a server that cannot be asked; 0: never.
     package var offlineHours: UInt32
     /// Where the access token goes; nil where none is wanted.
@@ -64,10 +66,12 @@ package struct ServerWish: Equatable, Sendable {
 
     /// All of it.
     package init(
-        url: Bytes, audience: Bytes, offlineHours: UInt32 = 0, token: TokenDelivery? = nil
+        url: Bytes, audience: Bytes, key: Bytes, offlineHours: UInt32 = 0,
+        token: TokenDelivery? = nil
     ) {
         self.url = url
         self.audience = audience
+        self.key = key
         self.offlineHours = offlineHours
         self.token = token
     }

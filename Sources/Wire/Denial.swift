@@ -124,6 +124,10 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case serverTooLongAgo = 79
     /// A server could be asked before the touch, and not any more after it. `subject`: the server.
     case serverLost = 80
+    /// The same key has just been used there, and that is not answered yet. `subject`: the server.
+    case serverBusy = 81
+    /// A server cannot be asked, and the clock was set back. `since`: a moment that has been.
+    case clockSetBack = 82
 }
 
 /// What made a credential unusable; the raw value is on the wire.

@@ -61,6 +61,7 @@ package enum Field: UInt8, CaseIterable {
     case offlineHours = 125
     case tokenDelivery = 126
     case tokenFile = 127
+    case verdictKey = 128
 
     #if !hasFeature(Embedded)
     case code = 81
@@ -98,6 +99,7 @@ package enum Field: UInt8, CaseIterable {
     case operationStatement = 122
     case failures = 123
     case maximumFailures = 124
+    case isAway = 129
     #endif
 
     /// The sizes in bytes that a value of this field may have.
@@ -127,6 +129,7 @@ package enum Field: UInt8, CaseIterable {
         case .server, .audience: 1...Limit.label
         case .accessToken: 1...Limit.accessToken
         case .verdict: 1...Limit.verdict
+        case .verdictKey: 65...65
         #if !hasFeature(Embedded)
         case .application: 1...Limit.label
         case .code: 1...Limit.code
@@ -145,7 +148,7 @@ package enum Field: UInt8, CaseIterable {
         case .method: 1...16
         case .resource: 1...Limit.resource
         case .credential: 16...16
-        case .isRepeatable, .registrationState: 1...1
+        case .isRepeatable, .registrationState, .isAway: 1...1
         case .httpStatus: 2...2
         case .attempts: 4...4
         case .expires: 8...8
@@ -181,6 +184,8 @@ package enum Limit {
     package static let password = 1_023
     /// The name of a secret.
     package static let secretName = 128
+    /// How many secrets an account may have.
+    package static let secrets = 64
     /// One part of a secret.
     package static let secretPart = 12_288
     /// A secret, all parts together.

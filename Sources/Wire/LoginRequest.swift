@@ -22,6 +22,7 @@ package enum LoginRequest {
             try frame.put(.audience, server.audience)
             if server.offlineHours > 0 { try frame.put(.offlineHours, number: server.offlineHours) }
             try frame.put(.tokenDelivery, numberIfPresent: server.token?.rawValue)
+            try frame.put(.verdictKey, server.key)
         }
         return frame.bytes
     }

@@ -149,6 +149,22 @@ package struct OperationContent: Equatable, Sendable {
         self.created = created
         self.expires = expires
     }
+
+    /// All but `created`, which others of a frame's fields may follow at once.
+    func putRest(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.expires, number: expires)
+        try frame.put(.operation, operation)
+        try frame.put(.template, template)
+        try frame.put(.data, data)
+    }
+
+    init(created: UInt64, restFrom frame: inout FrameReader) throws(WireFault) {
+        self.created = created
+        expires = try frame.number(.expires)
+        operation = try frame.bytes(.operation)
+        template = try frame.bytes(.template)
+        data = try frame.bytes(.data)
+    }
 }
 
 /// How often an operation was signed wrongly.
@@ -208,10 +224,7 @@ package struct OperationAnswer: Equatable, Sendable {
         try frame.put(.since, number: content.created)
         try frame.put(.server, server)
         try frame.put(.application, application)
-        try frame.put(.expires, number: content.expires)
-        try frame.put(.operation, content.operation)
-        try frame.put(.template, content.template)
-        try frame.put(.data, content.data)
+        try content.putRest(into: &frame)
         try frame.put(.operationState, number: state.rawValue)
         try failures?.put(into: &frame)
     }
@@ -221,12 +234,7 @@ package struct OperationAnswer: Equatable, Sendable {
         let created: UInt64 = try frame.number(.since)
         server = try frame.bytes(.server)
         application = try frame.bytes(.application)
-        let expires: UInt64 = try frame.number(.expires)
-        let operation = try frame.bytes(.operation)
-        let template = try frame.bytes(.template)
-        content = OperationContent(
-            operation: operation, template: template, data: try frame.bytes(.data),
-            created: created, expires: expires)
+        content = try OperationContent(created: created, restFrom: &frame)
         state = try frame.choice(.operationState)
         guard let count: UInt32 = try frame.numberIfPresent(.failures) else { return }
         failures = OperationFailures(count: count, most: try frame.number(.maximumFailures))

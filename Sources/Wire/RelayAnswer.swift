@@ -9,7 +9,7 @@ package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
     case challenge = 194
     /// The login was accepted.
     case loggedIn = 195
-    /// The registration is removed.
+    /// The registration is removed, or the MAC token ended.
     case removed = 196
     /// The server says no.
     case refused = 197
@@ -110,8 +110,9 @@ package enum RelayAnswer: Equatable, Sendable {
     case removed
     /// `code` is the problem's, of docs/SERVER.md; `attempts` are those that are left, if told.
     case refused(code: Bytes, status: UInt16, attempts: UInt32?)
-    /// `isRepeatable` tells that the server did nothing yet, so that the same may be asked again.
-    case unreachable(why: Bytes, isRepeatable: Bool)
+    /// `isRepeatable` tells that the server did nothing yet, so that the same may be asked again;
+    /// `isAway` that no connection to it came about, which nothing but the way there can do.
+    case unreachable(why: Bytes, isRepeatable: Bool, isAway: Bool = false)
     case macToken(RelayMACToken)
     case awaited(RelayAwaited)
     /// `count` is how many came before it.
@@ -163,9 +164,11 @@ extension RelayAnswer {
             try frame.put(.code, code)
             try frame.put(.httpStatus, number: status)
             try frame.put(.attempts, numberIfPresent: attempts)
-        case .unreachable(let why, let isRepeatable):
+        case .unreachable(let why, let isRepeatable, let isAway):
             try frame.put(.isRepeatable, number: UInt8(isRepeatable ? 1 : 0))
             try frame.put(.why, why)
+            // No is said by leaving it out, and in no other way.
+            if isAway { try frame.put(.isAway, number: UInt8(1)) }
         case .macToken(let token): try token.put(into: &frame)
         case .awaited(let awaited): try awaited.put(into: &frame)
         case .listed(let count): try frame.put(.count, number: count)
@@ -200,7 +203,10 @@ extension RelayAnswer {
             guard let isRepeatable = try frame.flagIfPresent(.isRepeatable) else {
                 throw .unexpectedField
             }
-            self = .unreachable(why: try frame.bytes(.why), isRepeatable: isRepeatable)
+            let why = try frame.bytes(.why)
+            let isAway: UInt8? = try frame.numberIfPresent(.isAway)
+            guard isAway == nil || isAway == 1 else { throw .malformedValue }
+            self = .unreachable(why: why, isRepeatable: isRepeatable, isAway: isAway == 1)
         case .macToken: self = .macToken(try RelayMACToken(from: &frame))
         case .awaited: self = .awaited(try RelayAwaited(from: &frame))
         case .listed: self = .listed(count: try frame.number(.count))

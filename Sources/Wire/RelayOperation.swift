@@ -43,20 +43,12 @@ package struct RelayAwaited: Equatable, Sendable {
 
     func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.since, number: content.created)
-        try frame.put(.expires, number: content.expires)
-        try frame.put(.operation, content.operation)
-        try frame.put(.template, content.template)
-        try frame.put(.data, content.data)
+        try content.putRest(into: &frame)
     }
 
     init(from frame: inout FrameReader) throws(WireFault) {
         let created: UInt64 = try frame.number(.since)
-        let expires: UInt64 = try frame.number(.expires)
-        let operation = try frame.bytes(.operation)
-        let template = try frame.bytes(.template)
-        content = OperationContent(
-            operation: operation, template: template, data: try frame.bytes(.data),
-            created: created, expires: expires)
+        content = try OperationContent(created: created, restFrom: &frame)
     }
 }
 
@@ -97,10 +89,7 @@ package struct RelayOperation: Equatable, Sendable {
         try frame.put(.since, number: content.created)
         try frame.put(.application, application)
         try frame.put(.audience, audience)
-        try frame.put(.expires, number: content.expires)
-        try frame.put(.operation, content.operation)
-        try frame.put(.template, content.template)
-        try frame.put(.data, content.data)
+        try content.putRest(into: &frame)
         try frame.put(.operationState, number: state.rawValue)
         try failures.put(into: &frame)
     }
@@ -111,12 +100,7 @@ package struct RelayOperation: Equatable, Sendable {
         let created: UInt64 = try frame.number(.since)
         application = try frame.bytes(.application)
         audience = try frame.bytes(.audience)
-        let expires: UInt64 = try frame.number(.expires)
-        let operation = try frame.bytes(.operation)
-        let template = try frame.bytes(.template)
-        content = OperationContent(
-            operation: operation, template: template, data: try frame.bytes(.data),
-            created: created, expires: expires)
+        content = try OperationContent(created: created, restFrom: &frame)
         state = try frame.choice(.operationState)
         failures = try OperationFailures(from: &frame)
     }

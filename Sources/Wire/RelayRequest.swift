@@ -21,6 +21,8 @@ package enum RelayVerb: UInt8, CaseIterable, Sendable {
     case operation = 71
     /// Decides an operation, by a signed statement.
     case decide = 72
+    /// Ends a MAC token, by a header that it made itself.
+    case endMACToken = 73
 }
 
 /// A new key, and what proves it.
@@ -60,11 +62,15 @@ package struct RelayChallengeWish: Equatable, Sendable {
     package var application: Bytes
     /// `login`, `remove`, …
     package var action: Bytes
+    /// How long the server may take, where that is shorter than for others.
+    package var milliseconds: UInt32?
 
     /// All of it.
     package init(
-        server: Bytes, account: Bytes, device: Bytes, application: Bytes, action: Bytes
+        server: Bytes, account: Bytes, device: Bytes, application: Bytes, action: Bytes,
+        milliseconds: UInt32? = nil
     ) {
+        self.milliseconds = milliseconds
         self.server = server
         self.account = account
         self.device = device
@@ -122,6 +128,10 @@ package enum RelayRequest: Equatable, Sendable {
     case operations(server: Bytes, authorization: Bytes)
     case operation(server: Bytes, authorization: Bytes, operation: Bytes)
     case decide(RelayDecision)
+    case endMACToken(server: Bytes, authorization: Bytes, token: Bytes)
+
+    /// What `endMACToken` posts; its header is over the digest of just that.
+    package static var emptyBody: Bytes { Bytes("{}".utf8) }
 
     /// The kind of frame that carries it.
     package var verb: RelayVerb {
@@ -135,6 +145,7 @@ package enum RelayRequest: Equatable, Sendable {
         case .operations: .operations
         case .operation: .operation
         case .decide: .decide
+        case .endMACToken: .endMACToken
         }
     }
 
@@ -146,7 +157,7 @@ package enum RelayRequest: Equatable, Sendable {
         case .challenge(let wish): wish.server
         case .login(let login): login.server
         case .macToken(let server, _, _), .operations(let server, _),
-            .operation(let server, _, _):
+            .operation(let server, _, _), .endMACToken(let server, _, _):
             server
         case .decide(let decision): decision.server
         }
@@ -170,6 +181,7 @@ extension RelayRequest {
             try frame.put(.publicKey, proof.publicKey)
         case .challenge(let wish):
             try frame.put(.account, wish.account)
+            try frame.put(.timeoutMilliseconds, numberIfPresent: wish.milliseconds)
             try frame.put(.device, wish.device)
             try frame.put(.server, wish.server)
             try frame.put(.application, wish.application)
@@ -199,6 +211,10 @@ extension RelayRequest {
             try frame.put(.authorization, authorization)
             try frame.put(.operation, operation)
         case .decide(let decision): try decision.put(into: &frame)
+        case .endMACToken(let server, let authorization, let token):
+            try frame.put(.server, server)
+            try frame.put(.token, token)
+            try frame.put(.authorization, authorization)
         }
         return frame.bytes
     }
@@ -236,6 +252,11 @@ extension RelayRequest {
                 server: server, authorization: authorization,
                 operation: try frame.bytes(.operation))
         case .decide: self = .decide(try RelayDecision(from: &frame))
+        case .endMACToken:
+            let server = try frame.bytes(.server)
+            let token = try frame.bytes(.token)
+            self = .endMACToken(
+                server: server, authorization: try frame.bytes(.authorization), token: token)
         }
         try frame.end()
     }
@@ -254,10 +275,12 @@ extension RelayProof {
 extension RelayChallengeWish {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.bytes(.account)
+        let milliseconds: UInt32? = try frame.numberIfPresent(.timeoutMilliseconds)
         let device = try frame.bytes(.device)
         self.init(
             server: try frame.bytes(.server), account: account, device: device,
-            application: try frame.bytes(.application), action: try frame.bytes(.action))
+            application: try frame.bytes(.application), action: try frame.bytes(.action),
+            milliseconds: milliseconds)
     }
 }
 

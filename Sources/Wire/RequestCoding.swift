@@ -217,13 +217,14 @@ extension AuthenticateRequest {
 extension ServerWish {
     fileprivate init?(from frame: inout FrameReader) throws(WireFault) {
         guard let url = try frame.bytesIfPresent(.server) else { return nil }
-        self.init(url: url, audience: try frame.bytes(.audience))
+        self.init(url: url, audience: try frame.bytes(.audience), key: [])
         if let hours: UInt32 = try frame.numberIfPresent(.offlineHours) {
             // None is said by leaving it out, and in no other way.
             guard hours > 0 else { throw .malformedValue }
             offlineHours = hours
         }
         token = try frame.choiceIfPresent(.tokenDelivery)
+        key = try frame.bytes(.verdictKey)
     }
 }
 

@@ -14,8 +14,8 @@ func run() -> Int32 {
     case .help:
         print(ServerCommand.usage)
         return 0
-    case .unknown(let argument):
-        complain("signet-server: unknown argument '\(argument)'\n\(ServerCommand.usage)")
+    case .misused(let why):
+        complain("signet-server: \(why)\n\(ServerCommand.usage)")
         return 2
     case .administer(let words):
         return AdminProgram.run(words)

@@ -30,7 +30,7 @@ struct DaemonFaultTests {
             .badRequest:
             .fault
         case .tooManyRequests, .stopping, .suspending, .serverUnreachable, .serverTooLongAgo,
-            .serverLost:
+            .serverLost, .serverBusy, .clockSetBack:
             .noService
         default: .denied
         }

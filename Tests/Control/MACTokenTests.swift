@@ -109,10 +109,21 @@ struct MACTokenTests {
         let run = try macToken(
             "remove", "cron", "--server", "https://other.example",
             scripts: [both, answering(.done(DoneAnswer()))])
-        #expect(run.code == .done && run.output.contains("is forgotten here"))
+        #expect(run.code == .done && run.output.contains("has ended"), "\(run.output)")
         #expect(
             run.requests.last
                 == .macTokenRemove(account: alice, server: other, name: Bytes("cron".utf8)))
+        let later = try macToken(
+            "remove", "cron",
+            scripts: [
+                kept(token("cron")),
+                answering(.done(DoneAnswer(state: CredentialState.disabled))),
+            ])
+        #expect(later.code == .done && later.output.contains("could not be told"))
+        let json = try macToken(
+            "remove", "cron", "--json",
+            scripts: [kept(token("cron")), answering(.done(DoneAnswer(state: .disabled)))])
+        #expect(try json.document("mac-token-removed")["serverKnows"] as? Bool == false)
         let unknown = try macToken("remove", "x", scripts: [kept(token("cron"))])
         #expect(unknown.code == .denied && unknown.errors.contains("no MAC token x"))
     }

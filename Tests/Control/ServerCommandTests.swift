@@ -50,30 +50,47 @@ struct ServerCommandTests {
         let done = ServerEnabledAnswer(
             account: alice, application: Bytes("shop".utf8),
             fingerprint: Bytes("SHA256:abc".utf8), progress: .active)
+        let listed = answering(.done(DoneAnswer()))
         let good = try run(
             ["enable", "--server", url],
             [
-                [.receive, .send(.notice(Notice(.touch))), .send(.serverEnabled(done))]
+                listed,
+                [.receive, .send(.notice(Notice(.touch))), .send(.serverEnabled(done))],
             ], input: "oooooooooooooooooooo\n")
         #expect(good.code == .done, "\(good.errors)")
         #expect(good.errors == "touch the reader to register this device at \(url)\n")
         #expect(good.output.contains("this device is registered at \(url) as alice, for shop"))
         #expect(good.output.hasSuffix("its key has the fingerprint SHA256:abc\n"))
         let code = Bytes("00000-00000-00000-00000".utf8)
-        #expect(
-            good.requests
-                == [
-                    .serverEnable(
-                        ServerEnableRequest(
-                            account: alice, server: Bytes(url.utf8), code: code))
-                ])
+        let request = ServerEnableRequest(account: alice, server: Bytes(url.utf8), code: code)
+        #expect(good.requests == [.serverList(account: alice), .serverEnable(request)])
         for (typed, text) in [
             ("00000-00000-00000-00001\n", "the activation code is mistyped: nothing was sent"),
             ("", "no activation code was given"), (String(repeating: "0", count: 99), "mistyped"),
         ] {
-            let bad = try run(["enable", "--server", url], input: typed)
+            let bad = try run(["enable", "--server", url], [listed], input: typed)
             #expect(bad.code == .denied && bad.errors.contains(text), "\(bad.errors)")
         }
+    }
+
+    @Test("enable asks for no code where this device is registered already, and its key is good")
+    func known() throws {
+        var there = sampleServer
+        there.server = Bytes(url.utf8)
+        there.state = .good
+        let good = answering(.server(there), .done(DoneAnswer()))
+        let refused = try run(["enable", "--server", url], [good], input: "00000000000000000000")
+        #expect(refused.code == .denied && refused.requests == [.serverList(account: alice)])
+        #expect(refused.errors.contains("is registered at \(url) already"), "\(refused.errors)")
+        there.state = .invalidated
+        let done = ServerEnabledAnswer(
+            account: alice, application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
+            progress: .active)
+        let anew = try run(
+            ["enable", "--server", url],
+            [answering(.server(there), .done(DoneAnswer())), answering(.serverEnabled(done))],
+            input: "00000000000000000000")
+        #expect(anew.code == .done && anew.requests.count == 2, "\(anew.errors)")
     }
 
     @Test("enable says that a person has yet to compare the key")
@@ -82,7 +99,8 @@ struct ServerCommandTests {
             account: alice, application: Bytes("shop".utf8), fingerprint: Bytes("F".utf8),
             progress: .pendingCommit)
         let run = try run(
-            ["enable", "--server", url, "--json"], [answering(.serverEnabled(done))],
+            ["enable", "--server", url, "--json"],
+            [answering(.done(DoneAnswer())), answering(.serverEnabled(done))],
             input: "00000000000000000000")
         #expect(try run.document("registered")["pending"] as? Bool == true)
     }
@@ -166,6 +184,33 @@ struct ServerCommandTests {
             return
         }
         #expect(request.replaces)
+    }
+
+    @Test("login asks for no touch, and gets no token, where there is no room for one more secret")
+    func secretsFull() throws {
+        func kept(_ count: Int) -> [Step] {
+            let secrets = (0..<count).map { number in
+                Answer.secret(
+                    SecretAnswer(
+                        name: Bytes("s\(number)".utf8), size: 1, since: 0, vault: [],
+                        state: .fits))
+            }
+            return [.receive] + secrets.map { .send($0) } + [.send(.done(DoneAnswer()))]
+        }
+        for options in [[], ["--replace"]] {
+            let refused = try run(["login", url, "--secret", "shop"] + options, [kept(64)])
+            #expect(refused.code == .denied && refused.requests.count == 1)
+            #expect(refused.errors.contains("no more secrets can be kept. Delete one"))
+        }
+        let more: [[Step]] = [
+            answering(.done(DoneAnswer())), answering(.token(token)),
+            [.receive, .send(.secretWanted), .receive, .send(.done(DoneAnswer()))],
+        ]
+        let last = try run(["login", url, "--secret", "shop"], [kept(63)] + more)
+        #expect(last.code == .done, "\(last.errors)")
+        // One that is there takes no other's room.
+        let over = try run(["login", url, "--secret", "s7", "--replace"], [kept(64)] + more)
+        #expect(over.code == .done, "\(over.errors)")
     }
 
     @Test("say why the answer is no, and end as the other commands do")

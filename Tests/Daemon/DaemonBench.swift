@@ -130,7 +130,7 @@ final class DaemonBench {
             "--verify-password", directory + "/verify-password", "--bus", directory + "/bus",
             "--lids", directory + "/lids",
             "--fprintd", directory + "/fprint", "--relay", directory + "/relay",
-            "--tokens", directory + "/tokens",
+            "--tokens", directory + "/tokens", "--passed", directory + "/passed",
         ] + kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
     }
 
@@ -165,6 +165,14 @@ final class DaemonBench {
 }
 
 extension DaemonBench {
+    /// Has so many seconds more have passed since the machine's start, as the daemon has it.
+    func passTime(_ seconds: Int) throws {
+        let (now, next) = (directory + "/passed", directory + "/passed.next")
+        let text = (try? Layout.read(now)).map { String(decoding: $0, as: UTF8.self) }
+        try Self.write("\(seconds + (text.flatMap { Int($0) } ?? 0))", to: next)
+        try #require(unsafe rename(next, now) == 0)
+    }
+
     static func write(_ text: String, to path: String, mode: mode_t = 0o644) throws {
         try write(Array(text.utf8), to: path, mode: mode)
     }

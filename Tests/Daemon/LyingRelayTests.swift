@@ -9,24 +9,16 @@ import Wire
 extension DaemonTests {
     @Suite("A relay that lies about operations")
     struct LyingRelayTests {
-        private static let server = Bytes("https://h".utf8)
         private static let id = Bytes(repeating: 0xab, count: 16)
 
         private let bench: DaemonBench
-        private let relay: FakeRelay
+        private let relay: PlayedServer
 
         init() throws {
             bench = try DaemonBench([.text])
             try bench.enrol(.daemon, as: "one")
-            relay = try FakeRelay(bench)
-            // Any code that is one: the relay takes it.
-            let random = Bytes(repeating: 3, count: ActivationCode.randomCount)
-            let code = try #require(ActivationCode(random: random)).text
-            let enabled = try bench.touchEach(
-                .serverEnable(
-                    ServerEnableRequest(
-                        account: Person.daemon.bytes, server: Self.server, code: code)),
-                with: "one")
+            relay = try PlayedServer(for: bench)
+            let enabled = try bench.enablePlayed()
             try #require(enabled.enabled != nil, "\(enabled)")
             _ = try heard(list(20_000))
         }
@@ -41,7 +33,7 @@ extension DaemonTests {
             .operationDecide(
                 OperationDecideRequest(
                     account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
-                    server: Self.server, operation: Self.id, decision: choice))
+                    server: PlayedServer.url, operation: Self.id, decision: choice))
         }
 
         /// All that came, with a touch wherever one is wanted.
@@ -56,8 +48,8 @@ extension DaemonTests {
             change: (inout RelayOperation) -> Void = { _ in }
         ) -> RelayOperation {
             var operation = RelayOperation(
-                account: FakeRelay.account, challenge: Bytes(repeating: 7, count: 32),
-                application: FakeRelay.application, audience: FakeRelay.audience,
+                account: PlayedServer.account, challenge: Bytes(repeating: 7, count: 32),
+                application: PlayedServer.application, audience: PlayedServer.audience,
                 content: OperationContent(
                     operation: id, template: Bytes("payment".utf8), data: Bytes(data.utf8),
                     created: 1, expires: 2),
@@ -68,7 +60,6 @@ extension DaemonTests {
 
         @Test("has signed what the person was shown, and nothing else, whatever it says later")
         func exactlyShown() throws {
-            defer { relay.end() }
             let key = try #require(
                 relay.requests.compactMap { request in
                     if case .prove(let proof) = request { proof.publicKey } else { nil }
@@ -100,7 +91,7 @@ extension DaemonTests {
             #expect(statement.template == Bytes("payment".utf8))
             #expect(statement.decision == .approve && statement.claims.counter == 3)
             #expect(statement.claims.factor == Bytes("fingerprint".utf8))
-            #expect(statement.head.audience == FakeRelay.audience)
+            #expect(statement.head.audience == PlayedServer.audience)
             // In its namespace, and in no other.
             let signature = try SSHSignature(blob: sent.signature)
             #expect(signature.namespace == SignatureNamespace.operation.bytes)
@@ -115,7 +106,6 @@ extension DaemonTests {
             "is not believed about an operation of another id, account, application or audience",
             arguments: 0..<4)
         func foreign(which: Int) throws {
-            defer { relay.end() }
             relay.says { request in
                 guard case .operation = request else { return nil }
                 return [
@@ -125,7 +115,7 @@ extension DaemonTests {
                             case 0: operation.content.operation = Bytes(repeating: 0, count: 16)
                             case 1: operation.account = Bytes("bob".utf8)
                             case 2: operation.application = Bytes("bank".utf8)
-                            default: operation.audience = Bytes("https://h/bank".utf8)
+                            default: operation.audience = Bytes("https://played.example/bank".utf8)
                             }
                         })
                 ]
@@ -137,7 +127,6 @@ extension DaemonTests {
 
         @Test("is asked with a header that holds for just that call, each time with another nonce")
         func headers() throws {
-            defer { relay.end() }
             relay.says { request in
                 if case .operation = request { [.operation(Self.operation())] } else { nil }
             }
@@ -146,7 +135,7 @@ extension DaemonTests {
                 .operationShow(
                     OperationShowRequest(
                         account: Person.daemon.bytes, timeoutMilliseconds: nil,
-                        server: Self.server, operation: Self.id)))
+                        server: PlayedServer.url, operation: Self.id)))
             var nonces: Set<Bytes> = []
             for request in relay.requests {
                 let path: String
@@ -158,18 +147,8 @@ extension DaemonTests {
                     (path, header) = ("/v1/device/operations/\(id)", value)
                 default: continue
                 }
+                #expect(try isMAC(header, "GET", path))
                 let authorization = try MACAuthorization(header: header)
-                let text = MACText(
-                    audience: FakeRelay.audience, token: FakeRelay.token,
-                    request: RequestLines(
-                        method: Bytes("GET".utf8), resource: Bytes(path.utf8),
-                        nonce: authorization.nonce, body: Digests.nothing),
-                    issued: authorization.issued)
-                var secret = FakeRelay.secret
-                #expect(
-                    try HMAC.verifies(
-                        authorization.mac, of: text.encoded(),
-                        key: try SecretBytes(moving: &secret)))
                 nonces.insert(authorization.nonce)
             }
             #expect(nonces.count == 3)
@@ -177,7 +156,6 @@ extension DaemonTests {
 
         @Test("is given up where a list is too long, miscounted, not ended or of another kind")
         func lists() throws {
-            defer { relay.end() }
             let one = RelayAnswer.awaited(RelayAwaited(Self.operation().content))
             let lists: [[RelayAnswer]] = [
                 [RelayAnswer](repeating: one, count: 33) + [.listed(count: 33)],
@@ -200,7 +178,6 @@ extension DaemonTests {
 
         @Test("leaves a doubt whether a decision came through, which the server itself clears")
         func doubt() throws {
-            defer { relay.end() }
             let silent = RelayAnswer.unreachable(why: Bytes("no answer".utf8), isRepeatable: false)
             for (after, wanted) in [
                 (OperationState.approved, nil), (.pending, DenialReason.serverUnreachable),
@@ -231,23 +208,77 @@ extension DaemonTests {
             #expect(try heard(decide(.reject)).last?.reason == .serverUnreachable)
         }
 
+        @Test("is told of a token's end by that token alone, and again until its no is a final one")
+        func endedTokens() throws {
+            let remove = Request.macTokenRemove(
+                account: Person.daemon.bytes, server: PlayedServer.url,
+                name: Bytes("signet-operations".utf8))
+            func refused(_ code: String) -> RelayAnswer {
+                .refused(code: Bytes(code.utf8), status: 401, attempts: nil)
+            }
+            let final = ["token-refused", "key-removed", "key-replaced", "refused", "not-found"]
+            let passing = ["clock", "key-blocked", "unavailable", "slow-down", "replayed"]
+            let answers: [(RelayAnswer, isFinal: Bool)] =
+                [(.removed, true)] + final.map { (refused($0), true) }
+                + passing.map { (refused($0), false) } + [(.listed(count: 0), false)]
+            for (answer, isFinal) in answers {
+                relay.says { request in
+                    if case .endMACToken = request { [answer] } else { nil }
+                }
+                let done = try heard(remove).last?.done
+                #expect(done?.state == (isFinal ? CredentialState.none : .disabled), "\(answer)")
+                let files = Layout.entries(of: bench.file("mac-tokens", of: .daemon))
+                #expect(files.isEmpty == isFinal, "\(answer)")
+                _ = try heard(list(20_000))
+            }
+            guard
+                case .endMACToken(_, let header, PlayedServer.token)? = relay.requests.first(
+                    where: {
+                        $0.verb == .endMACToken
+                    })
+            else {
+                Issue.record("nobody was asked")
+                return
+            }
+            let digits = String(repeating: "70", count: 16)
+            #expect(
+                try isMAC(
+                    header, "POST", "/v1/device/mac-tokens/\(digits)/revoke",
+                    body: SHA256.digest(Bytes("{}".utf8))))
+        }
+
+        /// Whether a header holds for just this call.
+        private func isMAC(
+            _ header: Bytes, _ method: String, _ path: String, body: Bytes = Digests.nothing
+        ) throws -> Bool {
+            let authorization = try MACAuthorization(header: header)
+            let text = MACText(
+                audience: PlayedServer.audience, token: PlayedServer.token,
+                request: RequestLines(
+                    method: Bytes(method.utf8), resource: Bytes(path.utf8),
+                    nonce: authorization.nonce, body: body),
+                issued: authorization.issued)
+            var secret = PlayedServer.secret
+            return try HMAC.verifies(
+                authorization.mac, of: text.encoded(), key: try SecretBytes(moving: &secret))
+        }
+
         @Test("gets no token of another audience kept")
         func foreignToken() throws {
-            defer { relay.end() }
             relay.says { request in
                 guard case .macToken = request else { return nil }
                 return [
                     .macToken(
                         RelayMACToken(
-                            audience: Bytes("https://h/bank".utf8), expires: .max,
-                            token: Bytes(repeating: 2, count: 16), secret: FakeRelay.secret))
+                            audience: Bytes("https://played.example/bank".utf8), expires: .max,
+                            token: Bytes(repeating: 2, count: 16), secret: PlayedServer.secret))
                 ]
             }
             let answers = try heard(
                 .macTokenAdd(
                     MACTokenAddRequest(
                         account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
-                        server: Self.server, name: Bytes("cron".utf8))))
+                        server: PlayedServer.url, name: Bytes("cron".utf8))))
             #expect(answers.last?.reason == .serverRefused)
             #expect(Layout.entries(of: bench.file("mac-tokens", of: .daemon)).count == 1)
             #expect(try bench.receipts(of: .daemon).verify() == 3)

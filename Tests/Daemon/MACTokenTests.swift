@@ -154,19 +154,60 @@ extension DaemonTests {
             #expect(try stage.header("cron").header != nil)
         }
 
-        @Test("is forgotten here by its name, and the reader's own is not lent")
+        @Test("is ended at its server and here, by its name, and the reader's own is not lent")
         func removed() async throws {
             let stage = try ServerBench(try await LiveServer.start())
             try stage.enable()
             #expect(try stage.addToken("cron").done != nil)
-            let remove = Request.macTokenRemove(
-                account: Person.daemon.bytes, server: stage.url, name: Bytes("cron".utf8))
-            #expect(try stage.asking(remove).last?.done != nil)
-            #expect(try stage.asking(remove).last?.reason == .unknownMacToken)
+            #expect(try stage.addToken("backup").done != nil)
+            // Made before, and not used yet.
+            let (gone, good) = (try stage.header("cron").header, try stage.header("backup").header)
+            #expect(try stage.asking(stage.removing(), .bin).last?.reason == .notPermitted)
+            #expect(try stage.asking(stage.removing()).last?.done?.state == CredentialState.none)
+            #expect(try stage.asking(stage.removing()).last?.reason == .unknownMacToken)
+            #expect(try stage.verdict(try #require(gone)) == "token-refused")
+            #expect(try stage.verdict(try #require(good)) == nil)
+            #expect(try stage.tokens().map(\.name) == [Bytes("backup".utf8)])
+            #expect(try stage.asking(stage.removing("backup")).last?.done != nil)
             #expect(try stage.tokens().isEmpty && stage.files(in: Self.files).isEmpty)
             _ = try stage.awaited()
             #expect(try stage.tokens().map(\.name) == [Bytes("signet-operations".utf8)])
             #expect(try stage.header("signet-operations").reason == .unknownMacToken)
+        }
+
+        @Test("is ended later at a server that is away, and used by nobody until then")
+        func removedLater() async throws {
+            let stage = try ServerBench(try await LiveServer.start())
+            try stage.enable()
+            #expect(try stage.addToken("cron").done != nil)
+            let unused = try #require(try stage.header("cron").header)
+            try stage.stopRelay()
+            #expect(try stage.asking(stage.removing()).last?.done?.state == .disabled)
+            #expect(try stage.tokens().isEmpty && stage.files(in: Self.files).count == 1)
+            #expect(try stage.header("cron").reason == .unknownMacToken)
+            #expect(try stage.asking(stage.removing()).last?.reason == .unknownMacToken)
+            // The server has not heard of it.
+            #expect(try stage.verdict(unused) == nil)
+            try stage.startRelay()
+            try stage.bench.restart()
+            try awaitNoFiles(in: stage.bench.file(Self.files, of: .daemon))
+            #expect(try stage.revoked() == [true])
+            #expect(try stage.logIn().token != nil)
+        }
+
+        @Test("is not ended twice where one of the same name took its place meanwhile")
+        func replacedMeanwhile() async throws {
+            let stage = try ServerBench(try await LiveServer.start())
+            try stage.enable()
+            #expect(try stage.addToken("cron").done != nil)
+            try stage.stopRelay()
+            #expect(try stage.asking(stage.removing()).last?.done?.state == .disabled)
+            try stage.startRelay()
+            #expect(try stage.addToken("cron").done != nil)
+            #expect(stage.files(in: Self.files).count == 1)
+            try stage.bench.restart()
+            #expect(try stage.verdict(try #require(try stage.header("cron").header)) == nil)
+            #expect(try stage.tokens().count == 1 && stage.revoked().filter { !$0 }.count == 1)
         }
 
         /// With one character of the sealed secret another one.
@@ -179,6 +220,18 @@ extension DaemonTests {
 }
 
 extension ServerBench {
+    fileprivate func removing(_ name: String = "cron") -> Request {
+        .macTokenRemove(account: Person.daemon.bytes, server: url, name: Bytes(name.utf8))
+    }
+
+    /// Whether each of the registration's tokens is revoked, as the server tells its application.
+    fileprivate func revoked() throws -> [Bool] {
+        let id = try #require(try server.registrations().first?["registration"] as? String)
+        let list = try server.ask("GET", "/v1/registrations/\(id)/mac-tokens")
+        let tokens = try #require(list["tokens"] as? [[String: Any]])
+        return tokens.compactMap { $0["revoked"] as? Bool }
+    }
+
     fileprivate func files(in directory: String) -> [String] {
         Layout.entries(of: bench.file(directory, of: .daemon))
     }

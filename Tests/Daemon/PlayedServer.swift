@@ -4,24 +4,32 @@ import Synchronization
 import TestSupport
 import Wire
 
-@testable import Relay
-
-/// A relay and a server behind it, played by this process: it says yes to everything, but for what a
-/// test wants otherwise.
+/// A relay and a server behind it, played by this process: it says what a server would say where all
+/// is well, but for what a test wants otherwise. Nobody on the way to a server is trusted.
 final class PlayedServer: Sendable {
     static let url = Bytes("https://played.example".utf8)
+    /// The account's name, application and audience that it tells of a registration.
+    static let account = Bytes("alice".utf8)
+    static let application = Bytes("shop".utf8)
+    static let audience = Bytes("https://played.example/shop".utf8)
+    /// The one MAC token that it gives.
+    static let token = Bytes(repeating: 0x70, count: 16)
+    static let secret = Bytes(repeating: 0x5e, count: 32)
 
     private let stop: Event
-    private let special = Mutex<@Sendable (RelayRequest) -> RelayAnswer?>({ _ in nil })
+    private let part = Part()
 
     /// Listens where the bench's daemon asks.
     init(for bench: DaemonBench) throws {
         stop = try Event()
-        let listener = Listening(
-            try PacketListener.replacing(bench.directory + "/relay", mode: 0o600))
-        let service = RelayService(caller: 0) { [unowned self] in [answer($0)] }
-        try onThread { [stop] in
-            try? service.serve(listener.listener, until: stop.descriptor.number, idle: nil)
+        let listener = Held(try PacketListener.replacing(bench.directory + "/relay", mode: 0o600))
+        try onThread { [stop, part] in
+            let number = listener.value.descriptor.number
+            while wait(for: number, or: stop.descriptor.number, until: nil) == .readable {
+                guard let socket = try? listener.value.accept() else { continue }
+                let held = Held(socket)
+                try? onThread { part.converse(held.value) }
+            }
         }
     }
 
@@ -29,38 +37,75 @@ final class PlayedServer: Sendable {
 
     /// Has some requests answered otherwise, from now on.
     func answering(_ special: @escaping @Sendable (RelayRequest) -> RelayAnswer?) {
-        self.special.withLock { $0 = special }
+        says { request in special(request).map { [$0] } }
     }
 
-    private func answer(_ request: RelayRequest) -> RelayAnswer {
-        let special = special.withLock { $0 }
-        return special(request) ?? Self.yes(to: request)
+    /// The same where it may be any number of answers, also none.
+    func says(_ special: @escaping @Sendable (RelayRequest) -> [RelayAnswer]?) {
+        part.special.withLock { $0 = special }
     }
 
-    private static func yes(to request: RelayRequest) -> RelayAnswer {
-        let challenge = Bytes(repeating: 7, count: 32)
-        return switch request {
-        case .register:
-            .registered(
-                RelayRegistration(
-                    registration: (try? randomBytes(16)) ?? [], account: Bytes("alice".utf8),
-                    application: Bytes("shop".utf8), audience: Bytes("shop.example".utf8),
-                    challenge: challenge, expires: .max))
-        case .prove: .proven(.active, fingerprint: [])
-        case .challenge: .challenge(challenge, audience: Bytes("shop.example".utf8), expires: .max)
-        case .login:
-            .loggedIn(
-                RelayTokens(accessToken: Bytes("token".utf8), seconds: 1, refreshToken: []))
-        case .remove: .removed
-        // No test of these asks: LyingRelayTests does, of a FakeRelay.
-        case .macToken, .operations, .operation, .decide:
-            .unreachable(why: Bytes("not played".utf8), isRepeatable: false)
+    /// What it was asked so far.
+    var requests: [RelayRequest] { part.asked.withLock { $0 } }
+
+    /// What it says: its threads hold that, and not the player.
+    private final class Part: Sendable {
+        let special = Mutex<@Sendable (RelayRequest) -> [RelayAnswer]?>({ _ in nil })
+        let asked = Mutex<[RelayRequest]>([])
+
+        /// Answers one request, as signetd makes one on each connection.
+        func converse(_ socket: borrowing PacketSocket) {
+            let deadline = ContinuousClock.now + .seconds(10)
+            guard wait(for: socket.descriptor.number, or: -1, until: deadline) == .readable,
+                case .packet(let packet)? = try? socket.receive(limit: Frame.maximumLength),
+                let request = try? RelayRequest(decoding: packet)
+            else { return }
+            asked.withLock { $0.append(request) }
+            let special = special.withLock { $0 }
+            for answer in special(request) ?? Self.usual(request) {
+                guard let frame = try? answer.encoded() else { continue }
+                _ = try? socket.send(frame)
+            }
+        }
+
+        private static func usual(_ request: RelayRequest) -> [RelayAnswer] {
+            let challenge = Bytes(repeating: 9, count: 32)
+            return switch request {
+            case .register:
+                [
+                    .registered(
+                        RelayRegistration(
+                            registration: (try? randomBytes(16)) ?? [], account: account,
+                            application: application, audience: audience,
+                            challenge: challenge, expires: .max))
+                ]
+            case .prove: [.proven(.active, fingerprint: [])]
+            case .challenge: [.challenge(challenge, audience: audience, expires: .max)]
+            case .login:
+                [
+                    .loggedIn(
+                        RelayTokens(
+                            accessToken: Bytes("token".utf8), seconds: 1, refreshToken: []))
+                ]
+            case .remove, .endMACToken: [.removed]
+            case .macToken:
+                [
+                    .macToken(
+                        RelayMACToken(
+                            audience: audience, expires: 4_000_000_000, token: token,
+                            secret: secret))
+                ]
+            case .operations: [.listed(count: 0)]
+            case .operation, .decide:
+                [.refused(code: Bytes("refused".utf8), status: 401, attempts: nil)]
+            }
         }
     }
 
-    private final class Listening: Sendable {
-        let listener: PacketListener
-        init(_ listener: consuming PacketListener) { self.listener = listener }
+    /// What is moved to a thread of its own.
+    private final class Held<Value: ~Copyable & Sendable>: Sendable {
+        let value: Value
+        init(_ value: consuming Value) { self.value = value }
     }
 }
 

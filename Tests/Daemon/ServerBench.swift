@@ -10,6 +10,8 @@ import Wire
 final class ServerBench {
     let bench: DaemonBench
     let server: LiveServer
+    /// What verdicts are signed with.
+    private(set) lazy var verdictKey = (try? makeVerdictKey()) ?? []
     private(set) var relay: TestSupport.Program
 
     /// With a finger of `daemon`'s enrolled, `one`.
@@ -33,6 +35,19 @@ final class ServerBench {
     }
 
     func startRelay() throws { relay = try Self.relay(of: bench) }
+
+    /// Cuts the way to the server: the relay is there, and gets no connection. `joinNetwork` ends it.
+    func cutNetwork() throws {
+        try stopRelay()
+        let configuration = bench.directory + "/cut.conf"
+        try DaemonBench.write("[relay]\nproxy = http://127.0.0.1:1\n", to: configuration)
+        relay = try Self.relay(of: bench, configuration)
+    }
+
+    func joinNetwork() throws {
+        try stopRelay()
+        try startRelay()
+    }
 
     var url: Bytes { Bytes(server.url.utf8) }
 
@@ -71,12 +86,15 @@ final class ServerBench {
     }
 
     /// Starts a relay where a bench's daemon asks.
-    static func relay(of bench: DaemonBench) throws -> TestSupport.Program {
+    static func relay(
+        of bench: DaemonBench, _ configuration: String? = nil
+    ) throws -> TestSupport.Program {
         let notices = try ReadinessNotices(at: bench.directory + "/relay-notify")
         let program = try TestSupport.Program(
             Command(
                 [
-                    Layout.products + "/signet-relay", "--config", bench.configuration,
+                    Layout.products + "/signet-relay", "--config",
+                    configuration ?? bench.configuration,
                     "--socket", bench.directory + "/relay",
                 ], environment: ["NOTIFY_SOCKET": bench.directory + "/relay-notify"]))
         guard notices.hearReady(within: .seconds(20)) else {
@@ -90,5 +108,16 @@ extension Answer {
     var token: TokenAnswer? { if case .token(let token) = self { token } else { nil } }
     var enabled: ServerEnabledAnswer? {
         if case .serverEnabled(let enabled) = self { enabled } else { nil }
+    }
+}
+
+extension ServerBench {
+    /// The key that a PAM line's file would pin, as the server prints that file.
+    func makeVerdictKey() throws -> Bytes {
+        let file = try server.administer("application", "pam-file", "shop")
+        let line = try #require(file.split(separator: "\n").first { $0.hasPrefix("key = ") })
+        let text = try #require(line.split(separator: " ").last)
+        let blob = try #require(Base64.decode(Bytes(text.utf8), .standard))
+        return try SSHPublicKey(blob: blob).point
     }
 }

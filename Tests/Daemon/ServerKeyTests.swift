@@ -190,7 +190,7 @@ private final class UncheckedBench: @unchecked Sendable {
 }
 
 /// Something that happens on one thread and is awaited on another, as often as it happens.
-private final class DispatchedEvent: Sendable {
+final class DispatchedEvent: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func happen() { semaphore.signal() }

@@ -25,6 +25,7 @@ let package = Package(
         .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
         .target(name: "Wire", swiftSettings: common),
@@ -67,7 +68,8 @@ let package = Package(
             ],
             swiftSettings: common),
         .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
-        .target(name: "HTTP", dependencies: ["CMicrohttpd", "Posix"], swiftSettings: common),
+        .target(
+            name: "HTTP", dependencies: ["CGnuTLS", "CMicrohttpd", "Posix"], swiftSettings: common),
         .target(
             name: "Database", dependencies: ["CPostgreSQL", "CSQLite", "Posix"],
             swiftSettings: common),

@@ -22,7 +22,7 @@ struct EndingTests {
         let ofServers: Set<DenialReason> = [
             .serverUnreachable, .serverRefused, .unknownServer, .serverKeyInvalidated,
             .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked, .serverTooLongAgo,
-            .serverLost,
+            .serverLost, .serverBusy, .clockSetBack,
         ]
         let reasons = DenialReason.allCases.filter {
             $0.rawValue < 60 || ofServers.contains($0)

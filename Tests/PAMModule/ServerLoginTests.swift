@@ -99,7 +99,9 @@ struct ServerLoginTests {
         let probe = try bench.start()
         let visit = try bench.visit()
         let request = try visit.authenticate()
-        #expect(request.server == ServerWish(url: Self.url, audience: Self.audience))
+        #expect(
+            request.server
+                == ServerWish(url: Self.url, audience: Self.audience, key: server.publicPoint))
         try visit.send(.assertion(proof(for: request, lines(), verdict(for: request))))
         let told = try probe.lines()
         #expect(told.contains("auth 0"))
@@ -355,6 +357,8 @@ struct ServerLoginTests {
             (.serverKeyInvalidated, Bench.Code.unavailable, "the fingers have changed"),
             (.serverTooLongAgo, Bench.Code.unavailable, "never said yes"),
             (.serverLost, Bench.Code.unavailable, "not any more after it"),
+            (.serverBusy, Bench.Code.unavailable, "has not answered"),
+            (.clockSetBack, Bench.Code.unavailable, "was set back"),
         ] {
             let probe = try bench.start()
             let visit = try bench.visit()

@@ -1,10 +1,7 @@
+import Glibc
 import HTTP
 import HTTPClient
-import Policy
-import Posix
-import ServerSupport
 import Synchronization
-import TestSupport
 import Testing
 import Wire
 
@@ -18,27 +15,18 @@ struct BadServerTests {
 
     /// Asks a server that answers so.
     private func ask(
-        _ limit: Duration = .seconds(10),
-        _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+        _ limit: Duration = .seconds(10), milliseconds: UInt32? = nil,
+        toLogin: Bool = false, _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) async throws -> RelayAnswer {
-        let scratch = try Scratch()
-        try LiveServer.certificate("server", in: scratch)
-        var key = try scratch.read("server.key")
-        let identity = try ServerConfiguration.Identity(
-            chain: scratch.read("server.pem"), key: SecretBytes(moving: &key))
-        let server = try HTTPServer(
-            ServerConfiguration(place: .address("127.0.0.1", port: 0), identity: identity),
-            handler: answer)
-        var configuration = ClientConfiguration()
-        configuration.authorities = .file(scratch.at("server.pem"))
-        configuration.totalLimit = limit
-        configuration.bodyLimit = 32 * 1_024
-        var wish = Self.request
-        wish.server = Bytes("https://127.0.0.1:\(server.port)".utf8)
-        let relay = Relay(configuration)
-        let answer = relay.answer(.challenge(wish))
-        await server.stop(within: .milliseconds(100))
-        return answer
+        let answers = try await relayed(
+            { server in
+                var wish = Self.request
+                wish.server = server
+                wish.milliseconds = milliseconds
+                let login = RelayLogin(server: server, statement: [1], signature: [2])
+                return toLogin ? .login(login) : .challenge(wish)
+            }, within: limit, answer)
+        return try #require(answers.first)
     }
 
     private func says(_ status: Int, _ body: String) async throws -> RelayAnswer {
@@ -103,6 +91,61 @@ struct BadServerTests {
         #expect(answer.isRepeatable == false)
         #expect(asked.load(ordering: .relaxed) == 1)
         #expect(ContinuousClock.now - begin < .seconds(10))
+    }
+
+    @Test("tells a server that it gets no connection to from all others")
+    func away() throws {
+        var wish = Self.request
+        wish.server = Bytes("https://127.0.0.1:1".utf8)
+        #expect(Relay(ClientConfiguration()).answer(.challenge(wish)).isAway == true)
+        wish.server = Bytes("https://no-such-host.invalid".utf8)
+        #expect(Relay(ClientConfiguration()).answer(.challenge(wish)).isAway == true)
+        var proxied = ClientConfiguration()
+        proxied.proxy = .url("http://127.0.0.1:1")
+        #expect(Relay(proxied).answer(.challenge(wish)).isAway == true)
+    }
+
+    @Test("a server that is reached is not away, whatever it does then")
+    func reached() async throws {
+        for status in [200, 302, 418, 502, 503, 504] {
+            #expect(try await says(status, "<html>").isAway == false, "\(status)")
+        }
+        let silent = try await ask(milliseconds: 300) { _ in
+            try? await Task.sleep(for: .seconds(3))
+            return HTTPResponse(status: 200, headers: [], body: [])
+        }
+        #expect(silent.isAway == false && silent.why?.contains("in time") == true, "\(silent)")
+    }
+
+    @Test("a server that takes connections, and does nothing with them, is not away")
+    func noHandshake() throws {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let listener = socket(AF_INET, kind, 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(listener, pointer, size) == 0 && listen(listener, 4) == 0
+                    && getsockname(listener, pointer, &size) == 0
+            }
+        }
+        try #require(isBound)
+        var wish = Self.request
+        wish.server = Bytes("https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))".utf8)
+        wish.milliseconds = 300
+        let answer = Relay(ClientConfiguration()).answer(.challenge(wish))
+        #expect(answer.isAway == false && answer.why?.contains("in time") == true, "\(answer)")
+    }
+
+    @Test("takes a no for one, also where HTTP says that all is well")
+    func saysNo() async throws {
+        let answer = try await ask(toLogin: true) { _ in
+            HTTPResponse(status: 200, headers: [], body: Array(#"{"valid": false}"#.utf8))
+        }
+        #expect(answer == .refused(code: Bytes("refused".utf8), status: 200, attempts: nil))
     }
 
     @Test(

@@ -1,9 +1,5 @@
 import HTTP
-import HTTPClient
-import Posix
-import ServerSupport
 import Synchronization
-import TestSupport
 import Testing
 import Wire
 
@@ -24,32 +20,10 @@ private func list(_ items: [String]) -> String {
 
 @Suite("The relay, asked about operations")
 struct OperationTests {
-    /// Asks a server that answers so; what it was asked is looked at by `answer`.
-    private func ask(
-        _ request: (Bytes) -> RelayRequest,
-        _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
-    ) async throws -> [RelayAnswer] {
-        let scratch = try Scratch()
-        try LiveServer.certificate("server", in: scratch)
-        var key = try scratch.read("server.key")
-        let identity = try ServerConfiguration.Identity(
-            chain: scratch.read("server.pem"), key: SecretBytes(moving: &key))
-        let server = try HTTPServer(
-            ServerConfiguration(place: .address("127.0.0.1", port: 0), identity: identity),
-            handler: answer)
-        var configuration = ClientConfiguration()
-        configuration.authorities = .file(scratch.at("server.pem"))
-        configuration.bodyLimit = 32 * 1_024
-        let relay = Relay(configuration)
-        let answers = relay.answers(request(Bytes("https://127.0.0.1:\(server.port)".utf8)))
-        await server.stop(within: .milliseconds(100))
-        return answers
-    }
-
     private func says(
         _ body: String, _ request: (Bytes) -> RelayRequest
     ) async throws -> [RelayAnswer] {
-        try await ask(request) { _ in
+        try await relayed(request) { _ in
             HTTPResponse(status: 200, headers: [], body: Array(body.utf8))
         }
     }
@@ -61,7 +35,7 @@ struct OperationTests {
     @Test("sends a reading call once, with signetd's header and without a body")
     func reading() async throws {
         let seen = Mutex<[String]>([])
-        _ = try await ask(listing) { request in
+        _ = try await relayed(listing) { request in
             seen.withLock {
                 $0.append(
                     "\(request.method) \(request.target) \(request.header("authorization") ?? "")")
@@ -70,6 +44,29 @@ struct OperationTests {
         }
         #expect(
             seen.withLock { $0 } == ["GET /v1/device/operations SignetMAC token=\"x\""])
+    }
+
+    @Test("ends a token once, with signetd's header and just the body that it is over")
+    func ending() async throws {
+        let seen = Mutex<[String]>([])
+        let request = { (server: Bytes) in
+            RelayRequest.endMACToken(
+                server: server, authorization: header, token: Bytes(repeating: 0xab, count: 16))
+        }
+        func answer(to status: Int) async throws -> RelayAnswer? {
+            try await relayed(request) { request in
+                let body = String(decoding: request.body, as: UTF8.self)
+                let authorization = request.header("authorization") ?? ""
+                seen.withLock {
+                    $0.append("\(request.method) \(request.target) \(authorization) \(body)")
+                }
+                return HTTPResponse(status: status, headers: [], body: [])
+            }.first
+        }
+        #expect(try await answer(to: 204) == .removed)
+        let call = "POST /v1/device/mac-tokens/\(id)/revoke SignetMAC token=\"x\" {}"
+        #expect(seen.withLock { $0 } == [call])
+        #expect(try await answer(to: 503)?.why != nil && seen.withLock { $0.count } == 2)
     }
 
     @Test("gives each operation of a list, and how many there were")
@@ -149,7 +146,7 @@ struct OperationTests {
                     statement: [1], signature: [2]))
         }
         for request in [decision, listing] {
-            let answers = try await ask(request) { _ in
+            let answers = try await relayed(request) { _ in
                 asked.add(1, ordering: .relaxed)
                 return HTTPResponse(
                     status: 307, headers: [("Location", "https://127.0.0.1/")], body: [])

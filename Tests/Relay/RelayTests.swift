@@ -49,15 +49,18 @@ struct RelayTests {
             Issue.record("no challenge")
             return
         }
-        let signed = try signer.sign(challenge, LoginAction.login, .login)
+        let module = RelayModule(
+            challenge: Bytes(repeating: 5, count: 32), account: Bytes("bob".utf8))
+        let signed = try signer.sign(
+            challenge, LoginAction.login, .login,
+            purpose: ModulePurpose.text(module.challenge, module.account))
         let login = RelayLogin(
-            server: url, statement: signed.statement, signature: signed.signature,
-            module: RelayModule(
-                challenge: Bytes(repeating: 5, count: 32), account: Bytes("bob".utf8)))
+            server: url, statement: signed.statement, signature: signed.signature, module: module)
         guard case .loggedIn(let tokens) = relay.answer(.login(login)) else {
             Issue.record("not logged in")
             return
         }
+        #expect(try await Self.refusesOthers(than: module, of: begun, &signer, wish, relay))
         #expect(tokens.seconds == 300 && tokens.refreshToken.starts(with: Bytes("sgr_".utf8)))
         let verdict = try Verdict(parsing: try #require(tokens.verdict).statement)
         #expect(verdict.local == Bytes("bob".utf8) && verdict.challenge == challenge)
@@ -67,6 +70,32 @@ struct RelayTests {
             return
         }
         #expect(refusal == Bytes("refused".utf8))
+    }
+
+    /// Whether no verdict comes for a module that the device has not signed for.
+    private static func refusesOthers(
+        than module: RelayModule, of begun: RelayRegistration, _ signer: inout Signer,
+        _ wish: RelayChallengeWish, _ relay: Relay
+    ) async throws -> Bool {
+        var (other, local) = (module, module)
+        other.challenge[0] ^= 1
+        local.account = Bytes("eve".utf8)
+        for (asked, signed) in [
+            (other, ModulePurpose.text(module.challenge, module.account)),
+            (local, ModulePurpose.text(module.challenge, module.account)), (module, []),
+        ] {
+            guard case .challenge(let challenge, _, _) = relay.answer(.challenge(wish)) else {
+                return false
+            }
+            let proof = try signer.sign(challenge, LoginAction.login, .login, purpose: signed)
+            let login = RelayLogin(
+                server: wish.server, statement: proof.statement, signature: proof.signature,
+                module: asked)
+            guard case .refused(Bytes("refused".utf8), 401, _) = relay.answer(.login(login)) else {
+                return false
+            }
+        }
+        return true
     }
 
     @Test("tells a server's refusal by its code")
@@ -137,7 +166,8 @@ struct Signer {
     }
 
     mutating func sign(
-        _ challenge: Bytes, _ action: Bytes, _ namespace: SignatureNamespace
+        _ challenge: Bytes, _ action: Bytes, _ namespace: SignatureNamespace,
+        purpose: Bytes = []
     ) throws -> (statement: Bytes, signature: Bytes) {
         counter += 1
         let head = StatementHead(
@@ -150,7 +180,7 @@ struct Signer {
             issued: Instant(seconds: UInt64(clamping: Clock.system.wallSeconds())))
         let statement = LoginStatement(
             head: head, challenge: challenge, action: action, service: Bytes("signet".utf8),
-            terminal: [], purpose: [], claims: claims
+            terminal: [], purpose: purpose, claims: claims
         ).encoded()
         return (statement, try key.signature(of: statement, in: namespace).blob)
     }
@@ -162,14 +192,18 @@ extension RelayAnswer {
     }
 
     var why: String? {
-        if case .unreachable(let why, _) = self {
+        if case .unreachable(let why, _, _) = self {
             String(decoding: why, as: UTF8.self)
         } else {
             nil
         }
     }
 
+    var isAway: Bool? {
+        if case .unreachable(_, _, let isAway) = self { isAway } else { nil }
+    }
+
     var isRepeatable: Bool? {
-        if case .unreachable(_, let isRepeatable) = self { isRepeatable } else { nil }
+        if case .unreachable(_, let isRepeatable, _) = self { isRepeatable } else { nil }
     }
 }

@@ -177,6 +177,12 @@ struct AdministrationTests {
                 "login", "administration", "administration",
             ])
         #expect(try left.last?.text(2).hasPrefix("audit prune --before ") == true)
+        // What tells of earlier ones stays, also where the settings delete what is old.
+        server.time.pass(86_400 * 9)
+        try await server.administer("audit", "prune", "--before", "1d")
+        let kept = try await server.rows("SELECT detail FROM audit")
+        #expect(kept.count == 3)
+        #expect(try kept.allSatisfy { try $0.text(0).hasPrefix("audit prune --before ") })
     }
 
     @Test("blocks accounts and devices, and lets them in again", arguments: Backend.allCases)
@@ -312,6 +318,7 @@ struct AdministrationTests {
             ["application", "add"], ["application", "list", "--audience", "x"],
             ["account", "list", "shop", "--limit"],
             ["account", "list", "shop", "--limit", "1", "--limit", "2"], ["--json"],
+            ["audit", "--config", "server.conf"], ["audit", "--config", ""],
         ] {
             #expect(throws: AdminFault.self, "\(words)") { try AdminCommandLine(words) }
         }

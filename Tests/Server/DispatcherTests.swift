@@ -2,6 +2,7 @@ import Database
 import DatabaseSupport
 import Foundation
 import HTTP
+import Synchronization
 import Testing
 
 @testable import Server
@@ -130,6 +131,62 @@ struct DispatcherTests {
         #expect(try await refresh("192.0.2.2") == "token-refused")
         server.time.pass(15)
         #expect(try await refresh("192.0.2.1") == "token-refused")
+    }
+
+    @Test("with a proof that does not hold is one of so many, also of many at once")
+    func parallelRefusals() async throws {
+        let server = try await TestServer.make(.sqlite, rate: 4)
+        let token = "sgr_" + String(repeating: "A", count: 43)
+        let codes = try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try await server.send("POST", "/v1/token/refresh", ["refreshToken": token])
+                        .code
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(codes == ["token-refused": 4, "slow-down": 196])
+        #expect(try await server.rows("SELECT id FROM audit").count == 4)
+    }
+
+    @Test("with a proof that holds, or a broken one, costs nothing")
+    func rightProofs() async throws {
+        let server = try await TestServer.make(.sqlite, rate: 4)
+        let device = try TestDevice()
+        try await server.register(device)
+        server.time.pass(60)
+        for _ in 0..<10 {
+            server.time.pass(15)
+            #expect(try await server.logIn(device).status == 200)
+            #expect(try await server.send("POST", "/v1/login", ["statement": 1]).status == 400)
+        }
+    }
+
+    @Test(
+        "through a trusted proxy is from the last address of the last line, which is the proxy's own",
+        arguments: [
+            (["198.51.100.1"], "198.51.100.1"),
+            (["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
+            (["203.0.113.9", "198.51.100.1"], "198.51.100.1"),
+            (["203.0.113.9, 192.0.2.77", "203.0.113.8,\t2001:db8::1 "], "2001:db8::1"),
+            // What the proxy did not fill is nobody's, and not what stands before it.
+            (["203.0.113.9", ""], ""), (["203.0.113.9, "], ""), ([], "192.0.2.1"),
+        ] as [([String], String)])
+    func forwarded(lines: [String], address: String) async throws {
+        let server = try await TestServer.make(.sqlite)
+        let headers = lines.map { (name: "x-forwarded-for", value: $0) }
+        for (trusts, expected) in [(true, address), (false, "192.0.2.1")] {
+            let seen = Mutex("none")
+            let dispatcher = Dispatcher(
+                service: server.service,
+                limits: RateLimit(perMinute: 100, clock: server.time.clock), trustsProxy: trusts,
+                observer: { served in seen.withLock { $0 = served.peer } })
+            _ = await dispatcher.answer(
+                HTTPRequest(
+                    method: "GET", path: "/health/live", headers: headers, peer: "192.0.2.1"))
+            #expect(seen.withLock { $0 } == expected)
+        }
     }
 
     @Test("with SQL in its names does nothing but what the names say", arguments: Backend.allCases)

@@ -82,6 +82,36 @@ struct LoginTests {
         }
     }
 
+    @Test(
+        "gives a verdict only for the module and the name that the device has signed",
+        arguments: Backend.allCases)
+    func modules(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let challenge = try freshBytes(32)
+        let signed = ModulePurpose.text(challenge, [UInt8]("al".utf8))
+        for (module, name, purpose, status) in [
+            (challenge, "al", signed, 200), (try freshBytes(32), "al", signed, 401),
+            (challenge, "eve", signed, 401), (challenge, "al", [], 401),
+            (challenge, "al", signed + [0x20], 401),
+        ] {
+            let statement = device.answer(
+                try await server.challenge(device), "login", at: server.time.now,
+                purpose: String(decoding: purpose, as: UTF8.self))
+            var body = try device.signed(statement.encoded(), .login)
+            body["module"] = ["challenge": base64(module), "account": name]
+            let reply = try await server.send("POST", "/v1/login", body)
+            #expect(reply.status == status, "\(name)")
+            guard status == 200 else { continue }
+            let given = try #require(reply["verdict"] as? [String: Any])
+            let text = try #require(given["statement"] as? String)
+            let verdict = try Verdict(
+                parsing: try #require(Base64.decode([UInt8](text.utf8), .url)))
+            #expect(verdict.module == challenge && verdict.local == [UInt8]("al".utf8))
+        }
+    }
+
     @Test("is refused when its challenge is too old", arguments: Backend.allCases)
     func stale(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -55,7 +55,8 @@ extension TestServer {
         }
         return Call(
             request: HTTPRequest(method: "GET", path: "/", headers: [], body: [], peer: ""),
-            parameters: parameters, application: nil, apiKey: [], device: signer,
+            parameters: parameters, application: nil, apiKey: [],
+            device: signer.map { AuthenticatedDevice(signer: $0, factor: Factor.touch) },
             origin: Origin(address: "192.0.2.1", agent: "test"))
     }
 

@@ -61,12 +61,58 @@ struct RateLimitTests {
         #expect(isAdmitted("198.51.100.1", by: limit))
     }
 
-    @Test("has no place for who is only looked at")
-    func looks() throws {
+    @Test("keeps no bucket of who was given back what was taken")
+    func givenBack() throws {
         let limit = limit()
-        for number in 0..<100 { try limit.require("192.0.2.\(number)") }
+        for number in 0..<100 { limit.giveBack(try limit.admit("192.0.2.\(number)")) }
         #expect(limit.count == 0)
-        for _ in 0..<2 { limit.charge("192.0.2.1") }
-        #expect(throws: Problem.self) { try limit.require("192.0.2.1") }
+        let first = try limit.admit("192.0.2.1")
+        try limit.admit("192.0.2.1")
+        #expect(throws: Problem.self) { try limit.admit("192.0.2.1") }
+        // What was given back twice fills no bucket over its rim.
+        for _ in 0..<5 { limit.giveBack(first) }
+        for _ in 0..<2 { try limit.admit("192.0.2.1") }
+        #expect(throws: Problem.self) { try limit.admit("192.0.2.1") }
+    }
+
+    @Test("grows with no flood that lasts, minute after minute")
+    func longFlood() {
+        let limit = limit(120)
+        for minute in 0..<5 {
+            for number in 0..<20_000 {
+                let network = String(minute % 2 * 20_000 + number, radix: 16)
+                _ = isAdmitted("2001:db8:\(network)::", by: limit)
+            }
+            #expect(limit.count <= 16_384 + 256)
+            time.pass(30)
+        }
+    }
+
+    @Test("forgets no flooder's count, whoever else comes")
+    func flooder() {
+        let limit = limit()
+        for _ in 0..<2 { #expect(isAdmitted("192.0.2.1", by: limit)) }
+        for round in 0..<3 {
+            for number in 0..<20_000 {
+                let network = String(round * 20_000 + number, radix: 16)
+                _ = isAdmitted("2001:db8:\(network)::", by: limit)
+            }
+            time.pass(9)
+            #expect(!isAdmitted("192.0.2.1", by: limit))
+        }
+        time.pass(3)
+        #expect(isAdmitted("192.0.2.1", by: limit))
+    }
+
+    @Test("lets those in who come during a flood from one provider's networks")
+    func others() {
+        let limit = limit()
+        for number in 0..<60_000 {
+            _ = isAdmitted("2001:db8:\(String(number, radix: 16))::", by: limit)
+        }
+        #expect(!isAdmitted("2001:db8:ffff::", by: limit))
+        // They share 256 buckets; the flood has drained one of them.
+        let late = (0..<100).filter { isAdmitted("198.51.\($0).1", by: limit) }.count
+        #expect(late > 80)
     }
 }

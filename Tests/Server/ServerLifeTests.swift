@@ -120,101 +120,42 @@ final class Load: Sendable {
         var accepted: [Login] = []
         /// What nobody answered: it may hold or not.
         var unanswered: [Login] = []
-        var waiting: (count: Int, waiter: CheckedContinuation<Void, Never>)?
-        /// How many devices still log in.
-        var running = 0
     }
 
     private let server: ServerProcess
-    private let devices: [Registered]
+    private let devices: [LoadDevice]
     private let state = Mutex(State())
-
-    /// A device's key and names, which one task uses at a time.
-    // SAFETY: each is used by the one task that `run` gives it to.
-    private final class Registered: @unchecked Sendable {
-        let device: TestDevice
-        init(_ device: TestDevice) { self.device = device }
-    }
 
     /// Registers so many devices, each of an account of its own.
     init(_ server: ServerProcess, devices count: Int) async throws {
         self.server = server
-        var devices: [Registered] = []
-        for number in 0..<count {
-            let device = try TestDevice(id: UInt8(number + 1))
-            device.account = "load\(number)-\(UInt32.random(in: 0 ... .max))"
-            try await server.register(device)
-            devices.append(Registered(device))
-        }
-        self.devices = devices
+        devices = try await LoadDevice.register(count, at: server)
     }
 
     /// Lets all of them log in until so many were let in, then does `end` while they go on; returns
     /// when each has met the end.
     func run<T: Sendable>(upTo count: Int, _ end: @Sendable () async throws -> T) async throws -> T
     {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            state.withLock { $0.running = devices.count }
-            for registered in devices {
-                group.addTask { [self] in
-                    await logInUntilTheEnd(registered.device)
-                    leave()
-                }
-            }
-            await reached(count)
-            let result = try await end()
-            try await group.waitForAll()
-            return result
-        }
+        try await LoadRun().run(devices, upTo: count, { await self.logIn($0) }, end)
     }
 
-    /// When nobody logs in any more, nobody waits for more logins.
-    private func leave() {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            state.running -= 1
-            return state.running == 0 ? state.waiting.take()?.waiter : nil
+    /// One login; false where nothing more comes of them.
+    private func logIn(_ device: TestDevice) async -> Bool {
+        guard let challenge = try? await server.challenge(device),
+            let body = try? device.signed(
+                device.answer(challenge, "login", at: server.time.now).encoded(), .login),
+            let data = try? JSONSerialization.data(withJSONObject: body)
+        else { return false }
+        let login = Login(body: data)
+        switch try? await login.send(to: server) {
+        case 200:
+            state.withLock { $0.accepted.append(login) }
+            return true
+        case nil:
+            state.withLock { $0.unanswered.append(login) }
+            return false
+        default: return false
         }
-        waiter?.resume()
-    }
-
-    private func reached(_ count: Int) async {
-        await withCheckedContinuation { waiter in
-            state.withLock { state in
-                if state.accepted.count >= count || state.running == 0 { return true }
-                state.waiting = (count, waiter)
-                return false
-            } ? waiter.resume() : ()
-        }
-    }
-
-    private func logInUntilTheEnd(_ device: TestDevice) async {
-        while true {
-            guard let challenge = try? await server.challenge(device),
-                let body = try? device.signed(
-                    device.answer(challenge, "login", at: server.time.now).encoded(), .login),
-                let data = try? JSONSerialization.data(withJSONObject: body)
-            else { return }
-            let login = Login(body: data)
-            switch try? await login.send(to: server) {
-            case 200: note(login)
-            case nil:
-                state.withLock { $0.unanswered.append(login) }
-                return
-            default: return
-            }
-        }
-    }
-
-    private func note(_ login: Login) {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            state.accepted.append(login)
-            guard let waiting = state.waiting, state.accepted.count >= waiting.count else {
-                return nil
-            }
-            state.waiting = nil
-            return waiting.waiter
-        }
-        waiter?.resume()
     }
 
     /// Everything that was answered is in the audit trail, and used up; what was not is let in once

@@ -20,6 +20,18 @@ struct ServerStartTests {
         return outcome.errors
     }
 
+    @Test(
+        "is refused with arguments that make no sense, and says which",
+        arguments: [
+            (["--config", "server.conf"], "--config wants an absolute path"),
+            (["--config"], "--config wants an absolute path"), (["-x"], "unknown argument '-x'"),
+        ])
+    func arguments(words: [String], text: String) throws {
+        let outcome = try Program(Command([ServerProcess.program] + words))
+            .expectEnd(within: .seconds(30))
+        #expect(outcome.ending == .exited(2) && outcome.errors.contains(text), "\(outcome.errors)")
+    }
+
     @Test("is refused with a setting that is not known, and says where")
     func unknownSetting() throws {
         let said = try refusal(try ServerHome(.sqlite), "speed = high")

@@ -48,13 +48,21 @@ final class TestBrowser {
         more: [(name: String, value: String)] = [],
         type: String = "application/x-www-form-urlencoded"
     ) async throws -> Reply {
+        try await send(try form(path, fields, token: token, more: more, type: type))
+    }
+
+    /// A form as it would be sent.
+    func form(
+        _ path: String, _ fields: String = "", token: String? = nil,
+        more: [(name: String, value: String)] = [],
+        type: String = "application/x-www-form-urlencoded"
+    ) throws -> HTTPRequest {
         let body = "token=\(try token ?? self.token)&\(fields)"
         var headers = headers + more
         headers.append(("content-type", type))
         if let origin { headers.append(("origin", origin)) }
-        return try await send(
-            HTTPRequest(
-                method: "POST", path: path, headers: headers, body: [UInt8](body.utf8), peer: peer))
+        return HTTPRequest(
+            method: "POST", path: path, headers: headers, body: [UInt8](body.utf8), peer: peer)
     }
 
     private var headers: [(name: String, value: String)] {

@@ -107,7 +107,9 @@ struct MACTokenStoreTests {
 
     @Test(
         "do not open with a line changed, and are not read with one too many",
-        arguments: ["server", "credential", "name", "audience", "created", "expires", "secret"])
+        arguments: [
+            "server", "credential", "name", "audience", "created", "expires", "state", "secret",
+        ])
     func altered(line: String) throws {
         let tokens = bench.account.macTokens
         try tokens.keep(token("abc", 0xa1), try secret(1))
@@ -119,7 +121,7 @@ struct MACTokenStoreTests {
         let place = line.count + (line == "created" || line == "expires" ? 5 : 2)
         var changed = value
         changed[place] = value[place] == "1" ? "2" : "1"
-        lines[index] = String(changed)
+        lines[index] = line == "state" ? "state: removing" : String(changed)
         let altered = Bytes((lines.joined(separator: "\n") + "\n").utf8)
         try bench.overwrite(path(0xa1), altered)
         for token in try tokens.list() {
@@ -127,6 +129,28 @@ struct MACTokenStoreTests {
         }
         try bench.overwrite(path(0xa1), Bytes(text.utf8) + Bytes("more: 1\n".utf8))
         #expect(try tokens.list().isEmpty)
+    }
+
+    @Test("stay good for ending them while the server does not know, marked so that it holds")
+    func removing() throws {
+        let tokens = bench.account.macTokens
+        try tokens.keep(token("a", 0xa1), try secret(1))
+        try tokens.keep(token("b", 0xb1), try secret(2))
+        let found = try #require(try tokens.list().first)
+        let marked = try tokens.beginRemoval(found)
+        #expect(try tokens.list().map(\.state) == [.removing, .good])
+        #expect(try tokens.list().first == marked)
+        #expect(try opened(marked) == Bytes(repeating: 1, count: 32))
+        // What was read before is sealed otherwise by now.
+        var altered = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
+        altered = altered.replacing("state: removing", with: "state: good")
+        try bench.overwrite(path(0xa1), Bytes(altered.utf8))
+        let forged = try #require(try tokens.list().first)
+        #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(forged) }
+        #expect(throws: StoreFault.vault(.doesNotOpen)) { try tokens.beginRemoval(forged) }
+        try bench.overwrite(
+            path(0xa1), Bytes(altered.replacing("state: good", with: "state: gone").utf8))
+        #expect(try tokens.list().map(\.name) == [Bytes("b".utf8)])
     }
 
     @Test("do not open as another account's, or in another's place")

@@ -46,6 +46,20 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant(code, "sudo", "printf '\(lines)\\n' > \(pam)/sudo", .services)
     }
 
+    /// Names in a file behind `server=` that has no other mistake.
+    private static func serverFile(_ code: String, _ subject: String, _ names: String) -> Plant {
+        let key =
+            "AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBBtzqt6Y9Rig+def9i7tL8VFKsZhCCAac3RA"
+            + "IU9QiQtXf7zJa6lqQ9IcSoiql9Lj5ML+t/ffxB/9XDx0qcJ20Bc="
+        let file = "/etc/signet/corp"
+        return Plant(
+            code, subject,
+            "printf 'url = https://id.example.org\\naudience = corp\\nkey = ecdsa-sha2-nistp256 "
+                + "\(key)\\naccounts = \(names)\\n' > \(file); chmod 644 \(file); printf "
+                + "'\(touch) server=\(file)\\n@include common-auth\\n' > \(pam)/sudo",
+            .services)
+    }
+
     /// A line below `[login]`.
     private static func lists(_ code: String, _ subject: String, _ line: String) -> Plant {
         let file = "/etc/signet/signet.conf"
@@ -76,6 +90,8 @@ struct Plant: Sendable, CustomStringConvertible {
             "server-file", "/etc/signet/corp",
             "printf '\(touch) server=/etc/signet/corp\\n@include common-auth\\n' > \(pam)/sudo",
             .services),
+        serverFile("server-file-account", "aliec", "alice aliec"),
+        serverFile("server-file-group", "no-such-group", "@no-such-group"),
         sudo("stack-broken", "\(touch)\\nauht required pam_unix.so\\n@include common-auth"),
         sudo("include-missing", "\(touch)\\n@include gone"),
         sudo("include-loop", "\(touch)\\n@include sudo"),

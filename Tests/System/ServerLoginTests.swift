@@ -115,13 +115,16 @@ struct ServerLoginTests {
 
     @Test("goes on to the password without the server, or to an earlier yes where that may be")
     func away() throws {
-        try relay.stop()
+        try relay.cut()
         try password(after: "the server cannot be asked: ")
         try install("offline = 1 hours")
         try password(after: "has never said yes to a login here")
         try relay.start()
         try letsIn()
         try relay.stop()
+        // A relay that is not there is no server that is away.
+        try password(after: "the server cannot be asked: signet-relay is not there")
+        try relay.cut()
         try letsIn()
         let log = try stage.run([try Built.program("signet"), "log"], as: Stage.alice)
         #expect(log.output.contains("without \(server.url), which knows alice"), "\(log)")
@@ -142,7 +145,7 @@ struct ServerLoginTests {
         try terminal.expect("is blocked there")
         try terminal.expect("[sudo] password for alice: ")
         terminal.signal(SIGKILL)
-        try relay.stop()
+        try relay.cut()
         try password(after: "has never said yes to a login here")
     }
 
@@ -181,17 +184,22 @@ private final class Relay {
         scratch = try Scratch()
         try scratch.write(
             "signet.conf", "[relay]\nca-file = \(server.authority)\ntimeout = 2s\n")
+        try scratch.write("cut.conf", "[relay]\nproxy = http://127.0.0.1:1\n")
         try start()
     }
 
     deinit { try? stop() }
 
-    func start() throws {
+    /// Starts one that gets no connection to any server.
+    func cut() throws { try start("cut.conf") }
+
+    func start(_ configuration: String = "signet.conf") throws {
+        try stop()
         let notices = try ReadinessNotices(at: scratch.at("notify"))
         let program = try TestSupport.Program(
             Command(
                 [
-                    try Built.program("signet-relay"), "--config", scratch.at("signet.conf"),
+                    try Built.program("signet-relay"), "--config", scratch.at(configuration),
                     "--socket", signet.stage.path("/run/signet/relay.sock"),
                 ], environment: ["NOTIFY_SOCKET": scratch.at("notify")]))
         guard notices.hearReady(within: .seconds(20)) else {

@@ -78,6 +78,11 @@ struct ServiceTests {
         #expect(Readiness.status("a\nMAINPID=1\r").message == "STATUS=a MAINPID=1 ")
     }
 
+    @Test("that it reads files anew is said in systemd's word for it")
+    func reloading() {
+        #expect(Readiness.reloading.message == "RELOADING=1")
+    }
+
     fileprivate static func announce(_ count: String) {
         unsafe setenv("LISTEN_PID", String(getpid()), 1)
         unsafe setenv("LISTEN_FDS", count, 1)

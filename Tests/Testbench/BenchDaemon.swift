@@ -9,10 +9,12 @@ import TestSupport
 /// `--text`, `--storage`, `--storage-no-list` and `--image` name the sockets of virtual readers;
 /// `--state`, `--socket`, `--configuration`, `--verify-password`, `--bus`, `--lids`, `--relay`,
 /// `--tokens` and `--fprintd` the daemon's places;
-/// `--failpoint` a file that tells at which durable step to fail or to die.
+/// `--failpoint` a file that tells at which durable step to fail or to die; `--passed` one that tells
+/// by how many seconds the time since the machine's start is further on.
 struct BenchDaemon {
     private var places: Places
     private var failpoint: String?
+    private var clock = Clock.system
     private var isUnderstood = true
 
     private static let readers = [
@@ -37,10 +39,23 @@ struct BenchDaemon {
         guard isUnderstood else { return 2 }
         hurry_virtual_readers(1)
         replug_virtual_readers()
-        guard let failpoint else { _exit(Program.run(places: places, foreground: true)) }
+        guard let failpoint else {
+            _exit(Program.run(places: places, foreground: true, clock: clock))
+        }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
-        _exit(Program.run(places: places, foreground: true, faults: faults))
+        _exit(Program.run(places: places, foreground: true, clock: clock, faults: faults))
+    }
+
+    /// The machine's own clock, but for the seconds that a file says, if it is there.
+    private static func clock(ahead path: String) -> Clock {
+        var clock = Clock.system
+        let own = clock.sinceBoot
+        clock.sinceBoot = {
+            let text = (try? Layout.read(path)).map { String(decoding: $0, as: UTF8.self) }
+            return own() + .seconds(text.flatMap { Int($0) } ?? 0)
+        }
+        return clock
     }
 
     private mutating func take(_ option: String, _ value: String) {
@@ -61,6 +76,7 @@ struct BenchDaemon {
         case "--relay": places.relay = value
         case "--tokens": places.tokens = value
         case "--failpoint": failpoint = value
+        case "--passed": clock = Self.clock(ahead: value)
         default: isUnderstood = false
         }
     }

@@ -28,6 +28,17 @@ struct CommandTextTests {
         #expect(ExitCode.allCases.allSatisfy { isHarmless($0.text) && hasStyle($0.text) })
     }
 
+    @Test(
+        "how long there is time is said in the largest unit that makes it two at least",
+        arguments: [
+            (0, "in 0 s"), (119, "in 119 s"), (120, "in 2 min"), (7_199, "in 119 min"),
+            (7_200, "in 2 h"), (172_799, "in 47 h"), (172_800, "in 2 days"),
+            (UInt64.max, "in 213503982334601 days"),
+        ])
+    func left(seconds: UInt64, text: String) {
+        #expect(String(decoding: CommandOperations.left(seconds).bytes, as: UTF8.self) == text)
+    }
+
     @Test("what comes from outside cannot change how a message shows")
     func messages() {
         let texts: [Text] = [

@@ -16,6 +16,10 @@ struct RelayFrameTests {
             RelayChallengeWish(
                 server: server, account: Bytes("a:b/c".utf8), device: Samples.sixteen,
                 application: Bytes("shop".utf8), action: Bytes("login".utf8))),
+        .challenge(
+            RelayChallengeWish(
+                server: server, account: Bytes("a".utf8), device: Samples.sixteen,
+                application: Bytes("shop".utf8), action: Bytes("login".utf8), milliseconds: .max)),
         .login(RelayLogin(server: server, statement: [1], signature: [2])),
         .login(
             RelayLogin(
@@ -31,6 +35,7 @@ struct RelayFrameTests {
                 server: Bytes(repeating: 7, count: Limit.label), operation: Samples.sixteen,
                 statement: Bytes(repeating: 7, count: Limit.operationStatement),
                 signature: Bytes(repeating: 7, count: Limit.signature))),
+        .endMACToken(server: server, authorization: [1], token: Samples.sixteen),
     ]
 
     static let answers: [RelayAnswer] = [
@@ -52,6 +57,7 @@ struct RelayFrameTests {
         .removed, .refused(code: Bytes("key-removed".utf8), status: 401, attempts: nil),
         .refused(code: [1], status: .max, attempts: 4),
         .unreachable(why: [], isRepeatable: false), .unreachable(why: [1], isRepeatable: true),
+        .unreachable(why: [1], isRepeatable: true, isAway: true),
         .macToken(
             RelayMACToken(
                 audience: [1], expires: 2, token: Samples.sixteen, secret: Samples.thirtyTwo)),

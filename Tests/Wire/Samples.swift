@@ -39,14 +39,17 @@ enum Samples {
             AuthenticateRequest(
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1,
-                server: ServerWish(url: Bytes("https://h".utf8), audience: [1]))),
+                server: ServerWish(
+                    url: Bytes("https://h".utf8), audience: [1],
+                    key: Bytes(repeating: 4, count: 65)))),
         .authenticate(
             AuthenticateRequest(
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 server: ServerWish(
                     url: Bytes(repeating: 0x68, count: Limit.label),
-                    audience: Bytes(repeating: 0x61, count: Limit.label), offlineHours: .max,
+                    audience: Bytes(repeating: 0x61, count: Limit.label),
+                    key: Bytes(repeating: 4, count: 65), offlineHours: .max,
                     token: .file))),
         .enable(account: account, keyring: true), .enable(account: account, keyring: false),
         .secretSet(

@@ -14,6 +14,11 @@ extension Routes {
             try await service.revokeMACToken(call)
             return .done
         },
+        Route("POST", "/v1/device/mac-tokens/{id}/revoke", .device) {
+            service, call throws(Problem) in
+            try await service.revokeOwnMACToken(call)
+            return .done
+        },
         Route("GET", "/v1/registrations/{id}/mac-tokens", .application) {
             service, call throws(Problem) in
             .json(try await service.listMACTokens(call))

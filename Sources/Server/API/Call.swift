@@ -11,7 +11,7 @@ struct Call: Sendable {
     /// The API key's digest, where there is an application.
     let apiKey: [UInt8]
     /// Who signed the request itself; nil where the route does not want that.
-    let device: Signer?
+    let device: AuthenticatedDevice?
     /// From where it came.
     let origin: Origin
 
@@ -44,7 +44,10 @@ struct Call: Sendable {
     }
 
     /// Who signed the request; a route that asks for it has the caller `.device`.
-    func deviceSigner() throws(Problem) -> Signer {
+    func deviceSigner() throws(Problem) -> Signer { try provenDevice().signer }
+
+    /// The same, with how that was proven.
+    func provenDevice() throws(Problem) -> AuthenticatedDevice {
         guard let device else { throw .refused }
         return device
     }

@@ -71,11 +71,14 @@ package struct Dispatcher: Sendable {
             return try await admitted(request, route, parameters, from: origin)
         }
         // Each proof that does not hold leaves a line in the audit trail: so an address has so many.
-        try limits.require(origin.address)
+        // Taken before it is looked at, so that many at once are no more, and given back if it holds.
+        let admission = try limits.admit(origin.address)
         do throws(Problem) {
-            return try await admitted(request, route, parameters, from: origin)
+            let answer = try await admitted(request, route, parameters, from: origin)
+            limits.giveBack(admission)
+            return answer
         } catch {
-            if error.status == 401 { limits.charge(origin.address) }
+            if error.status != 401 { limits.giveBack(admission) }
             throw error
         }
     }
@@ -86,7 +89,7 @@ package struct Dispatcher: Sendable {
         if route.method == "POST" { try requireJSON(request) }
         var application: ApplicationRecord?
         var apiKey: [UInt8] = []
-        var device: Signer?
+        var device: AuthenticatedDevice?
         switch route.caller {
         case .anybody: break
         case .application, .rememberedApplication:
@@ -147,15 +150,15 @@ package struct Dispatcher: Sendable {
         return application
     }
 
-    /// The last address that the proxy added, if there is one that is trusted.
+    /// Where it comes from: of what a trusted proxy says the last address of the last line, which
+    /// is its own; whatever stands before it, the client may have sent.
     private func origin(of request: HTTPRequest) -> Origin {
         let agent = request.header("user-agent") ?? ""
-        if trustsProxy, let chain = request.header("x-forwarded-for"),
-            let last = chain.split(separator: ",").last
-        {
-            return Origin(address: String(last.filter { $0 != " " }), agent: agent)
-        }
-        return Origin(address: request.peer, agent: agent)
+        guard trustsProxy,
+            let line = request.headers.last(where: { $0.name == "x-forwarded-for" })
+        else { return Origin(address: request.peer, agent: agent) }
+        let last = line.value.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
+        return Origin(address: last.filter { $0 != " " && $0 != "\t" }, agent: agent)
     }
 }
 

@@ -27,6 +27,9 @@ struct AdminCommandLine: Sendable {
         }
         if let place = options.lastIndex(where: { $0.name == "--config" }) {
             configuration = options.remove(at: place).value
+            guard configuration.hasPrefix("/") else {
+                throw .usage("--config wants an absolute path")
+            }
         }
         (verb, arguments) = try Self.find(plain, options)
     }

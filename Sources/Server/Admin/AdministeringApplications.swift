@@ -78,8 +78,8 @@ extension Administration {
             guard
                 let made = try store.makeApplication(name, audience: audience, policy, at: now)
             else {
-                return .failure(
-                    .refused("the name or the audience is taken: 'application list' shows all"))
+                let left = try store.unfinishedRemoval(name: name.text, audience: audience)
+                return .failure(.taken(left))
             }
             return .success(made)
         }
@@ -114,26 +114,6 @@ extension Administration {
             return .success(())
         }
         output.done("the policy of '\(name)' is changed; it holds from the next request on")
-    }
-
-    fileprivate func removeApplication(_ words: AdminArguments) async throws(AdminFault) {
-        let name = words[0]
-        let takesDevices = try words.choice("--devices", "refuse", "remove") ?? false
-        try await changeApplication("application remove \(name)", name) {
-            store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            let devices = try store.countDevices(of: record.id)
-            guard devices == 0 || takesDevices else {
-                return .failure(
-                    .refused(
-                        """
-                        '\(name)' has devices, \(devices) of them: 'registration remove' tells each \
-                        that its key is of no use; --devices remove takes them without a word
-                        """))
-            }
-            try store.removeApplication(record.id)
-            return .success(())
-        }
-        output.done("'\(name)' is gone; its audit trail stays")
     }
 
     fileprivate func addKey(_ words: AdminArguments) async throws(AdminFault) {
@@ -178,6 +158,20 @@ extension Administration {
             return .success(())
         }
         output.done("the key '\(name)' of '\(application)' holds no more")
+    }
+}
+
+extension AdminFault {
+    /// Another application has the name or the audience; `left` is one that is being removed.
+    fileprivate static func taken(_ left: String?) -> AdminFault {
+        guard let left else {
+            return .refused("the name or the audience is taken: 'application list' shows all")
+        }
+        return .refused(
+            """
+            '\(left)', which has the name or the audience, is being removed: if nobody does that \
+            now, 'application remove \(left)' goes on with it
+            """)
     }
 }
 

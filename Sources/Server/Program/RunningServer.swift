@@ -11,6 +11,8 @@ actor RunningServer {
     private var database: (any Database)?
     private var http: HTTPServer?
     private var metrics: HTTPServer?
+    /// What it was started with, where it speaks TLS.
+    private var settings: Configuration?
     private var housekeeping: Task<Void, Never>?
 
     /// `clock` is for tests.
@@ -34,6 +36,7 @@ actor RunningServer {
             if let metricsPlace {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
             }
+            if identity != nil { self.settings = settings }
             housekeeping = Task { await service.keepHouse() }
             announce(http, isSecure: identity != nil)
             return 0
@@ -41,6 +44,27 @@ actor RunningServer {
             report("cannot start: \(error.text)")
             await http?.stop(within: .zero)
             await database?.close()
+            return 1
+        }
+    }
+
+    /// Reads certificate and key anew from where they were at the start; the old ones stay where the
+    /// new ones cannot be used. 0 where the new ones are.
+    func renewCertificate() -> Int32 {
+        guard let settings, let http else {
+            report("nothing is read anew: there is no certificate")
+            return 0
+        }
+        do throws(StartFault) {
+            let identity = try ServerFiles.identity(settings, isHandedOver: false)
+            guard let identity else { return 0 }
+            do throws(ServerFault) {
+                try http.renew(identity)
+            } catch { throw .http(error) }
+            report("the certificate was read anew; connections from now on have it")
+            return 0
+        } catch {
+            report("the certificate stays as it was: \(error.text)")
             return 1
         }
     }
@@ -79,11 +103,14 @@ actor RunningServer {
         let requests = ServerLog.Requests(rawValue: settings.word(ServerSettings.logRequests))
         let log = ServerLog.observer(requests ?? .all)
         let figures = figures
-        let limits = RateLimit(perMinute: settings.count(ServerSettings.rate), clock: clock)
+        let rate = settings.count(ServerSettings.rate)
+        let limits = RateLimit(perMinute: rate, clock: clock)
+        // Each sign-in asks a person something: an address has fewer of them.
+        let signIns = RateLimit(perMinute: Site.signInRate(rate), clock: clock)
         let dispatcher = Dispatcher(
             service: service, limits: limits,
             trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
-            site: try await Site.of(service, settings, limits: limits),
+            site: try await Site.of(service, settings, limits: signIns),
             observer: { served in
                 figures.note(served)
                 log(served)

@@ -9,8 +9,8 @@ package enum ServerCommand: Equatable {
     case help
     /// Administration, by what stands behind `admin`.
     case administer([String])
-    /// An argument that is not known.
-    case unknown(String)
+    /// What was not understood, as a sentence.
+    case misused(String)
 
     /// Reads the arguments after the program's name.
     package init(_ arguments: [String]) {
@@ -23,8 +23,8 @@ package enum ServerCommand: Equatable {
         while let argument = rest.popFirst() {
             switch argument {
             case "--config":
-                guard let path = rest.popFirst() else {
-                    self = .unknown(argument)
+                guard let path = rest.popFirst(), path.hasPrefix("/") else {
+                    self = .misused("--config wants an absolute path")
                     return
                 }
                 configuration = path
@@ -35,7 +35,7 @@ package enum ServerCommand: Equatable {
                 self = .help
                 return
             default:
-                self = .unknown(argument)
+                self = .misused("unknown argument '\(argument)'")
                 return
             }
         }

@@ -8,7 +8,7 @@ package enum ServerProgram {
     private static let farewell = Duration.seconds(10)
 
     /// Runs the server on the calling thread, the process's first, until SIGTERM or SIGINT; gives
-    /// the exit status.
+    /// the exit status. At SIGHUP the certificate is read anew.
     package static func run(configuration path: String) -> Int32 {
         do throws(SystemFault) {
             try enterServer()
@@ -17,12 +17,25 @@ package enum ServerProgram {
             let status = try finished { await running.start(configuration: path) }
             guard status == 0 else { return status }
             Readiness.ready.notify()
-            _ = wait(for: signals.descriptor.number, or: -1, until: nil)
+            while isHangUp(signals) {
+                Readiness.reloading.notify()
+                _ = try finished { await running.renewCertificate() }
+                Readiness.ready.notify()
+            }
             Readiness.stopping.notify()
             return try finished { await running.stop(within: farewell) }
         } catch {
             report("cannot start: \(error)")
             return 1
+        }
+    }
+
+    /// Waits for a signal; false where it is to end.
+    private static func isHangUp(_ signals: borrowing Interrupts) -> Bool {
+        let number = signals.descriptor.number
+        while true {
+            if let asked = nextSignal(number) { return asked == .hangUp }
+            _ = wait(for: number, or: -1, until: nil)
         }
     }
 

@@ -85,8 +85,9 @@ extension Transaction {
     ) throws(DatabaseFault) -> AccountRecord {
         _ = try run(
             """
-            INSERT INTO account (application, name, blocked, flags, roles, created)
-            VALUES ($1, $2, 0, '', '', $3) ON CONFLICT (application, name) DO NOTHING
+            INSERT INTO account (application, name, blocked, flags, roles, created, trail)
+            VALUES ($1, $2, 0, '', '', $3, (SELECT COALESCE(MAX(id), 0) FROM audit))
+            ON CONFLICT (application, name) DO NOTHING
             """, [.integer(application), .text(name), .integer(now)])
         guard let account = try account(name, of: application) else {
             throw .broken("an account that was just made is not there")

@@ -75,49 +75,6 @@ extension Transaction {
             """, [.integer(application)])
         return try rows.first?.integer(0) ?? 0
     }
-
-    /// Deletes an application, and what is its own; not the audit trail.
-    func removeApplication(_ application: Int64) throws(DatabaseFault) {
-        // What refers to another goes before it.
-        let statements: [StaticString] = [
-            "DELETE FROM site_login WHERE application = $1",
-            """
-            DELETE FROM site_session WHERE token_session IN
-                (SELECT s.id FROM token_session s JOIN registration r ON r.id = s.registration
-                    JOIN account c ON c.id = r.account WHERE c.application = $1)
-            """,
-            """
-            DELETE FROM refresh_token WHERE session IN
-                (SELECT s.id FROM token_session s JOIN registration r ON r.id = s.registration
-                    JOIN account c ON c.id = r.account WHERE c.application = $1)
-            """,
-            """
-            DELETE FROM token_session WHERE registration IN
-                (SELECT r.id FROM registration r JOIN account c ON c.id = r.account
-                    WHERE c.application = $1)
-            """,
-            """
-            DELETE FROM mac_token WHERE registration IN
-                (SELECT r.id FROM registration r JOIN account c ON c.id = r.account
-                    WHERE c.application = $1)
-            """,
-            "DELETE FROM operation WHERE application = $1",
-            "DELETE FROM challenge WHERE application = $1",
-            """
-            DELETE FROM activation WHERE account IN
-                (SELECT id FROM account WHERE application = $1)
-            """,
-            """
-            DELETE FROM registration WHERE account IN
-                (SELECT id FROM account WHERE application = $1)
-            """,
-            "DELETE FROM account WHERE application = $1",
-            "DELETE FROM template WHERE application = $1",
-            "DELETE FROM api_key WHERE application = $1",
-            "DELETE FROM application WHERE id = $1",
-        ]
-        for statement in statements { try run(statement, [.integer(application)]) }
-    }
 }
 
 extension ApplicationPolicy {

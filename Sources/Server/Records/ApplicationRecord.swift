@@ -52,7 +52,7 @@ extension Transaction {
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
                 minimum_boot, max_failures, access_seconds, refresh_seconds
-            FROM application ORDER BY name
+            FROM application WHERE removed IS NULL ORDER BY name
             """)
         var found: [ApplicationRecord] = []
         for row in rows { found.append(try ApplicationRecord(row)) }
@@ -65,7 +65,7 @@ extension Transaction {
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
                 minimum_boot, max_failures, access_seconds, refresh_seconds
-            FROM application WHERE audience = $1
+            FROM application WHERE audience = $1 AND removed IS NULL
             """, [.text(audience)])
         guard let row = rows.first else { return nil }
         return try ApplicationRecord(row)
@@ -77,7 +77,7 @@ extension Transaction {
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
                 minimum_boot, max_failures, access_seconds, refresh_seconds
-            FROM application WHERE name = $1
+            FROM application WHERE name = $1 AND removed IS NULL
             """, [.text(name)])
         guard let row = rows.first else { return nil }
         return try ApplicationRecord(row)
@@ -90,7 +90,8 @@ extension Transaction {
             SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
                 a.refresh_seconds
-            FROM application a JOIN account c ON c.application = a.id WHERE c.id = $1
+            FROM application a JOIN account c ON c.application = a.id
+            WHERE c.id = $1 AND a.removed IS NULL
             """, [.integer(account)])
         guard let row = rows.first else { return nil }
         return try ApplicationRecord(row)
@@ -111,7 +112,7 @@ extension Transaction {
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
                 a.refresh_seconds
             FROM application a JOIN api_key k ON k.application = a.id
-            WHERE k.hash = $1 AND k.revoked IS NULL
+            WHERE k.hash = $1 AND k.revoked IS NULL AND a.removed IS NULL
             """, [.bytes(hash)])
         guard let row = rows.first else { return nil }
         return try ApplicationRecord(row)

@@ -58,12 +58,16 @@ extension Transaction {
     }
 
     /// Deletes some of the oldest lines from before a moment; gives how many.
+    ///
+    /// Not those that tell of earlier prunes: who looks at the trail sees since when it is whole.
     func pruneAudit(before moment: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
         Int64(
             try run(
                 """
                 DELETE FROM audit WHERE id IN
-                    (SELECT id FROM audit WHERE time < $1 ORDER BY time LIMIT $2) RETURNING 1
+                    (SELECT id FROM audit WHERE time < $1
+                        AND NOT (event = 'administration' AND detail LIKE 'audit prune %')
+                    ORDER BY time LIMIT $2) RETURNING 1
                 """, [.integer(moment), .integer(most)]
             ).count)
     }

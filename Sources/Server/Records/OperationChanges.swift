@@ -14,6 +14,9 @@ struct NewOperation: Sendable {
     let device: [UInt8]?
     /// The hash of the session that begins a login; nil for all else.
     let session: [UInt8]?
+    /// The network of the browser that began a login at the server's own page; nil for what an
+    /// application began.
+    let network: [UInt8]?
     /// What the application told of the person's own device, as JSON.
     let additional: String
     let expires: Int64
@@ -26,8 +29,9 @@ extension Transaction {
         try run(
             """
             INSERT INTO operation (id, application, account, template, data, challenge, status,
-                failures, max_failures, device, session_hash, additional, created, expires)
-            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12)
+                failures, max_failures, device, session_hash, additional, created, expires,
+                network)
+            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12, $13)
             """,
             [
                 .bytes(operation.id), .integer(operation.account.application),
@@ -35,7 +39,7 @@ extension Transaction {
                 .text(operation.data), .bytes(operation.challenge),
                 .integer(operation.template.maximumFailures), optional(operation.device),
                 optional(operation.session), .text(operation.additional), .integer(now),
-                .integer(operation.expires),
+                .integer(operation.expires), optional(operation.network),
             ])
     }
 

@@ -120,7 +120,20 @@ extension Transaction {
         return operations
     }
 
-    /// How many operations or logins await an account's decision, on any device.
+    /// The networks from which the logins were begun at the server's own page that await an
+    /// account's decision, one for each.
+    func pendingNetworks(
+        ofAccount account: Int64, at now: Int64
+    ) throws(DatabaseFault) -> [[UInt8]] {
+        try run(
+            """
+            SELECT network FROM operation
+            WHERE account = $1 AND status = 'PENDING' AND expires > $2 AND network IS NOT NULL
+            """, [.integer(account), .integer(now)]
+        ).map { (row) throws(DatabaseFault) in try row.bytes(0) }
+    }
+
+    /// How many operations or logins of its application await an account's decision, on any device.
     func countPending(
         _ purpose: TemplatePurpose, ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64 {
@@ -128,7 +141,7 @@ extension Transaction {
             """
             SELECT CAST(COUNT(*) AS BIGINT) FROM operation
             WHERE account = $1 AND status = 'PENDING' AND expires > $2
-                AND (session_hash IS NULL) = ($3 = 1)
+                AND (session_hash IS NULL) = ($3 = 1) AND network IS NULL
             """,
             [
                 .integer(account), .integer(now), .integer(purpose == .operation ? 1 : 0),

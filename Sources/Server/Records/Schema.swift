@@ -15,7 +15,7 @@ enum Schema {
             devices TEXT NOT NULL, commit_required BIGINT NOT NULL, biometrics BIGINT NOT NULL,
             minimum_key TEXT NOT NULL, minimum_boot TEXT NOT NULL, max_failures BIGINT NOT NULL,
             access_seconds BIGINT NOT NULL, refresh_seconds BIGINT NOT NULL,
-            created BIGINT NOT NULL)
+            created BIGINT NOT NULL, removed BIGINT)
         """,
         """
         CREATE TABLE api_key (
@@ -23,11 +23,12 @@ enum Schema {
             name TEXT NOT NULL, created BIGINT NOT NULL, revoked BIGINT,
             UNIQUE (application, name))
         """,
+        // `trail`: the last line of the audit trail from before it: another account had its name then.
         """
         CREATE TABLE account (
             id {serial}, application BIGINT NOT NULL REFERENCES application (id),
             name TEXT NOT NULL, blocked BIGINT NOT NULL, flags TEXT NOT NULL, roles TEXT NOT NULL,
-            created BIGINT NOT NULL, UNIQUE (application, name))
+            created BIGINT NOT NULL, trail BIGINT NOT NULL DEFAULT 0, UNIQUE (application, name))
         """,
         """
         CREATE TABLE activation (
@@ -95,8 +96,9 @@ enum Schema {
             account BIGINT NOT NULL REFERENCES account (id), template TEXT NOT NULL,
             data TEXT NOT NULL, challenge {bytes} NOT NULL, status TEXT NOT NULL,
             failures BIGINT NOT NULL, max_failures BIGINT NOT NULL, device {bytes},
-            session_hash {bytes}, additional TEXT NOT NULL, created BIGINT NOT NULL,
-            expires BIGINT NOT NULL, decided BIGINT, registration {bytes}, consumed BIGINT)
+            session_hash {bytes}, network {bytes}, additional TEXT NOT NULL,
+            created BIGINT NOT NULL, expires BIGINT NOT NULL, decided BIGINT,
+            registration {bytes}, consumed BIGINT)
         """,
         "CREATE INDEX operation_account ON operation (account, status)",
         "CREATE INDEX operation_expires ON operation (expires)",
@@ -116,6 +118,8 @@ enum Schema {
             address TEXT NOT NULL, agent TEXT NOT NULL, detail TEXT NOT NULL)
         """,
         "CREATE INDEX audit_time ON audit (time)",
+        // For the page that shows a person the newest lines of an account.
+        "CREATE INDEX audit_account ON audit (application, account, id)",
         // Browsers at the server's own page: those that wait for an approval, and those signed in.
         """
         CREATE TABLE site_login (

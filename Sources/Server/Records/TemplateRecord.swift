@@ -15,6 +15,15 @@ enum TemplatePurpose: String, Codable, Sendable {
     }
 }
 
+/// How many logins of the server's own page may await one account, beside those of its
+/// application: any stranger can begin them there, and an application begins its own.
+enum SiteShare {
+    /// From everywhere.
+    static let account = 3
+    /// From one network: who has one alone leaves a place to others.
+    static let network = 2
+}
+
 /// What an administrator says of a template, checked.
 struct Template: Equatable, Sendable {
     static let secondsRange: ClosedRange<Int64> = 10...86_400

@@ -21,6 +21,8 @@ struct ReceivedRequest: Sendable {
 struct AuthenticatedDevice: Sendable {
     let signer: Signer
     let factor: String
+    /// The id of the MAC token that it was proven with; nil where a touch has signed.
+    var macToken: [UInt8]?
 }
 
 // The authentication code of an HTTP request: a header with a signed statement, or with a MAC.
@@ -51,14 +53,15 @@ extension Service {
     }
 
     /// Who sent a request to this server itself, by its own header.
-    func device(of request: HTTPRequest, from origin: Origin) async throws(Problem) -> Signer {
+    func device(
+        of request: HTTPRequest, from origin: Origin
+    ) async throws(Problem) -> AuthenticatedDevice {
         guard let header = request.header("authorization") else { throw .unauthenticated }
         let digest = try made { () throws(CryptoFault) in try SHA256.digest(request.body) }
         let received = ReceivedRequest(
             method: [UInt8](request.method.utf8), resource: [UInt8](request.target.utf8),
             body: digest)
         return try await authenticate([UInt8](header.utf8), received, for: nil, from: origin)
-            .signer
     }
 
     /// Checks a header of either scheme; `application` is the only one that it may be meant for.
@@ -74,7 +77,8 @@ extension Service {
         case .mac(let authorization):
             let signer = try await acceptMAC(
                 authorization, received, for: application, from: origin)
-            return AuthenticatedDevice(signer: signer, factor: Factor.possession)
+            return AuthenticatedDevice(
+                signer: signer, factor: Factor.possession, macToken: authorization.token)
         }
     }
 

@@ -7,10 +7,15 @@ extension Service {
     private static let confirmationSeconds: Int64 = 60
 
     /// `POST /v1/login/init`: begins the operation, and the session that alone can confirm it.
-    func beginLogin(_ call: Call) async throws(Problem) -> LoginBegun {
+    ///
+    /// `network` is the browser's, where it is the server's own page that begins it.
+    func beginLogin(
+        _ call: Call, network: [UInt8]? = nil
+    ) async throws(Problem) -> LoginBegun {
         let wish = try call.body(OperationWish.self)
         let session = try made { () throws(CryptoFault) in try BearerSecret.session.generate() }
-        let (record, _) = try await keepOperation(wish, .login, session: session.digest, call)
+        let (record, _) = try await keepOperation(
+            wish, .login, session: session.digest, network: network, call)
         return LoginBegun(
             operation: ID(record.id), session: String(decoding: session.text, as: UTF8.self),
             data: record.data, status: record.status(at: now), expires: record.expires)

@@ -38,9 +38,17 @@ extension Service {
         }
         let fresh = try freshTokens()
         let now = now
+        let module = wish.module.map { module in
+            ModulePurpose.text(module.challenge.bytes, [UInt8](module.account.text.utf8))
+        }
         let (signer, statement) = try await settle(
             wish.proof, .login, .login, from: call.origin
-        ) { store, signer, statement throws(DatabaseFault) in
+        ) {
+            (store, signer, statement) throws(DatabaseFault) -> Result<
+                (Signer, LoginStatement), Problem
+            > in
+            // What the device has not signed gets no verdict: somebody on the way put it there.
+            if let module, statement.purpose != module { return .failure(.refused) }
             try store.beginSession(fresh, of: signer, factor: Factor.touch, at: now)
             return .success((signer, statement))
         }

@@ -56,19 +56,39 @@ extension Service {
 
     /// `POST /v1/mac-tokens/{id}/revoke`: the application's decision.
     func revokeMACToken(_ call: Call) async throws(Problem) {
-        let id = try call.id()
         let application = try call.caller()
+        try await revoke(try call.id(), from: call.origin, by: "the application") { signer in
+            signer.application.id == application.id
+        }
+    }
+
+    /// `POST /v1/device/mac-tokens/{id}/revoke`: the device's own. A touch ends any token of its
+    /// registration, a MAC only the one that it was made with.
+    func revokeOwnMACToken(_ call: Call) async throws(Problem) {
+        let id = try call.id()
+        let device = try call.provenDevice()
+        guard device.macToken == nil || device.macToken == id else { throw .notFound }
+        try await revoke(id, from: call.origin, by: "the device") { signer in
+            signer.registration.id == device.signer.registration.id
+        }
+    }
+
+    /// Ends a token once, if it is one of whose owner this may be asked.
+    private func revoke(
+        _ id: [UInt8], from origin: Origin, by whom: String,
+        _ mayBeAsked: @escaping @Sendable (Signer) -> Bool
+    ) async throws(Problem) {
         let now = now
         try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
-            guard let (token, signer) = try store.macToken(id),
-                signer.application.id == application.id
-            else { return .failure(.notFound) }
+            guard let (token, signer) = try store.macToken(id), mayBeAsked(signer) else {
+                return .failure(.notFound)
+            }
             guard try store.revokeMACToken(id, at: now) else {
                 return .failure(.conflict("the token was revoked before"))
             }
             var line = entry(.revocation, signer, nil)
-            line.detail = "MAC token '\(token.name)'"
-            try store.audit(line, from: call.origin, at: now)
+            line.detail = "MAC token '\(token.name)', by \(whom)"
+            try store.audit(line, from: origin, at: now)
             return .success(())
         }
     }

@@ -10,9 +10,11 @@ extension Service {
         return try OperationState(record, account: account, at: now)
     }
 
-    /// Makes an operation from a template that is for `purpose`.
+    /// Makes an operation from a template that is for `purpose`; `network` is the browser's, for a
+    /// login at the server's own page.
     func keepOperation(
-        _ wish: OperationWish, _ purpose: TemplatePurpose, session: [UInt8]?, _ call: Call
+        _ wish: OperationWish, _ purpose: TemplatePurpose, session: [UInt8]?,
+        network: [UInt8]? = nil, _ call: Call
     ) async throws(Problem) -> (OperationRecord, AccountRecord) {
         let application = try call.caller()
         let (account, template) = try await found(wish, purpose, in: application)
@@ -22,25 +24,22 @@ extension Service {
         let operation = NewOperation(
             id: try random(16), challenge: try random(32), account: account, template: template,
             data: text, device: try template.device(of: wish), session: session,
+            network: network,
             additional: String(decoding: JSON.encode(additional), as: UTF8.self),
             expires: now + (try template.seconds(of: wish)))
         return try await write { store throws(DatabaseFault) in
             // Counted and asked behind the lock: of many at once, no more are made than may wait.
             try store.lockAccount(account.id)
-            guard try store.account(account.id)?.isBlocked == false else {
-                return .failure(.conflict("the account is blocked"))
-            }
-            let pending = try store.countPending(purpose, ofAccount: account.id, at: now)
-            guard pending < purpose.mostPending else {
-                return .failure(.conflict("too many operations await this account already"))
-            }
-            guard try store.hasDevice(for: operation) else {
-                return .failure(.conflict("no such device is registered for this account"))
+            let objection = try store.objection(to: operation, purpose, at: now)
+            var entry = AuditEntry(
+                event: .operationCreated, outcome: objection?.code ?? "ok",
+                application: application.name, account: account.name)
+            if let objection {
+                // An application hears why; a browser does not, so the trail has it.
+                if network != nil { try store.audit(entry, from: call.origin, at: now) }
+                return .failure(objection)
             }
             try store.keep(operation, at: now)
-            var entry = AuditEntry(
-                event: .operationCreated, outcome: "ok", application: application.name,
-                account: account.name)
             entry.detail =
                 OperationTrail(
                     operation: ID(operation.id), template: template.name,
@@ -194,6 +193,36 @@ extension Transaction {
             let account = try account(record.account)
         else { return nil }
         return (record, account)
+    }
+
+    /// What stands against one more operation, asked behind its account's lock.
+    fileprivate func objection(
+        to operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
+    ) throws(DatabaseFault) -> Problem? {
+        guard try account(operation.account.id)?.isBlocked == false else {
+            return .conflict("the account is blocked")
+        }
+        guard try hasPlace(for: operation, purpose, at: now) else {
+            return .conflict("too many operations await this account already")
+        }
+        guard try hasDevice(for: operation) else {
+            return .conflict("no such device is registered for this account")
+        }
+        return nil
+    }
+
+    /// Whether one more may wait: what browsers have begun at the server's own page takes no place
+    /// of the application's.
+    private func hasPlace(
+        for operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
+    ) throws(DatabaseFault) -> Bool {
+        let account = operation.account.id
+        guard let network = operation.network else {
+            return try countPending(purpose, ofAccount: account, at: now) < purpose.mostPending
+        }
+        let others = try pendingNetworks(ofAccount: account, at: now)
+        return others.count < SiteShare.account
+            && others.filter { $0 == network }.count < SiteShare.network
     }
 
     /// Whether the device that an operation is bound to, if any, can decide it.

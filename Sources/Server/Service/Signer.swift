@@ -95,7 +95,7 @@ extension Transaction {
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds
             FROM registration r JOIN account c ON c.id = r.account
                 JOIN application a ON a.id = c.application
-            WHERE r.credential = $1
+            WHERE r.credential = $1 AND a.removed IS NULL
             """, [.bytes(credential)])
         return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
     }
@@ -111,7 +111,7 @@ extension Transaction {
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds, a.refresh_seconds
             FROM registration r JOIN account c ON c.id = r.account
                 JOIN application a ON a.id = c.application
-            WHERE r.id = $1
+            WHERE r.id = $1 AND a.removed IS NULL
             """, [.bytes(id)])
         return try rows.first.map { row throws(DatabaseFault) in try Signer(row) }
     }

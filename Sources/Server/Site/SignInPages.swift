@@ -65,8 +65,8 @@ extension Site {
             <p>Time left: \(timeLeft(login.expires - now)), until \(moment(login.expires)).</p>
             \(look)
             <h2>Nothing to approve?</h2>
-            <p>Look whether the account name is right. Five sign-ins at most wait for an account; if \
-            there are more, wait some minutes and sign in again.</p>
+            <p>Look whether the account name is right. Three sign-ins at most wait for an account, \
+            two of one network; if there are more, wait some minutes and sign in again.</p>
             <form method="post" action="\(SitePath.cancel)">
             \(try tokenField(cookie))
             <p><button type="submit">Cancel this sign-in</button></p>

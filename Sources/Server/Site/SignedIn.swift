@@ -18,7 +18,7 @@ extension Site {
                     operations: try store.latestOperations(
                         ofAccount: signer.account.id, most: Self.most),
                     receipts: try store.receipts(
-                        of: signer.account.name, application: signer.application.name,
+                        of: signer.account, application: signer.application.name,
                         most: Self.most))
             }
             return ("ok", try homePage(own, of: signer, until: session.expires, call))
@@ -28,19 +28,23 @@ extension Site {
     /// `POST /site/sign-out`: ends the session, and with it what the login began.
     func signOut(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         _ = try call.ownForm(at: address, service)
-        if case .signedIn(let signer, let session) = try await visitor(call),
-            let cookie = call.cookie
-        {
-            let now = service.now
-            try await service.write { store throws(DatabaseFault) in
-                try store.endSiteSession(cookie.digest)
-                _ = try store.revoke(
-                    session: session.tokenSession, reason: SessionEnd.revoked, at: now)
-                try store.audit(entry(.revocation, signer, nil), from: call.origin, at: now)
-                return .success(())
-            }
+        if case .signedIn(let signer, let session) = try await visitor(call) {
+            try await end(session, of: signer, call)
         }
         return ("ok", .seeOther(SitePath.signedOut, [address.unsetting]))
+    }
+
+    /// Ends the session of the browser that calls, with the tokens that its login began.
+    func end(_ session: SiteSession, of signer: Signer, _ call: SiteCall) async throws(Problem) {
+        guard let cookie = call.cookie else { return }
+        let now = service.now
+        try await service.write { store throws(DatabaseFault) in
+            try store.endSiteSession(cookie.digest)
+            _ = try store.revoke(
+                session: session.tokenSession, reason: SessionEnd.revoked, at: now)
+            try store.audit(entry(.revocation, signer, nil), from: call.origin, at: now)
+            return .success(())
+        }
     }
 }
 

@@ -9,9 +9,20 @@ import Statement
 extension Site {
     /// How long a browser stays signed in, in seconds.
     private static let sessionSeconds: Int64 = 1_800
-    /// An answer to a sign-in takes so long: what the database does for an account, and not for a
-    /// name that is none, shall not be seen.
+    /// An answer to a sign-in takes so long, or a multiple of it: what the database does for an
+    /// account, and not for a name that is none, shall not be seen. The commits are as many.
     private static let answerTime = Duration.milliseconds(100)
+
+    /// How many sign-ins an address may begin a minute, of what `listen.rate` allows.
+    static func signInRate(_ rate: Int) -> Int { max(1, rate / 4) }
+
+    /// The end of the step of `answerTime` in which work that began then has ended.
+    static func due(
+        since began: ContinuousClock.Instant, at now: ContinuousClock.Instant = .now
+    ) -> ContinuousClock.Instant {
+        let steps = (began.duration(to: now) / answerTime).rounded(.up)
+        return began.advanced(by: answerTime * Int(max(1, steps)))
+    }
 
     /// `GET /site/sign-in`
     func showSignIn(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
@@ -22,13 +33,14 @@ extension Site {
     /// `POST /site/sign-in`: begins a login for the named account.
     func signIn(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         let form = try call.ownForm(at: address, service)
-        let due = ContinuousClock.now + Self.answerTime
+        let began = ContinuousClock.now
         try limits.admit(call.origin.address)
         let account = form["account"].trimmingBlanks
         guard let name = Name(account) else {
             return ("malformed", try signInPage(call, refused: form["account"]))
         }
         let subject = try await subject()
+        try await endFormer(call)
         let (login, cookie) = try await begin(name, subject, call)
         let now = service.now
         try await service.write { store throws(DatabaseFault) in
@@ -36,7 +48,7 @@ extension Site {
             return .success(())
         }
         // Time itself is the event.
-        try? await Task.sleep(until: due)
+        try? await Task.sleep(until: Self.due(since: began))
         return ("ok", .seeOther(SitePath.waiting, [address.setting(cookie)]))
     }
 
@@ -62,25 +74,39 @@ extension Site {
     func cancel(_ call: SiteCall) async throws(Problem) -> (String, HTTPResponse) {
         _ = try call.ownForm(at: address, service)
         // As a sign-in: there may be no login behind what waits, and then there is less to do.
-        let due = ContinuousClock.now + Self.answerTime
-        if case .waiting(let login) = try await visitor(call) {
-            let subject = try await subject()
-            let id = ID(login.operation).text
-            let asked = call.asBackEnd(
-                "/v1/operations/\(id)/cancel", parameters: [id], of: subject.application)
-            do throws(Problem) {
-                _ = try await service.cancelOperation(asked)
-            } catch {
-                // Where there is none, or it is over, nothing waits any more.
-                if error.status == 503 { throw error }
-            }
-            try await service.write { store throws(DatabaseFault) in
-                try store.endSiteLogin(login.hash)
-                return .success(())
-            }
-        }
-        try? await Task.sleep(until: due)
+        let began = ContinuousClock.now
+        if case .waiting(let login) = try await visitor(call) { try await takeBack(login, call) }
+        try? await Task.sleep(until: Self.due(since: began))
         return ("ok", .seeOther(SitePath.signIn, [address.unsetting]))
+    }
+
+    /// Ends what the browser waits for, or is signed in by: it has one cookie, and another soon.
+    private func endFormer(_ call: SiteCall) async throws(Problem) {
+        switch try await visitor(call) {
+        case .nobody: break
+        case .waiting(let login): try await takeBack(login, call)
+        case .signedIn(let signer, let session): try await end(session, of: signer, call)
+        }
+    }
+
+    /// Takes back a login that waits; where there is none behind it, nothing but what waits.
+    private func takeBack(_ login: SiteLogin, _ call: SiteCall) async throws(Problem) {
+        let application = application
+        let now = service.now
+        try await service.write { store throws(DatabaseFault) in
+            if try store.end(operation: login.operation, as: .canceled, by: nil, at: now) {
+                let operation = try store.operation(login.operation)
+                var entry = AuditEntry(
+                    event: .operationCancelled, outcome: "ok", application: application)
+                if let operation, let account = try store.account(operation.account) {
+                    entry.account = account.name
+                }
+                entry.detail = OperationTrail(operation: ID(login.operation)).text
+                try store.audit(entry, from: call.origin, at: now)
+            }
+            try store.endSiteLogin(login.hash)
+            return .success(())
+        }
     }
 
     /// Begins the login, or what looks just like one where there can be none.
@@ -94,7 +120,8 @@ extension Site {
             additional: AdditionalData(address: call.origin.address, agent: call.origin.agent))
         do throws(Problem) {
             let begun = try await service.beginLogin(
-                call.asBackEnd("/v1/login/init", wish, of: subject.application))
+                call.asBackEnd("/v1/login/init", wish, of: subject.application),
+                network: PeerNetwork(call.origin.address).bytes)
             let cookie = try service.made { () throws(CryptoFault) in
                 try BrowserCookie.waiting(begun.session)
             }
@@ -111,7 +138,7 @@ extension Site {
     }
 
     /// No such account, a blocked one, or one that too many logins await: the browser waits as for
-    /// any other, and nobody can approve. The audit trail has why.
+    /// any other, and nobody can approve. The audit trail has why, of an account already.
     private func pretend(
         _ account: Name, _ subject: SiteSubject, _ values: [String: String], _ problem: Problem,
         _ call: SiteCall
@@ -127,9 +154,11 @@ extension Site {
             event: .operationCreated, outcome: problem.code,
             application: subject.application.name,
             account: printable([UInt8](account.text.utf8)))
-        try await service.write { store throws(DatabaseFault) in
-            try store.audit(entry, from: call.origin, at: now)
-            return .success(())
+        if problem.status == 404 {
+            try await service.write { store throws(DatabaseFault) in
+                try store.audit(entry, from: call.origin, at: now)
+                return .success(())
+            }
         }
         let cookie = BrowserCookie(
             text: String(decoding: made.text, as: UTF8.self), digest: made.digest)

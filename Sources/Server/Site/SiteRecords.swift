@@ -81,18 +81,16 @@ extension Transaction {
 
     /// What the audit trail has of an account, the newest first.
     ///
-    /// Among its newest lines alone: the trail has no end, and a page must not look through it all.
+    /// The trail has names, and outlives whoever had them: what is from before the account was made
+    /// is of another. By an index, since the trail has no end.
     func receipts(
-        of account: String, application: String, most: Int64
+        of account: AccountRecord, application: String, most: Int64
     ) throws(DatabaseFault) -> [ListedAudit] {
         try run(
-            """
-            SELECT time, event, outcome, application, account, registration, address, agent, detail
-            FROM audit
-            WHERE id > (SELECT COALESCE(MAX(id), 0) FROM audit) - 100000
-                AND application = $1 AND account = $2
-            ORDER BY id DESC LIMIT $3
-            """, [.text(application), .text(account), .integer(most)]
+            ReceiptQuery.sql,
+            [
+                .text(application), .text(account.name), .integer(account.id), .integer(most),
+            ]
         ).map { (row) throws(DatabaseFault) in
             ListedAudit(
                 time: try row.integer(0), event: try row.text(1), outcome: try row.text(2),
@@ -101,4 +99,14 @@ extension Transaction {
                 detail: try row.text(8))
         }
     }
+}
+
+/// The newest lines of an account.
+enum ReceiptQuery {
+    static let sql: StaticString = """
+        SELECT time, event, outcome, application, account, registration, address, agent, detail
+        FROM audit
+        WHERE application = $1 AND account = $2 AND id > (SELECT trail FROM account WHERE id = $3)
+        ORDER BY id DESC LIMIT $4
+        """
 }

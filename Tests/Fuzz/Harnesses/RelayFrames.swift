@@ -31,6 +31,8 @@ enum RelayRequests: Harness {
             .decide(
                 RelayDecision(
                     server: server, operation: Samples.sixteen, statement: [1], signature: [2])),
+            .endMACToken(
+                server: server, authorization: bytes("SignetMAC x"), token: Samples.sixteen),
         ]
         return requests.compactMap { try? $0.encoded() } + Requests.seeds
     }
@@ -62,6 +64,7 @@ enum RelayAnswers: Harness {
             .loggedIn(tokens), .loggedIn(withVerdict), .removed,
             .refused(code: bytes("key-removed"), status: 401, attempts: 4),
             .unreachable(why: bytes("why"), isRepeatable: true),
+            .unreachable(why: bytes("why"), isRepeatable: true, isAway: true),
             .macToken(
                 RelayMACToken(
                     audience: bytes("shop.example"), expires: .max, token: Samples.sixteen,

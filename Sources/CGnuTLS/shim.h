@@ -1,0 +1,7 @@
+// GnuTLS, which libmicrohttpd speaks TLS by: certificates alone.
+#ifndef SIGNET_CGNUTLS_H
+#define SIGNET_CGNUTLS_H
+
+#include <gnutls/gnutls.h>
+
+#endif

@@ -1,0 +1,114 @@
+import Loop
+import Posix
+import Store
+import Wire
+
+/// One at a time for each credential: from the counter that it takes to its server's answer.
+///
+/// A server that hears of a higher counter first takes the lower one for a copy's, and blocks.
+@ServiceActor
+final class KeyTurns {
+    private struct Place {
+        let id: UInt64
+        let turn: CheckedContinuation<Bool, Never>
+    }
+
+    /// Who waits for each credential whose turn somebody has.
+    private var places: [Bytes: [Place]] = [:]
+    private var nextID: UInt64 = 0
+
+    /// Waits for the turn of a credential, which `leave` ends; false where it did not come in time,
+    /// or the caller's task was cancelled.
+    func take(_ credential: Bytes, within limit: Duration) async -> Bool {
+        if places[credential] == nil {
+            places[credential] = []
+            return true
+        }
+        guard limit > .zero else { return false }
+        return await limited(to: limit) { [self] in await wait(for: credential) }.value
+    }
+
+    /// Ends a turn: the first who waits has it then.
+    func leave(_ credential: Bytes) {
+        guard var waiting = places[credential], !waiting.isEmpty else {
+            places[credential] = nil
+            return
+        }
+        let next = waiting.removeFirst()
+        places[credential] = waiting
+        next.turn.resume(returning: true)
+    }
+
+    private func wait(for credential: Bytes) async -> Bool {
+        let id = nextID
+        nextID += 1
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { turn in
+                join(Place(id: id, turn: turn), credential)
+            }
+        } onCancel: {
+            onService { self.giveUp(id, credential) }
+        }
+    }
+
+    /// Decides on the place itself, since an await lets others have their turn before it.
+    private func join(_ place: Place, _ credential: Bytes) {
+        if Task.isCancelled { return place.turn.resume(returning: false) }
+        guard places[credential] != nil else {
+            places[credential] = []
+            return place.turn.resume(returning: true)
+        }
+        places[credential]?.append(place)
+    }
+
+    private func giveUp(_ id: UInt64, _ credential: Bytes) {
+        guard let index = places[credential]?.firstIndex(where: { $0.id == id }),
+            let place = places[credential]?.remove(at: index)
+        else { return }
+        place.turn.resume(returning: false)
+    }
+}
+
+extension Service {
+    /// Signs by a key and has its server hear it before anything else that the key signs.
+    ///
+    /// - Parameters:
+    ///   - kept: what is kept for the account; how it stands is looked at when the turn has come.
+    ///   - patience: how long another request may have the key.
+    ///   - limit: how long the server may take; found out when it is asked.
+    ///   - late: hears what the server says when nobody waits for it any more.
+    func serverHears<Signed>(
+        of key: ServerKey, _ account: Account, _ kept: AccountState, patience: Duration? = nil,
+        within limit: () -> Duration? = { nil }, signing: (Standing) async -> Ruling<Signed>,
+        _ request: (Signed) -> RelayRequest,
+        late: @escaping @ServiceActor (RelayAnswer) -> Void = { _ in }
+    ) async -> Ruling<RelayAnswer> {
+        let credential = key.identifier
+        guard await turns.take(credential, within: patience ?? relay.limit) else {
+            return .deny(
+                Task.isCancelled
+                    ? Denial(.cancelled) : Denial(.serverBusy, subject: key.server))
+        }
+        if Task.isCancelled {
+            turns.leave(credential)
+            return .deny(Denial(.cancelled))
+        }
+        let signed: Ruling<Signed>
+        switch standing(of: account, kept) {
+        case .deny(let denial): signed = .deny(denial)
+        case .allow(let standing): signed = await signing(standing)
+        }
+        switch signed {
+        case .deny(let denial):
+            turns.leave(credential)
+            return .deny(denial)
+        case .allow(let signed):
+            let answer = await relay.ask(request(signed), for: account.uid, within: limit()) {
+                [turns] answer, isLate in
+                turns.leave(credential)
+                if isLate { late(answer) }
+            }
+            return .allow(answer)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import CGnuTLS
+import Posix
+
+/// A certificate with its key, as GnuTLS presents it; gnutls_certificate_credentials_t.
+// SAFETY: not changed once it is made; GnuTLS reads one from any thread.
+@safe final class TLSCredentials: @unchecked Sendable {
+    private let pointer: gnutls_certificate_credentials_t
+    /// The chain it was made of.
+    let chain: [UInt8]
+
+    /// Throws `.identity` for what is no certificate or no key, or where the two are no pair.
+    init(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
+        var made: gnutls_certificate_credentials_t?
+        guard unsafe gnutls_certificate_allocate_credentials(&made) == 0, let made = unsafe made
+        else { throw .library("no memory for a certificate") }
+        let code = unsafe load(identity, into: made)
+        guard code >= 0 else {
+            unsafe gnutls_certificate_free_credentials(made)
+            throw .identity(unsafe String(cString: gnutls_strerror(code)))
+        }
+        unsafe pointer = made
+        chain = identity.chain
+    }
+
+    deinit { unsafe gnutls_certificate_free_credentials(pointer) }
+
+    /// Has a session present it whose handshake has not begun; false where there is no memory. It
+    /// must outlive the session.
+    func present(in session: UnsafeMutableRawPointer) -> Bool {
+        unsafe gnutls_credentials_set(
+            OpaquePointer(session), GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(pointer)) == 0
+    }
+}
+
+private func load(
+    _ identity: ServerConfiguration.Identity, into credentials: gnutls_certificate_credentials_t
+) -> Int32 {
+    var chain = identity.chain
+    return unsafe chain.withUnsafeMutableBufferPointer { chain in
+        identity.key.withBytes { key in
+            unsafe key.withUnsafeBytes { key in
+                var certificate = unsafe gnutls_datum_t(
+                    data: chain.baseAddress, size: UInt32(chain.count))
+                // GnuTLS does not write to it.
+                let start = unsafe UnsafeMutableRawPointer(mutating: key.baseAddress)
+                var secret = unsafe gnutls_datum_t(
+                    data: start?.assumingMemoryBound(to: UInt8.self), size: UInt32(key.count))
+                return unsafe gnutls_certificate_set_x509_key_mem2(
+                    credentials, &certificate, &secret, GNUTLS_X509_FMT_PEM, nil, 0)
+            }
+        }
+    }
+}
