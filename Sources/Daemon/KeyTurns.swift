@@ -1,4 +1,5 @@
 import Loop
+import Policy
 import Posix
 import Store
 import Wire
@@ -76,12 +77,13 @@ extension Service {
     ///   - kept: what is kept for the account; how it stands is looked at when the turn has come.
     ///   - patience: how long another request may have the key.
     ///   - limit: how long the server may take; found out when it is asked.
-    ///   - late: hears what the server says when nobody waits for it any more.
+    ///   - late: hears what the server says when nobody waits for it any more; without it, a key that
+    ///     is not good there any more is destroyed all the same.
     func serverHears<Signed>(
         of key: ServerKey, _ account: Account, _ kept: AccountState, patience: Duration? = nil,
         within limit: () -> Duration? = { nil }, signing: (Standing) async -> Ruling<Signed>,
         _ request: (Signed) -> RelayRequest,
-        late: @escaping @ServiceActor (RelayAnswer) -> Void = { _ in }
+        late: (@ServiceActor (RelayAnswer) -> Void)? = nil
     ) async -> Ruling<RelayAnswer> {
         let credential = key.identifier
         guard await turns.take(credential, within: patience ?? relay.limit) else {
@@ -104,11 +106,18 @@ extension Service {
             return .deny(denial)
         case .allow(let signed):
             let answer = await relay.ask(request(signed), for: account.uid, within: limit()) {
-                [turns] answer, isLate in
+                [self] answer, isLate in
                 turns.leave(credential)
-                if isLate { late(answer) }
+                guard isLate else { return }
+                late?(answer) ?? heardLate(answer, of: key, account)
             }
             return .allow(answer)
         }
+    }
+
+    /// Giving up does not undo a no.
+    private func heardLate(_ answer: RelayAnswer, of key: ServerKey, _ account: Account) {
+        guard let url = ServerURL(key.server) else { return }
+        _ = denial(of: answer, url, account, signedBy: key)
     }
 }

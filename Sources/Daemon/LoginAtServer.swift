@@ -59,6 +59,8 @@ extension Service {
     private static let leastTime = Duration.seconds(1)
     /// How old a challenge may be when it is answered; the server takes it for 60 seconds.
     private static let challengeAge = Duration.seconds(45)
+    /// When it is answered for the last time.
+    private static let challengeLife = Duration.seconds(58)
 
     /// What a login at a server needs before the touch; nil where none is wanted.
     ///
@@ -178,20 +180,25 @@ extension Service {
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
             return .allow(ServerProof(verdict: verdict.text, signature: verdict.signature))
-        case .online(let given, let moment):
-            var challenge = given
+        case .online(var challenge, var moment):
             if clock.sinceBoot() - moment > Self.challengeAge {
                 switch await challengeInTime(login.key, login.url, account) {
-                case .given(let fresh, _): challenge = fresh
+                case .given(let fresh, let now): (challenge, moment) = (fresh, now)
                 case .denied(let denial) where denial.reason != .serverUnreachable:
                     return .deny(denial)
                 case .away, .denied:
                     return .deny(Denial(.serverLost, subject: login.url.bytes))
                 }
             }
+            // A server that gets it too old says no, and means the challenge alone.
+            let end = min(end, moment + Self.challengeLife + Self.margin)
             switch await logIn(login, challenge, request, account, proof.kept, until: end) {
             case .deny(let denial): return .deny(denial)
             case .allow(let tokens):
+                // Who touched before the machine slept is not let in after it.
+                guard clock.sinceBoot() < end, !logind.isSuspending else {
+                    return .deny(Denial(.serverLost, subject: login.url.bytes))
+                }
                 if let denial = changes(since: proof, login, account) { return .deny(denial) }
                 return accepted(tokens, login, request, account, proof.kept, client)
             }

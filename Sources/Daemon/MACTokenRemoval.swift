@@ -37,16 +37,16 @@ extension Service {
     /// Tells servers of tokens what they could not be told before; whether all of them know now.
     func finishTokenRemovals(of account: Account) async -> Bool {
         guard let kept = try? kept(account) else { return true }
-        var isDone = true
-        for token in (try? kept.macTokens.list()) ?? [] where token.state == .removing {
+        let tokens = ((try? kept.macTokens.list()) ?? []).filter { $0.state == .removing }
+        for token in tokens.shuffled() {
             do throws(StoreFault) {
-                if try await !end(token, account, kept) { isDone = false }
+                if try await !end(token, account, kept) { return false }
             } catch {
                 journal.fault(error.description, account: account.name)
-                isDone = false
+                return false
             }
         }
-        return isDone
+        return true
     }
 
     /// Whether the server knows, or will never: then nothing of that very token is kept any more.

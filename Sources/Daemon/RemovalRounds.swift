@@ -13,14 +13,20 @@ final class RemovalRounds {
     private static let longest = Duration.seconds(3_600)
 
     private var isUnderWay = false
+    /// Whether one was wanted while one was under way, which may have passed what it is wanted for.
+    private var isWanted = false
     /// Whether the timer is set for soon: it is not put off again then.
     private var isNear = false
     private var timer: Timer?
     private var pause = shortest
 
-    /// Has one round made soon, unless one is being made.
+    /// Has one round made soon, after the one that is being made.
     func want(_ round: @escaping @ServiceActor () async -> Bool) {
-        guard !isUnderWay, !isNear else { return }
+        guard !isUnderWay else {
+            isWanted = true
+            return
+        }
+        guard !isNear else { return }
         isNear = true
         wait(Self.soon, round)
     }
@@ -36,7 +42,12 @@ final class RemovalRounds {
             let isDone = await round()
             isUnderWay = false
             pause = isDone ? Self.shortest : min(pause * 2, Self.longest)
-            if !isDone { wait(pause, round) }
+            if isWanted {
+                isWanted = false
+                want(round)
+            } else if !isDone {
+                wait(pause, round)
+            }
         }
     }
 }
@@ -50,7 +61,8 @@ extension Service {
     /// Whether all servers know.
     private func finishAllRemovals() async -> Bool {
         var isDone = true
-        for kept in (try? state.accounts()) ?? [] {
+        // In any order: nobody's servers that do not answer keep others' waiting each time.
+        for kept in ((try? state.accounts()) ?? []).shuffled() {
             guard kept.hasRemovals else { continue }
             // Of an account that is gone, nothing can be proved in its name.
             guard let account = (try? Account.with(uid: kept.uid)) ?? nil,

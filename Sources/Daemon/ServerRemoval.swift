@@ -33,17 +33,19 @@ extension Service {
     func finishRemovals(of account: Account) async -> Bool {
         guard let kept = try? kept(account) else { return true }
         await openTemplates(of: account)
-        var isDone = true
-        for key in (try? kept.servers.list()) ?? [] where key.state == .removing {
+        let keys = ((try? kept.servers.list()) ?? []).filter { $0.state == .removing }
+        // A server that does not answer takes its time: then it is others' turn, and another's of
+        // this account at the next round.
+        for key in keys.shuffled() {
             guard let url = ServerURL(key.server) else { continue }
             do throws(StoreFault) {
-                if try await !remove(key, url, account, kept) { isDone = false }
+                if try await !remove(key, url, account, kept) { return false }
             } catch {
                 journal.fault(error.description, account: account.name)
-                isDone = false
+                return false
             }
         }
-        return isDone
+        return true
     }
 
     /// Whether the server knows, or will never: then nothing of that very key is kept any more.
@@ -89,7 +91,8 @@ extension Service {
         if case .deny = standing(of: account, kept) {
             return .unreachable(why: [], isRepeatable: true)
         }
-        let heard = await serverHears(of: key, account, kept) { standing in
+        // Whoever has the key is through soon, and what is not told now is told later.
+        let heard = await serverHears(of: key, account, kept, patience: .seconds(2)) { standing in
             await signed(
                 challenge, LoginAction.remove, Factor.possession, by: key, account, standing)
         } _: { statement, signature in

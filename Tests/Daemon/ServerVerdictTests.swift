@@ -239,7 +239,9 @@ extension DaemonTests {
             #expect(!hasToken)
             goOn.happen()
             let answer = try client.last()
-            #expect(answer.denial != nil, "\(answer)")
+            // And not since the server took too long for its answer.
+            let reason = try #require(answer.denial?.reason, "\(answer)")
+            #expect(reason != .serverLost && reason != .serverBusy)
             #expect(!hasToken)
             if deed != .disable { #expect(verdicts.isEmpty) }
         }
