@@ -103,6 +103,7 @@ import Glibc
             guard unsafe PQgetResult(handle) == nil else { throw .lost("an answer too many") }
             let later = try next(until: deadline)
             // What follows the last one ends them all.
+            guard later.isEnd == (left == 0) else { throw .lost("answers out of order") }
             if left > 0 { result = later }
         }
         awaited = 0

@@ -13,10 +13,13 @@ import CPostgreSQL
     /// Whether the statement was done.
     var succeeded: Bool {
         switch unsafe PQresultStatus(handle) {
-        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC: true
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: true
         default: false
         }
     }
+
+    /// Whether it is no statement's, but says that all before it were answered.
+    var isEnd: Bool { unsafe PQresultStatus(handle) == PGRES_PIPELINE_SYNC }
 
     /// What was done: "COMMIT" or "ROLLBACK", for example.
     var tag: String {

@@ -2,6 +2,7 @@ import Database
 import DatabaseSupport
 import Foundation
 import HTTP
+import Statement
 import Synchronization
 import Testing
 
@@ -187,6 +188,23 @@ struct DispatcherTests {
                     method: "GET", path: "/health/live", headers: headers, peer: "192.0.2.1"))
             #expect(seen.withLock { $0 } == expected)
         }
+    }
+
+    @Test("with a decision that was made before is limited, and a first one costs nothing")
+    func repeated() async throws {
+        let server = try await TestServer.make(.sqlite, rate: 4)
+        let device = try TestDevice()
+        try await server.register(device)
+        try await server.makeTemplate()
+        server.time.pass(60)
+        let operation = try await server.operation()
+        let shown = try await server.detail(operation, for: device)
+        let body = try device.signed(
+            device.decision(of: shown, at: server.time.now).encoded(), .operation)
+        #expect(try await server.decide(operation, body).status == 200)
+        var codes: [Int] = []
+        for _ in 0..<5 { codes.append(try await server.decide(operation, body).status) }
+        #expect(codes == [409, 409, 409, 409, 429])
     }
 
     @Test("with SQL in its names does nothing but what the names say", arguments: Backend.allCases)

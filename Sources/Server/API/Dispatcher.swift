@@ -71,14 +71,15 @@ package struct Dispatcher: Sendable {
             return try await admitted(request, route, parameters, from: origin)
         }
         // Each proof that does not hold leaves a line in the audit trail: so an address has so many.
-        // Taken before it is looked at, so that many at once are no more, and given back if it holds.
+        // Taken before it is looked at, so that many at once are no more, and given back if it holds;
+        // not where it held before: who sends a decision again and again has as many.
         let admission = try limits.admit(origin.address)
         do throws(Problem) {
             let answer = try await admitted(request, route, parameters, from: origin)
             limits.giveBack(admission)
             return answer
         } catch {
-            if error.status != 401 { limits.giveBack(admission) }
+            if error.status != 401 && error.status != 409 { limits.giveBack(admission) }
             throw error
         }
     }

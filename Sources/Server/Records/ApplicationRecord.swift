@@ -97,10 +97,13 @@ extension Transaction {
         return try ApplicationRecord(row)
     }
 
-    /// Whether an API key of this hash is there and not revoked.
+    /// Whether an API key of this hash is there and not revoked, nor its application removed.
     func holds(apiKey hash: [UInt8]) throws(DatabaseFault) -> Bool {
         try !run(
-            "SELECT application FROM api_key WHERE hash = $1 AND revoked IS NULL", [.bytes(hash)]
+            """
+            SELECT 1 FROM api_key k JOIN application a ON a.id = k.application
+            WHERE k.hash = $1 AND k.revoked IS NULL AND a.removed IS NULL
+            """, [.bytes(hash)]
         ).isEmpty
     }
 
