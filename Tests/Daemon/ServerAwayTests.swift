@@ -1,0 +1,85 @@
+import Glibc
+import Posix
+import TestSupport
+import Testing
+import Wire
+
+@testable import Relay
+
+extension DaemonTests {
+    @Suite("What makes a login at a server an offline one")
+    final class ServerAwayTests: VerdictBench {
+        @Test("only what the relay says of the way to the server makes a login an offline one")
+        func away() throws {
+            #expect(try logIn().assertion != nil)
+            cut()
+            #expect(try logIn().assertion?.server != nil)
+            cut(isAway: false)
+            let client = try bench.client()
+            let hours = Request.authenticate(request(offlineHours: 720))
+            #expect(try client.ask(hours).reason == .serverUnreachable)
+            for (code, reason) in [
+                ("unavailable", DenialReason.serverUnreachable), ("slow-down", .serverRefused),
+            ] {
+                server.answering { _ in
+                    .refused(code: Bytes(code.utf8), status: 503, attempts: nil)
+                }
+                #expect(try client.ask(hours).reason == reason)
+            }
+            #expect(client.heard.allSatisfy { $0.notice == nil })
+            #expect(verdicts.count == 1)
+        }
+
+        @Test("a relay that has no place left makes none")
+        func full() throws {
+            #expect(try logIn().assertion != nil)
+            let path = bench.directory + "/relay"
+            let client = try bench.client()
+            let hours = Request.authenticate(request(offlineHours: 720))
+            let stop = try Event()
+            try #require(unsafe unlink(path) == 0)
+            let real = Listening(try PacketListener.replacing(path, mode: 0o600))
+            let relay = RelayService(caller: 0) { _ in
+                [.unreachable(why: [], isRepeatable: true, isAway: true)]
+            }
+            try onThread {
+                try? relay.serve(real.listener, until: stop.descriptor.number, idle: nil)
+            }
+            var strangers: [Stranger] = []
+            for _ in 0..<RelayService.limit { strangers.append(try Stranger(at: path)) }
+            #expect(try client.ask(hours).reason == .serverUnreachable)
+            strangers = []
+            stop.happen()
+        }
+
+        @Test("a relay that says nothing in time, or is not there, makes none")
+        func silent() throws {
+            #expect(try logIn().assertion != nil)
+            let path = bench.directory + "/relay"
+            let client = try bench.client()
+            let hours = Request.authenticate(request(offlineHours: 720))
+            let goOn = try Event()
+            server.answering { _ in
+                hold(until: goOn)
+                return .unreachable(why: [], isRepeatable: true, isAway: true)
+            }
+            #expect(try client.ask(hours).reason == .serverUnreachable)
+            goOn.happen()
+            try #require(unsafe unlink(path) == 0)
+            #expect(try client.ask(hours).reason == .serverUnreachable)
+            #expect(client.heard.allSatisfy { $0.notice == nil })
+            #expect(verdicts.count == 1)
+        }
+
+        /// Somebody's request that takes one of the relay's places.
+        private final class Stranger {
+            let socket: PacketSocket
+            init(at path: String) throws { socket = try PacketSocket.connect(to: path) }
+        }
+
+        private final class Listening: Sendable {
+            let listener: PacketListener
+            init(_ listener: consuming PacketListener) { self.listener = listener }
+        }
+    }
+}

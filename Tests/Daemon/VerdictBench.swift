@@ -1,0 +1,89 @@
+import Crypto
+import Glibc
+import Posix
+import Statement
+import TestSupport
+import Testing
+import Wire
+
+/// A daemon whose person is registered at a played server that says yes, and what tests of its yes share.
+class VerdictBench {
+    let bench: DaemonBench
+    let server: PlayedServer
+    let key: P256PrivateKey
+    let audience = PlayedServer.audience
+
+    init() throws {
+        bench = try DaemonBench([.text])
+        try bench.enrol(.daemon, as: "one")
+        server = try PlayedServer(for: bench)
+        key = try P256PrivateKey.generate()
+        #expect(try bench.enablePlayed().enabled != nil)
+        server.answering(yes())
+    }
+
+    static var now: UInt64 { UInt64(time(nil)) }
+
+    /// What a server says to every login that a module wants a verdict for.
+    func yes(
+        _ decision: VerdictDecision = .allow, by signer: P256PrivateKey? = nil,
+        at seconds: UInt64? = nil, before: @escaping @Sendable () -> Void = {}
+    ) -> @Sendable (RelayRequest) -> RelayAnswer? {
+        let (signer, audience) = (signer ?? key, audience)
+        return { request in
+            guard case .login(let login) = request, let module = login.module,
+                let statement = try? LoginStatement(parsing: login.statement)
+            else { return nil }
+            before()
+            let issued = Instant(seconds: seconds ?? Self.now)
+            let text = Verdict(
+                audience: audience, account: statement.head.account, local: module.account,
+                device: statement.head.device, challenge: statement.challenge,
+                module: module.challenge, decision: decision, issued: issued, expires: issued
+            ).encoded()
+            guard let signature = try? signer.signature(of: text, in: .verdict).blob else {
+                return nil
+            }
+            return .loggedIn(
+                RelayTokens(
+                    accessToken: Bytes("a.b.c".utf8), seconds: 300, refreshToken: [],
+                    verdict: RelayVerdict(statement: text, signature: signature)))
+        }
+    }
+
+    /// Cuts the way to the server, as the relay tells it.
+    func cut(isAway: Bool = true) {
+        server.answering { _ in
+            .unreachable(why: Bytes("cut".utf8), isRepeatable: true, isAway: isAway)
+        }
+    }
+
+    func request(
+        offlineHours: UInt32 = 1, milliseconds: UInt32 = 30_000, token: TokenDelivery? = nil
+    ) -> AuthenticateRequest {
+        AuthenticateRequest(
+            account: Person.daemon.bytes, challenge: Bytes(repeating: 9, count: 32),
+            service: Bytes("login".utf8), timeoutMilliseconds: milliseconds, maximumTries: 2,
+            background: .allow,
+            server: ServerWish(
+                url: PlayedServer.url, audience: audience, key: key.publicPoint,
+                offlineHours: offlineHours, token: token))
+    }
+
+    func logIn(_ request: AuthenticateRequest? = nil) throws -> Answer {
+        try bench.touchEach(
+            .authenticate(request ?? self.request()), with: "one", client: bench.client())
+    }
+
+    var verdicts: [String] { bench.serverFiles.filter { $0.hasSuffix(".verdict") } }
+
+    var hasToken: Bool {
+        unsafe access(bench.directory + "/tokens/\(Person.daemon.uid)", F_OK) == 0
+    }
+}
+
+/// Has a server wait with its answer.
+func hold(until event: Event) {
+    _ = wait(
+        for: event.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
+}
