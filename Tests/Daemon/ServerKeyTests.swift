@@ -43,6 +43,21 @@ extension DaemonTests {
             #expect(bench.serverFiles.isEmpty)
         }
 
+        @Test(
+            "that its server takes no word of is dropped, and nobody says that the server knows",
+            arguments: [
+                ("key-blocked", CredentialState.invalidated), ("refused", .invalidated),
+                ("not-found", .invalidated), ("key-removed", .none), ("key-replaced", .none),
+            ])
+        func untold(code: String, state: CredentialState) throws {
+            try bench.enablePlayed()
+            server.answering { request in
+                if case .remove = request { Self.refused(code) } else { nil }
+            }
+            #expect(try bench.ask(disable).done?.state == state)
+            #expect(bench.serverFiles.isEmpty)
+        }
+
         @Test("that took another's place is not destroyed in its place")
         func replacedMeanwhile() throws {
             try bench.enablePlayed()
