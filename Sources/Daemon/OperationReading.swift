@@ -58,11 +58,11 @@ extension Service {
     }
 
     /// One touch that gets tokens to read with at all these servers; the reasons of those that gave
-    /// none.
+    /// none, which is that of the touch itself where it came to nothing.
     func getReadingTokens(
         at keys: [(ServerKey, ServerURL)], milliseconds: UInt32, _ account: Account,
         _ client: any Client
-    ) async -> Ruling<[ServerTrouble]> {
+    ) async -> (troubles: [ServerTrouble], denial: Denial?) {
         var troubles: [ServerTrouble] = []
         var challenges: [(key: ServerKey, url: ServerURL, challenge: Bytes)] = []
         for (key, url) in keys {
@@ -72,7 +72,7 @@ extension Service {
             }
         }
         // Nobody has to touch for nothing.
-        guard let first = challenges.first else { return .allow(troubles) }
+        guard let first = challenges.first else { return (troubles, nil) }
         let servers = challenges.map(\.url.text).joined(separator: ", ")
         let matter = SignedMatter(
             purpose: Bytes("server \(servers): read operations".utf8), challenge: first.challenge)
@@ -89,8 +89,9 @@ extension Service {
             }
             return .done(DoneAnswer())
         }
-        if case .denial(let denial) = answer { return .deny(denial) }
-        return .allow(troubles)
+        guard case .denial(let denial) = answer else { return (troubles, nil) }
+        troubles += challenges.map { ServerTrouble(key: $0.key, denial: denial) }
+        return (troubles, denial)
     }
 
     private func readingHeader(
