@@ -64,7 +64,7 @@ extension Service {
     /// A server that has less than this is not asked.
     private static let leastTime = Duration.seconds(1)
     /// How old a challenge may be when it is answered; the server takes it for 60 seconds.
-    private static let challengeAge = Duration.seconds(45)
+    static let challengeAge = Duration.seconds(45)
     /// When it is answered for the last time.
     private static let challengeLife = Duration.seconds(58)
 
