@@ -4,6 +4,8 @@
 package final class SQLiteDatabase: Database {
     /// So many jobs share a commit at most: the first does not wait longer for its answer.
     private static let batch = 512
+    /// How long a commit waits at most for others to share it.
+    package static let gathering: Duration = .milliseconds(2)
     /// So many reads share a state at most: the other threads have some too.
     private static let readBatch = 8
 
@@ -14,9 +16,13 @@ package final class SQLiteDatabase: Database {
 
     /// Opens the file at an absolute path, or makes it; `readers` threads read.
     ///
+    /// While more of `figures.callers` are on their way than a commit has, it waits for some of
+    /// them, `gathering` at most: to write each one's changes alone costs twice as much.
     /// The file is for the program's account alone (mode 0600), and the directory must not let
     /// others write. Throws `.broken` for a file that is damaged or another program's.
-    package init(path: String, readers: Int = 2) throws(DatabaseFault) {
+    package init(
+        path: String, readers: Int = 2, gathering: Duration = SQLiteDatabase.gathering
+    ) throws(DatabaseFault) {
         let figures = DatabaseFigures()
         self.figures = figures
         writes = JobQueue(figures)
@@ -39,11 +45,12 @@ package final class SQLiteDatabase: Database {
             try reader.execute("PRAGMA query_only = ON")
             return reader
         }
+        let patience = Int64(gathering / .nanoseconds(1))
         try writes.start { queue in
             while true {
                 let jobs = queue.take(upTo: Self.batch)
                 if jobs.isEmpty { return }
-                Self.write(jobs, from: queue, on: writer, figures)
+                Self.write(jobs, from: queue, on: writer, figures, gathering: patience)
             }
         }
         for reader in others {
@@ -113,17 +120,21 @@ package final class SQLiteDatabase: Database {
     /// itself.
     private static func write(
         _ first: [Job], from queue: JobQueue, on connection: SQLiteConnection,
-        _ figures: DatabaseFigures
+        _ figures: DatabaseFigures, gathering: Int64
     ) {
         var jobs = first
         do throws(DatabaseFault) {
             _ = try connection.run("BEGIN IMMEDIATE", [])
+            let end = monotonicNanoseconds() + gathering
             var done = 0
             while done < jobs.count {
                 for job in jobs[done...] { try SQLiteTransaction.run(job, on: connection) }
                 done = jobs.count
-                // A commit costs as much as a dozen jobs: whoever came meanwhile shares it.
-                jobs += queue.takeMore(upTo: batch - done)
+                // A commit costs as much as a dozen jobs: whoever came meanwhile shares it, and
+                // while more are on their way than are here, it waits for half of them.
+                let others = figures.callers.count - done
+                jobs += queue.takeMore(
+                    upTo: batch - done, awaiting: (others - done) / 2, until: end)
             }
             _ = try connection.run("COMMIT", [])
             figures.batches.note(Int64(jobs.count))

@@ -33,6 +33,9 @@ package struct Dispatcher: Sendable {
     /// Answers one request; a refusal is a problem document.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let began = ContinuousClock.now
+        let callers = service.database.figures.callers
+        callers.enter()
+        defer { callers.leave() }
         let origin = origin(of: request)
         var pattern = "none"
         var outcome = "ok"
