@@ -66,10 +66,7 @@ package final class SQLiteDatabase: Database {
         _ access: Access,
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
     ) async throws(DatabaseFault) {
-        switch access {
-        case .read: try await reads.perform(body)
-        case .write: try await writes.perform(body)
-        }
+        try await access.queue(reads: reads, writes: writes).perform(body)
     }
 
     package func close() async {
