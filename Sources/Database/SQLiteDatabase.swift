@@ -22,10 +22,11 @@ package final class SQLiteDatabase: Database {
         writes = JobQueue(figures)
         reads = JobQueue(figures)
         try SQLiteFile.prepare(path)
+        let turn = try SQLiteTurn(beside: path)
         let writer = try SQLiteConnection(path)
         // It may have to wait for another process that is about to do the same.
         try writer.execute("PRAGMA busy_timeout = 5000")
-        try SQLiteFile.claim(writer)
+        try SQLiteFile.claim(writer, turn)
         try Self.configure(writer)
         try writer.execute(
             """
@@ -43,7 +44,7 @@ package final class SQLiteDatabase: Database {
             while true {
                 let jobs = queue.take(upTo: Self.batch)
                 if jobs.isEmpty { return }
-                Self.write(jobs, from: queue, on: writer, figures)
+                Self.write(jobs, from: queue, on: writer, turn, figures)
             }
         }
         for reader in others {
@@ -110,11 +111,11 @@ package final class SQLiteDatabase: Database {
     /// itself.
     private static func write(
         _ first: [Job], from queue: JobQueue, on connection: SQLiteConnection,
-        _ figures: DatabaseFigures
+        _ turn: SQLiteTurn, _ figures: DatabaseFigures
     ) {
         var jobs = first
         do throws(DatabaseFault) {
-            _ = try connection.run("BEGIN IMMEDIATE", [])
+            try turn.begin(on: connection)
             var done = 0
             while done < jobs.count {
                 for job in jobs[done...] { try SQLiteTransaction.run(job, on: connection) }
@@ -132,14 +133,16 @@ package final class SQLiteDatabase: Database {
             if jobs.count == 1 {
                 jobs[0].finish(error)
             } else {
-                jobs.forEach { writeAlone($0, on: connection) }
+                jobs.forEach { writeAlone($0, on: connection, turn) }
             }
         }
     }
 
-    private static func writeAlone(_ job: Job, on connection: SQLiteConnection) {
+    private static func writeAlone(
+        _ job: Job, on connection: SQLiteConnection, _ turn: SQLiteTurn
+    ) {
         do {
-            _ = try connection.run("BEGIN IMMEDIATE", [])
+            try turn.begin(on: connection)
             try SQLiteTransaction.run(job, on: connection)
             _ = try connection.run("COMMIT", [])
         } catch {
