@@ -48,6 +48,9 @@ import CPostgreSQL
         }
         // Another process has migrated: what this connection has prepared is of no use any more.
         if code == "0A000" && field("R") == "RevalidateCachedQuery" { return .lost(text) }
+        // invalid_sql_statement_name, duplicate_prepared_statement: somebody in between, or a function
+        // of the database's own, has the session forget what it had prepared, or hands out others'.
+        if code == "26000" || code == "42P05" { return .lost(text) }
         // protocol_violation: too few or too many values
         if code == "08P01" { return .fault(.broken(text)) }
         // No connection, insufficient resources, operator intervention, system error.

@@ -186,6 +186,38 @@ struct TestAuthority {
         guard outcome.succeeded else { throw Unexpected(outcome.errors) }
     }
 
+    /// Another certificate for the server's key, which holds from one UTCTime to another.
+    func certificate(from begin: String, to end: String) throws -> [UInt8] {
+        try scratch.write("index", "")
+        try scratch.write(
+            "authority.conf",
+            """
+            [ca]
+            default_ca = test
+            [test]
+            new_certs_dir = \(scratch.path)
+            database = \(scratch.at("index"))
+            default_md = sha256
+            policy = any
+            rand_serial = yes
+            unique_subject = no
+            [any]
+            commonName = supplied
+
+            """)
+        try openssl([
+            "req", "-new", "-key", scratch.at("server.key"), "-subj", "/CN=localhost", "-out",
+            scratch.at("server.csr"),
+        ])
+        try openssl([
+            "ca", "-batch", "-notext", "-config", scratch.at("authority.conf"),
+            "-in", scratch.at("server.csr"), "-cert", scratch.at("authority.pem"), "-keyfile",
+            scratch.at("authority.key"), "-startdate", begin, "-enddate", end, "-out",
+            scratch.at("dated.pem"),
+        ])
+        return try scratch.read("dated.pem")
+    }
+
     /// Settings of the section `listen`.
     func settings(key: String = "server.key") -> String {
         let place = key == "none" ? key : scratch.at(key)

@@ -159,6 +159,41 @@ struct TokenLifeTests {
         #expect(try await server.audited("revocation", "ok") == 2)
     }
 
+    @Test(
+        "takes no write from who has no token of it, and each such try counts",
+        arguments: Backend.allCases)
+    func revokedInVain(backend: Backend) async throws {
+        let server = try await TestServer.make(backend, rate: 6)
+        let device = try TestDevice()
+        try await server.register(device)
+        let pair = try await logIn(server, device)
+        server.time.pass(60)
+        func revoke(_ token: String, _ peer: String) async throws -> Reply {
+            try await server.send("POST", "/v1/token/revoke", ["token": token], from: peer)
+        }
+        let unknown = String(
+            decoding: try BearerSecret.refreshToken.generate().text, as: UTF8.self)
+        // SQLite's writer counts each time that it is wanted.
+        let batches = server.database.figures.batches.snapshot.counts
+        for token in [
+            "", String(repeating: "x", count: 10_000), unknown, String(pair.access.dropLast()),
+            String(pair.refresh.dropLast()), unknown,
+        ] {
+            let reply = try await revoke(token, "192.0.2.7")
+            #expect(reply.status == 200 && reply.members.isEmpty)
+        }
+        #expect(server.database.figures.batches.snapshot.counts == batches)
+        #expect(try await revoke(pair.refresh, "192.0.2.7").code == "slow-down")
+        #expect(try await isActive(server, pair.access))
+        // One that ends something costs nothing; once it is of no use, it is as any other.
+        let first = try await revoke(pair.refresh, "192.0.2.8")
+        #expect(first.status == 200 && first.members.isEmpty)
+        #expect(try await !isActive(server, pair.access))
+        for _ in 0..<6 { #expect(try await revoke(pair.access, "192.0.2.8").status == 200) }
+        #expect(try await revoke(pair.access, "192.0.2.8").code == "slow-down")
+        #expect(try await server.audited("revocation", "ok") == 1)
+    }
+
     @Test("is told about as RFC 7662 has it, to its own application", arguments: Backend.allCases)
     func introspected(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

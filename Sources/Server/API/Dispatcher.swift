@@ -79,7 +79,7 @@ package struct Dispatcher: Sendable {
         let admission = try limits.admit(origin.address)
         do throws(Problem) {
             let answer = try await admitted(request, route, parameters, from: origin)
-            limits.giveBack(admission)
+            if answer.wasOfUse { limits.giveBack(admission) }
             return answer
         } catch {
             if error.status != 401 && error.status != 409 { limits.giveBack(admission) }

@@ -1,5 +1,6 @@
 import Crypto
 import Database
+import HTTP
 import Policy
 import Posix
 
@@ -15,9 +16,22 @@ enum AdminFiles {
     /// What the server would say of its configuration when it starts.
     static func check(_ settings: Configuration) throws(AdminFault) {
         do throws(StartFault) {
-            _ = try ServerFiles.identity(settings, isHandedOver: false)
+            let identity = try ServerFiles.identity(settings, isHandedOver: false)
+            do throws(ServerFault) {
+                _ = try identity?.validity()
+            } catch { throw .http(error) }
             _ = try MetricsPlace(settings.word(ServerSettings.metrics))
             _ = try SiteSettings(settings)
+        } catch { throw .unusable(error.text) }
+    }
+
+    /// Until when the certificate holds; throws where a server that is told to read it anew would
+    /// keep the one that it has. Nil where there is none.
+    static func certificateEnd(
+        _ settings: Configuration, at now: Int64
+    ) throws(AdminFault) -> Int64? {
+        do throws(StartFault) {
+            return try ServerFiles.renewedIdentity(settings, at: now)?.ends
         } catch { throw .unusable(error.text) }
     }
 

@@ -56,10 +56,10 @@ actor RunningServer {
             return 0
         }
         do throws(StartFault) {
-            let identity = try ServerFiles.identity(settings, isHandedOver: false)
-            guard let identity else { return 0 }
+            let renewed = try ServerFiles.renewedIdentity(settings, at: clock.wallSeconds())
+            guard let renewed else { return 0 }
             do throws(ServerFault) {
-                try http.renew(identity)
+                try http.renew(renewed.identity)
             } catch { throw .http(error) }
             report("the certificate was read anew; connections from now on have it")
             return 0

@@ -76,6 +76,22 @@ enum ServerFiles {
         } catch { throw .file(error) }
     }
 
+    /// What is read anew where the server speaks TLS, if clients can be served with it now; and
+    /// until when. Nil where there is no certificate.
+    static func renewedIdentity(
+        _ settings: Configuration, at now: Int64
+    ) throws(StartFault) -> (identity: ServerConfiguration.Identity, ends: Int64)? {
+        guard let identity = try identity(settings, isHandedOver: true) else { return nil }
+        let validity: CertificateValidity
+        do throws(ServerFault) {
+            validity = try identity.validity()
+        } catch { throw .http(error) }
+        guard validity.begins <= now, now <= validity.ends else {
+            throw .outOfTime(settings.word(ServerSettings.certificate), validity)
+        }
+        return (identity, validity.ends)
+    }
+
     private static func secretBytes(moving bytes: inout [UInt8]) throws(FileFault) -> SecretBytes {
         do throws(SystemFault) {
             return try SecretBytes(moving: &bytes)
@@ -90,6 +106,8 @@ enum StartFault: Error {
     case database(DatabaseFault)
     case keys(KeyFault)
     case http(ServerFault)
+    /// A certificate that is to be read anew holds no more, or not yet.
+    case outOfTime(String, CertificateValidity)
     /// Plain HTTP was to be served to other machines.
     case plain(address: String)
     /// A socket that was handed over is not one that can be served.
@@ -109,6 +127,11 @@ enum StartFault: Error {
             "the keys in the database were sealed with another master secret: put the right one back"
         case .keys(let fault): "no keys to sign with: \(fault)"
         case .http(let fault): "\(fault)"
+        case .outOfTime(let path, let validity):
+            """
+            \(path) holds from \(shown(validity.begins)) to \(shown(validity.ends)), and not now: \
+            put one there that does
+            """
         case .socket(.unsuitable(let number)):
             """
             descriptor \(number) is not one listening TCP socket, of this machine alone where \

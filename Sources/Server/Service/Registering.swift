@@ -30,6 +30,10 @@ extension Service {
         let hash = try made { () throws(CryptoFault) in try code.digest() }
         let now = now
         return try await write { store throws(DatabaseFault) in
+            // It may be removed since the API key was looked at: the key holds no more then.
+            guard try store.hold(application: application.id) else {
+                return .failure(.apiKeyRefused)
+            }
             let record = try store.makeAccount(account.text, of: application.id, at: now)
             // Of many codes made at once, the last one is good.
             try store.lockAccount(record.id)

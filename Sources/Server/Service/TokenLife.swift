@@ -25,23 +25,29 @@ extension Service {
 
     /// `POST /v1/token/revoke`: ends the session of a token, of either kind; whoever has it may.
     ///
-    /// As RFC 7009 has it, an unknown one is no fault: it is of no use already.
-    func revokeTokens(_ call: Call) async throws(Problem) -> RevocationAnswer {
+    /// As RFC 7009 has it, an unknown one is no fault: it is of no use already. False for such a
+    /// one. Whoever writes keeps others waiting: nobody does with a text that is no token.
+    func revokeTokens(_ call: Call) async throws(Problem) -> Bool {
         let wish = try call.body(TokenWish.self)
         let hash = refreshHash(wish.token)
-        let claims = hash == nil ? accessClaims(wish.token) : nil
-        let now = now
-        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
-            var id = claims.flatMap { ID(text: $0.sid) }?.bytes
+        let named = hash == nil ? accessClaims(wish.token).flatMap { ID(text: $0.sid)?.bytes } : nil
+        guard hash != nil || named != nil else { return false }
+        let id = try await read { store throws(DatabaseFault) -> [UInt8]? in
+            var id = named
             if let hash { id = try store.refreshToken(hash)?.session }
-            guard let id, let session = try store.tokenSession(id),
+            guard let id, try store.tokenSession(id)?.isRevoked == false else { return nil }
+            return id
+        }
+        guard let id else { return false }
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            guard let session = try store.tokenSession(id),
                 let signer = try store.signer(registration: session.registration),
                 try store.revoke(session: id, reason: SessionEnd.revoked, at: now)
-            else { return .success(()) }
+            else { return .success(false) }
             try store.audit(entry(.revocation, signer, nil), from: call.origin, at: now)
-            return .success(())
+            return .success(true)
         }
-        return RevocationAnswer()
     }
 
     /// `POST /v1/token/introspect`: whether an access token for the caller holds now (RFC 7662).
