@@ -44,7 +44,8 @@ final class TestServer: Sendable {
         self.apiKey = apiKey
         self.time = time
         service = Service(
-            database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org")
+            database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org",
+            refusals: rate)
         let limits = RateLimit(perMinute: rate, clock: time.clock)
         let service = service
         dispatcher = Dispatcher(

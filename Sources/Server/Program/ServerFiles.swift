@@ -48,7 +48,8 @@ enum ServerFiles {
             return Service(
                 database: database, keys: keys, clock: clock,
                 issuer: settings.word(ServerSettings.url),
-                auditDays: settings.count(ServerSettings.auditDays))
+                auditDays: settings.count(ServerSettings.auditDays),
+                refusals: settings.count(ServerSettings.rate))
         } catch { throw .keys(error) }
     }
 

@@ -82,11 +82,15 @@ extension Service {
         }
     }
 
-    /// Writes down that a request's code was refused, of what its header says of itself.
+    /// Writes down that a request's code was refused, of what its header says of itself; not more of
+    /// them than `refusals` has lines for.
     func refuseRequest(
         _ problem: Problem, _ detail: String, for application: AskingApplication?,
         from origin: Origin
     ) async throws(Problem) {
+        guard refusals.hasLine(for: application, isSigned: false, from: origin) else {
+            return try await requireHeld(application)
+        }
         let now = now
         let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
         try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
@@ -94,6 +98,12 @@ extension Service {
             try store.audit(entry, from: origin, at: now)
             return .failure(problem)
         }
+    }
+
+    /// Refuses who asks with an API key that does not hold any more.
+    private func requireHeld(_ application: AskingApplication?) async throws(Problem) {
+        let holds = try await read { store throws(DatabaseFault) in try store.holds(application) }
+        guard holds else { throw .apiKeyRefused }
     }
 }
 

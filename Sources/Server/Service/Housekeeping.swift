@@ -10,6 +10,7 @@ extension Service {
     func keepHouse() async {
         while !Task.isCancelled {
             await forgetOld()
+            await noteUnwrittenRefusals()
             do throws(KeyFault) {
                 try await keys.refresh()
             } catch { report("the keys could not be read anew: \(error)") }
