@@ -19,6 +19,7 @@ final class TestServer: Sendable {
     let apiKey: String
     private let dispatcher: Dispatcher
     private let place: TestDatabase
+    private let master: SecretBytes
 
     /// With the application `shop` and an API key of it; `site` is how its pages are called.
     static func make(
@@ -29,17 +30,27 @@ final class TestServer: Sendable {
         let database = try place.open()
         try await database.migrate(Schema.steps)
         let key = try await makeApplication("shop", policy, in: database)
-        let keys = try await ServerKeys(database, master: .random(32), at: TestTime.start)
+        let master = try SecretBytes.random(32)
+        let keys = try await ServerKeys(database, master: master, at: TestTime.start)
         return TestServer(
-            place, database, keys, apiKey: key, rate: rate, routes: routes, site: site)
+            place, database, keys, master, apiKey: key, rate: rate, routes: routes, site: site)
+    }
+
+    /// Another server on the same database, whose keys are those of this moment.
+    func neighbour() async throws -> TestServer {
+        let keys = try await ServerKeys(database, master: master, at: time.now)
+        return TestServer(
+            place, database, keys, master, apiKey: apiKey, rate: 100_000, routes: Routes.all,
+            site: nil, time: time)
     }
 
     private init(
-        _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys, apiKey: String,
-        rate: Int, routes: [Route], site: SiteAddress?
+        _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys,
+        _ master: SecretBytes, apiKey: String, rate: Int, routes: [Route], site: SiteAddress?,
+        time: TestTime = TestTime()
     ) {
-        let time = TestTime()
         self.place = place
+        self.master = master
         self.database = database
         self.apiKey = apiKey
         self.time = time

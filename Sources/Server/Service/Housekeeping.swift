@@ -12,7 +12,7 @@ extension Service {
             await forgetOld()
             await noteUnwrittenRefusals()
             do throws(KeyFault) {
-                try await keys.refresh()
+                try await keys.refresh(at: now)
             } catch { report("the keys could not be read anew: \(error)") }
             // Time itself is the event.
             try? await Task.sleep(for: Self.pause)
