@@ -111,6 +111,11 @@ final class TestServer: Sendable {
         Reply(await dispatcher.answer(request))
     }
 
+    /// What the HTTP server answers by itself.
+    func refuse(_ status: Int, _ request: HTTPRequest) -> Reply {
+        Reply(dispatcher.refuse(status, request))
+    }
+
     /// Sends a call with the API key of `shop`.
     func ask(
         _ method: String, _ path: String, _ body: [String: Any]? = nil

@@ -120,6 +120,7 @@ actor RunningServer {
             })
         var configuration = ServerConfiguration(
             place: place, identity: identity, bodyLimit: { _, _ in Routes.bodyLimit }, log: report)
+        configuration.refusal = { dispatcher.refuse($0, $1) }
         configuration.connectionLimit = settings.count(ServerSettings.connections)
         // Behind a proxy all connections are the proxy's.
         configuration.addressLimit =
