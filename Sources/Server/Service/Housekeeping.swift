@@ -1,4 +1,5 @@
 import Database
+import Synchronization
 
 // What is too old to be of use is forgotten, so that the tables do not grow without end.
 extension Service {
@@ -6,7 +7,8 @@ extension Service {
     private static let batch: Int64 = 1_000
 
     /// Reads the keys anew, writes down what was counted, and forgets what is old, until the task is
-    /// cancelled. The last apart: of a long backlog it takes hours.
+    /// cancelled. The last apart, for of a long backlog it takes hours; and only by a clock that can
+    /// be believed: what is deleted by a wrong one is gone for good.
     func keepHouse(every pause: Duration = .seconds(60)) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
@@ -18,7 +20,11 @@ extension Service {
                 }
             }
             group.addTask {
-                await repeating(every: pause) { await self.forgetOld() }
+                let watch = Mutex(ClockWatch())
+                await repeating(every: pause) {
+                    guard watch.withLock({ $0.isSteady(self.clock) }) else { return }
+                    await self.forgetOld()
+                }
             }
         }
     }
