@@ -101,6 +101,14 @@ private struct Sweep: Sendable {
                 DELETE FROM activation WHERE hash IN
                     (SELECT hash FROM activation WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
+        // Begun and never proven, also where another has replaced it; its challenge is long over. Asked
+        // again of the row itself.
+        Sweep(
+            sql: """
+                DELETE FROM registration WHERE credential IS NULL AND id IN
+                    (SELECT id FROM registration WHERE credential IS NULL AND created < $1 LIMIT $2)
+                    RETURNING 1
+                """, grace: 3_600),
         // Used ones stay for as long as their session: that one comes again must be noticed.
         Sweep(
             sql: """

@@ -73,6 +73,10 @@ extension Service {
                 application: application.id, account: record.name, device: wish.device.bytes,
                 action: .register)
             try store.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
+            let entry = AuditEntry(
+                event: .registration, outcome: AuditEntry.begun, application: application.name,
+                account: record.name, registration: id)
+            try store.audit(entry, from: call.origin, at: now)
             return .success(
                 RegistrationBegun(
                     registration: ID(id), account: record.name, application: application.name,
