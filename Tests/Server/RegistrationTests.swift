@@ -317,8 +317,10 @@ struct RegistrationTests {
         let path = "/v1/registrations/\(device.registration)"
         #expect(try await server.ask("POST", path + "/block", [:]).status == 200)
         #expect(try await server.ask("POST", path + "/block", [:]).status == 409)
+        #expect(try await server.ask("GET", path)["reason"] as? String == "application")
         #expect(try await server.logIn(device).code == "key-blocked")
-        #expect(try await server.ask("POST", path + "/unblock", [:]).status == 200)
+        let unblocked = try await server.ask("POST", path + "/unblock", [:])
+        #expect(unblocked.status == 200 && unblocked["reason"] == nil)
         #expect(try await server.logIn(device).status == 200)
         #expect(try await server.ask("POST", path + "/remove", [:]).status == 200)
         #expect(try await server.logIn(device).code == "key-removed")

@@ -173,7 +173,8 @@ extension Service {
             }
             guard
                 try store.setStatus(
-                    signer.registration.id, from: from, to: status, reason: reason, at: now)
+                    signer.registration.id, from: from, to: status,
+                    reason: status == .active ? "" : reason, at: now)
             else { return .failure(.changed) }
             if status == .active { try store.forgetFailures(signer.registration.id) }
             return .success(())
