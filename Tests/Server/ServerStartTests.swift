@@ -63,6 +63,13 @@ struct ServerStartTests {
         try ServerProcess(home).stop()
         try home.scratch.write("master-secret", [UInt8](repeating: 7, count: 32))
         #expect(try refusal(home, "").contains("sealed with another master secret"))
+        for count in [0, 31, 33, 4_096] {
+            let wrong = [UInt8](repeating: 7, count: count)
+            try home.scratch.write("master-secret", wrong)
+            let said = try refusal(home, "")
+            #expect(said.contains("has \(count) bytes, not 32: put the right one back"))
+            #expect(try home.scratch.read("master-secret") == wrong)
+        }
         // Nor does administration go on with it, or make a new one where there is none.
         #expect(try home.administer("application", "list").ending == .exited(1))
         _ = try Program(Command(["rm", home.scratch.at("master-secret")])).expectEnd()
