@@ -74,6 +74,30 @@ struct RefusalShareTests {
         #expect(reply.code == "api-key-refused")
     }
 
+    @Test("that cannot be read tell it too", arguments: Backend.allCases)
+    func unread(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        let headers = [
+            "Signet x", "SignetMAC x", "Bearer x", "",
+            try device.header(text: [UInt8]("no statement".utf8)),
+        ]
+        for header in headers { #expect(try await server.refusal(of: header) != nil) }
+        try await server.database.write { store throws(DatabaseFault) in
+            _ = try store.run("UPDATE api_key SET revoked = 1")
+        }
+        for header in headers {
+            // As it was known before, each time.
+            let key = try #require(
+                try BearerSecret.apiKey.digest(of: [UInt8](server.apiKey.utf8)))
+            let record = try await server.database.read { store throws(DatabaseFault) in
+                try store.application(name: "shop")
+            }
+            server.service.applications.keep(try #require(record), of: key)
+            #expect(try await server.verify(header).code == "api-key-refused", "\(header)")
+        }
+    }
+
     @Test("are kept counted while the database cannot take them")
     func unwritable() async throws {
         let server = try await TestServer.make(.sqlite, rate: 1)

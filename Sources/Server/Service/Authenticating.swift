@@ -45,10 +45,13 @@ extension Service {
                 wish.authorization.bytes, received, for: try call.asking(), from: call.origin)
             return AuthenticationAnswer(device)
         } catch {
-            if error == .apiKeyRefused { applications.forget(call.apiKey) }
+            // What cannot be read is refused before anybody has asked whether the key holds.
+            let isUnread = error.code == Problem.malformed("").code || error == .unauthenticated
+            let problem = isUnread ? try await objection(to: call.asking()) ?? error : error
+            if problem == .apiKeyRefused { applications.forget(call.apiKey) }
             // What the server or the caller is at fault for says nothing of the proof.
-            guard error.status < 500, error != .apiKeyRefused else { throw error }
-            return AuthenticationAnswer(refusedFor: error)
+            guard problem.status < 500, problem != .apiKeyRefused else { throw problem }
+            return AuthenticationAnswer(refusedFor: problem)
         }
     }
 
@@ -89,7 +92,8 @@ extension Service {
         from origin: Origin
     ) async throws(Problem) {
         guard refusals.hasLine(for: application, isSigned: false, from: origin) else {
-            return try await requireHeld(application)
+            if let objection = try await objection(to: application) { throw objection }
+            return
         }
         let now = now
         let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
@@ -100,10 +104,12 @@ extension Service {
         }
     }
 
-    /// Refuses who asks with an API key that does not hold any more.
-    private func requireHeld(_ application: AskingApplication?) async throws(Problem) {
+    /// What stands against who asks: that the API key does not hold any more.
+    private func objection(
+        to application: AskingApplication?
+    ) async throws(Problem) -> Problem? {
         let holds = try await read { store throws(DatabaseFault) in try store.holds(application) }
-        guard holds else { throw .apiKeyRefused }
+        return holds ? nil : .apiKeyRefused
     }
 }
 
