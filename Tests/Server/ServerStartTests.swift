@@ -128,6 +128,19 @@ struct ServerStartTests {
         #expect(outcome.errors.contains("is not one listening TCP socket"))
     }
 
+    @Test("is good for 'check-config' by the address, or by a socket unit in place of it")
+    func checked() throws {
+        let home = try ServerHome(.sqlite)
+        let settings = try ServerFiles.settings(try home.configuration("address = 192.0.2.1"))
+        let units = [home.scratch.at("none"), home.scratch.path]
+        let fault = #expect(throws: AdminFault.self) {
+            try AdminFiles.check(settings, units: units)
+        }
+        #expect("\(fault)".contains("is not of this machine alone"))
+        try home.scratch.write("signet-server.socket", "[Socket]\nListenStream=127.0.0.1:443\n")
+        try AdminFiles.check(settings, units: units)
+    }
+
     /// A program that listens at an address as systemd does, and becomes the one behind it.
     private func handingOver(_ address: String) -> [String] {
         [
