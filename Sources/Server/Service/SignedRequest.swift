@@ -28,7 +28,9 @@ extension Service {
         return try await write { store throws(DatabaseFault) in
             guard try store.holds(application) else { return .failure(.apiKeyRefused) }
             let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
-            if let problem = result.problem {
+            if let problem = result.problem,
+                self.refusals.hasLine(for: application, isSigned: isSigned, from: origin)
+            {
                 try store.audit(refusalOf: head, .request, problem, from: origin, at: now)
             }
             return result
