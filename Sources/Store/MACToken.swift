@@ -28,6 +28,8 @@ package struct MACToken: Equatable, Sendable {
     package let expires: Instant
     /// Whether it is used.
     package internal(set) var state = State.good
+    /// How often its server could not be told that it is off here, since it has expired.
+    var vainTries: UInt64 = 0
     var sealed: [UInt8] = []
 
     /// Describes one that was just issued; its secret is sealed where it is kept.
@@ -72,6 +74,7 @@ extension MACToken: LineRecord {
         lines.put("created", created.text)
         lines.put("expires", expires.text)
         lines.put("state", Array(state.rawValue.utf8))
+        if vainTries > 0 { lines.put("vain-tries", number: vainTries) }
     }
 
     init(parsing lines: inout LineReader) throws(LineFault) {
@@ -86,6 +89,10 @@ extension MACToken: LineRecord {
         let word = String(decoding: try lines.value("state", cap: 16), as: UTF8.self)
         guard let found = State(rawValue: word) else { throw .malformed }
         state = found
+        if lines.isNext("vain-tries") {
+            vainTries = try lines.number("vain-tries")
+            guard vainTries > 0 else { throw .malformed }
+        }
         sealed = try lines.bytes("secret", cap: MACTokenSeal.sealedCount)
     }
 }

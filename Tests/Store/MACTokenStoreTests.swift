@@ -153,6 +153,46 @@ struct MACTokenStoreTests {
         #expect(try tokens.list().map(\.name) == [Bytes("b".utf8)])
     }
 
+    @Test("are forgotten after many tries to tell their server in vain, which are counted on disk")
+    func vainTries() throws {
+        let tokens = bench.account.macTokens
+        try tokens.keep(token("a", 0xa1), try secret(1))
+        var found = try #require(try tokens.list().first)
+        found = try tokens.beginRemoval(found)
+        for _ in 1..<MACTokenStore.vainTries {
+            #expect(try !tokens.wasVain(found))
+            found = try #require(try tokens.list().first)
+            #expect(found.state == .removing)
+        }
+        #expect(try opened(found) == Bytes(repeating: 1, count: 32))
+        // Whoever takes tries away has it for nothing.
+        let text = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
+        let mark = "vain-tries: \(MACTokenStore.vainTries - 1)\n"
+        #expect(text.contains(mark))
+        try bench.overwrite(path(0xa1), Bytes(text.replacing(mark, with: "").utf8))
+        let forged = try #require(try tokens.list().first)
+        #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(forged) }
+        try bench.overwrite(
+            path(0xa1), Bytes(text.replacing(mark, with: "vain-tries: 0\n").utf8))
+        #expect(try tokens.list().isEmpty)
+        try bench.overwrite(path(0xa1), Bytes(text.utf8))
+        #expect(try tokens.wasVain(found))
+        #expect(try tokens.list().isEmpty)
+    }
+
+    @Test("another one in a token's place is not what a try in vain is counted for")
+    func vainForAnother() throws {
+        let tokens = bench.account.macTokens
+        try tokens.keep(token("a", 0xa1), try secret(1))
+        let old = try tokens.beginRemoval(try #require(try tokens.list().first))
+        let new = try tokens.keep(token("a", 0xa2), try secret(2))
+        #expect(try !tokens.wasVain(old))
+        #expect(try tokens.list() == [new])
+        try tokens.remove(new)
+        #expect(try !tokens.wasVain(old))
+        #expect(try tokens.list().isEmpty)
+    }
+
     @Test("do not open as another account's, or in another's place")
     func swapped() throws {
         let tokens = bench.account.macTokens
