@@ -147,7 +147,7 @@ extension Service {
             else { return .deny(denial) }
             let issued = found.verdict.issued.seconds
             let known = found.now(boot: boot, moment: clock.wholeSeconds)
-            let floor = max(known, try kept.receipts().newest() ?? 0)
+            let floor = max(known, try kept.receipts().latest()?.seconds ?? 0)
             let wall = instant.seconds
             guard wall >= floor || floor - wall <= VerdictExpectation.leeway else {
                 denial.reason = .clockSetBack
@@ -315,6 +315,9 @@ extension Service {
         }
         do throws(StoreFault) {
             try kept.servers.keep(found, for: login.key)
+            // Else a clock that was wrong for one touch would end offline logins for good.
+            try kept.receipts().correct(
+                to: found.verdict.issued, leeway: VerdictExpectation.leeway)
         } catch { journal.fault(error.description, account: account.name) }
         var token: Bytes?
         var hasFile = false

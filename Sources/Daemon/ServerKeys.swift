@@ -40,11 +40,9 @@ extension Service {
     ) throws(StoreFault) -> [ServerKey] {
         var keys: [ServerKey] = []
         for key in try kept.servers.all() {
-            if key.state == .proving {
-                // What a crash left: no server was asked for its answer.
-                if !provingKeys.contains(key.identifier) { try kept.servers.remove(key) }
-                continue
-            }
+            if key.state == .proving, provingKeys.contains(key.identifier) { continue }
+            // What a crash left: whether its server has it is not known, and so it is told.
+            let key = key.state == .proving ? try kept.servers.beginRemoval(key) : key
             let fits = key.state == .invalidated || key.sealed(for: enrolment.state) != nil
             if let left = fits ? key : try invalidate(key, account, kept) { keys.append(left) }
         }

@@ -30,8 +30,9 @@ extension Service {
     /// Tells servers what they could not be told before; whether all of them know now.
     func finishRemovals(of account: Account) async -> Bool {
         guard let kept = try? kept(account) else { return true }
-        await openTemplates(of: account)
-        let keys = ((try? kept.servers.list()) ?? []).filter { $0.state == .removing }
+        // Also those of which a crash has left open whether a server has them.
+        guard case .allow(let all) = await serverKeys(of: account) else { return false }
+        let keys = all.filter { $0.state == .removing }
         // A server that does not answer takes its time: then it is others' turn, and another's of
         // this account at the next round.
         for key in keys.shuffled() {

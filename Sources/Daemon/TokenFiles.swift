@@ -28,11 +28,19 @@ final class TokenFiles {
         mark: @escaping Mark = { (directory, name, time) throws(FileFault) in
             try directory.setModified(name, time)
         },
-        later: @escaping Later = { delay, action in Timer(after: delay, fire: action).cancel }
+        later: @escaping Later = TokenFiles.later
     ) {
         self.path = path
         self.mark = mark
         self.later = later
+    }
+
+    /// A token does not live on while the machine sleeps. Where no descriptor is left, it ends as late
+    /// as the machine slept, rather than never.
+    static let later: Later = { delay, action in
+        do throws(SystemFault) {
+            return try Alarm(after: delay, fire: action).cancel
+        } catch { return Timer(after: delay, fire: action).cancel }
     }
 
     /// Puts an account's token, which is good for so many seconds, in the place of the one before.

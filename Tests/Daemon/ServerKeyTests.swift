@@ -131,7 +131,7 @@ extension DaemonTests {
             #expect(try bench.bench.servers() == [.removing])
         }
 
-        @Test("that was never proved is nothing after a crash, and stands in nobody's way")
+        @Test("of which a crash leaves open whether its server has it is given up, in nobody's way")
         func killedBeforeProof() throws {
             let bench = UncheckedBench(bench)
             server.answering { request in
@@ -141,10 +141,17 @@ extension DaemonTests {
             }
             #expect(throws: (any Error).self) { try bench.bench.enablePlayed() }
             #expect(bench.bench.serverFiles.count == 1)
+            let asked = server.requests.count
+            server.answering { _ in .unreachable(why: [], isRepeatable: true) }
             try bench.bench.restart()
-            server.answering { _ in nil }
             #expect(try bench.bench.logInPlayed().reason == .unknownServer)
-            #expect(try bench.bench.servers().isEmpty && bench.bench.serverFiles.isEmpty)
+            #expect(try bench.bench.servers() == [.removing])
+            server.answering { _ in nil }
+            // Nobody has to ask for it.
+            try bench.bench.restart()
+            try awaitNoFiles(in: bench.bench.file("servers", of: .daemon))
+            let told = server.requests.dropFirst(asked)
+            #expect(told.contains { $0.verb == .remove } && !told.contains { $0.verb == .login })
             #expect(try bench.bench.enablePlayed().enabled != nil)
             #expect(try bench.bench.logInPlayed().token != nil)
         }

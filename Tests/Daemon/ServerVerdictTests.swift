@@ -334,5 +334,25 @@ extension DaemonTests {
             try DaemonBench.write(text, to: path)
             #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
         }
+
+        @Test("counts the latest of all receipts, until a server says what time it is")
+        func latestReceipt() throws {
+            #expect(try logIn().assertion != nil)
+            let path = bench.file("counter", of: .daemon)
+            let text = String(decoding: try Layout.read(path), as: UTF8.self)
+            // As a touch has left it when the clock was wrong.
+            let wrong = text.replacing("\nlatest: 20", with: "\nlatest: 21")
+            try #require(wrong != text)
+            try DaemonBench.write(Bytes(wrong.utf8), to: path)
+            cut()
+            #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
+            // A touch of now does not undo it.
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+            #expect(try logIn(request(offlineHours: 720)).reason == .clockSetBack)
+            server.answering(yes())
+            #expect(try logIn().assertion != nil)
+            cut()
+            #expect(try logIn(request(offlineHours: 720)).assertion != nil)
+        }
     }
 }
