@@ -207,7 +207,7 @@ extension Service {
 
     /// Why a yes may not go out any more: while somebody was asked, others may have changed fingers,
     /// switched logins off, or given up the key.
-    private func changes(
+    func changes(
         since proof: TouchProof, _ login: LoginAtServer, _ account: Account
     ) -> Denial? {
         switch standing(of: account, proof.kept) {
@@ -229,16 +229,22 @@ extension Service {
         }
     }
 
+    /// How long something may take before an answer that has to be out at a moment.
+    func timeLeft(until end: Duration) -> Duration { end - clock.sinceBoot() - Self.margin }
+
     private func logIn(
         _ login: LoginAtServer, _ challenge: Bytes, _ request: AuthenticateRequest,
         _ account: Account, _ kept: AccountState, until end: Duration
     ) async -> Ruling<RelayTokens> {
-        let left = { [clock] in end - clock.sinceBoot() - Self.margin }
+        let left = { [self] in timeLeft(until: end) }
+        guard left() > Self.leastTime else {
+            return .deny(Denial(.serverLost, subject: login.url.bytes))
+        }
         let heard = await serverHears(
             of: login.key, account, kept, patience: left() - Self.leastTime,
             within: { min(Self.verdictTime, left()) }
         ) { standing in
-            // Late, a yes would be nobody's.
+            // Late, a yes would be nobody's; what came before it is another's answer.
             guard left() > Self.leastTime else {
                 return .deny(Denial(.serverBusy, subject: login.url.bytes))
             }

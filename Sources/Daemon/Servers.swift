@@ -111,7 +111,7 @@ extension Service {
             return .denial(denial)
         case .allow(let proof):
             // However long the server takes, the reader is free for others.
-            await settleNow(proof, account)
+            settleNow(proof, account, wish.asker, client)
             switch standing(of: account, proof.kept) {
             case .deny(let denial): return .denial(denial)
             case .allow(let standing): return await body(standing)
