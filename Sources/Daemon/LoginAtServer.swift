@@ -12,8 +12,8 @@ struct LoginAtServer {
     enum Mode {
         /// It gave a challenge, at this moment since the start of the machine.
         case online(challenge: Bytes, at: Duration)
-        /// It cannot be, and this stands for it.
-        case offline(KeptVerdict)
+        /// It cannot be, and an earlier yes stands for it.
+        case offline
     }
 
     let url: ServerURL
@@ -125,8 +125,17 @@ extension Service {
         guard wish.offlineHours > 0 else {
             return .deny(Denial(.serverUnreachable, subject: why))
         }
-        return reading(account) { () throws(StoreFault) in
-            var denial = Denial(.serverTooLongAgo, subject: url.bytes)
+        return keptYes(wish, key, account).map { _ in
+            LoginAtServer(url: url, key: key, wish: wish, mode: .offline)
+        }
+    }
+
+    /// The earlier yes that stands for a server now.
+    private func keptYes(
+        _ wish: ServerWish, _ key: ServerKey, _ account: Account
+    ) -> Ruling<KeptVerdict> {
+        reading(account) { () throws(StoreFault) in
+            var denial = Denial(.serverTooLongAgo, subject: key.server)
             guard let kept = try kept(account), let found = try kept.servers.verdict(for: key),
                 isSigned(found, by: wish.key)
             else { return .deny(denial) }
@@ -144,7 +153,7 @@ extension Service {
                 issued: issued, forSeconds: UInt64(wish.offlineHours) * 3_600,
                 at: max(wall, floor))
             guard isGood else { return .deny(denial) }
-            return .allow(LoginAtServer(url: url, key: key, wish: wish, mode: .offline(found)))
+            return .allow(found)
         }
     }
 
@@ -166,16 +175,13 @@ extension Service {
         _ proof: TouchProof, until end: Duration, _ client: any Client
     ) async -> Ruling<ServerProof> {
         switch login.mode {
-        case .offline(let verdict):
+        case .offline:
             if let denial = changes(since: proof, login, account) { return .deny(denial) }
-            // While the finger was awaited, the server may have said no to another login.
-            let now = reading(account) { () throws(StoreFault) in
-                .allow(try proof.kept.servers.verdict(for: login.key))
-            }
-            switch now {
+            // While the finger was awaited, the server may have said no to another login, or yes.
+            let verdict: KeptVerdict
+            switch keptYes(login.wish, login.key, account) {
             case .deny(let denial): return .deny(denial)
-            case .allow(let found) where found == verdict: break
-            case .allow: return .deny(Denial(.serverTooLongAgo, subject: login.url.bytes))
+            case .allow(let found): verdict = found
             }
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")

@@ -210,6 +210,31 @@ extension DaemonTests {
             #expect(try logIn().reason == .serverTooLongAgo)
         }
 
+        @Test("may be a newer one that came while the finger was awaited without the server")
+        func newer() throws {
+            server.answering(yes(at: Self.now - 600))
+            #expect(try logIn().assertion != nil)
+            let (asked, goOn) = (DispatchedEvent(), try Event())
+            let plain = yes {
+                asked.happen()
+                hold(until: goOn)
+            }
+            server.answering(plain)
+            let first = try bench.client()
+            try first.send(.authenticate(request()))
+            try first.wait(for: .touch)
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            cut()
+            let second = try bench.client()
+            try second.send(.authenticate(request()))
+            try second.wait(for: .touch)
+            goOn.happen()
+            let fresh = try #require(try first.last().assertion?.server)
+            try bench.text.send(.scan("one"))
+            #expect(try second.last().assertion?.server?.verdict == fresh.verdict)
+        }
+
         @Test("is too old by the moment that the server signed")
         func age() throws {
             let then = Self.now - 2 * 3_600
