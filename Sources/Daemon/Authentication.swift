@@ -66,12 +66,13 @@ extension Service {
         switch await serverProof(server, request, account, proof, until: end, client) {
         case .deny(let denial): return .denial(denial)
         case .allow(let said):
+            var assertion = proof.assertion
+            assertion.server = said.proof
+            guard said.isYes else { return .assertion(assertion) }
             let password = await passwordToRelease(proof, account, within: timeLeft(until: end))
             // While it was tried, others may have acted as while the server was asked.
             if let denial = changes(since: proof, server, account) { return .denial(denial) }
             release(password, request, account, client)
-            var assertion = proof.assertion
-            assertion.server = said
             return .assertion(assertion)
         }
     }

@@ -44,6 +44,12 @@ struct LoginAtServer {
     }
 }
 
+/// What the module gets of a server, and whether that is the yes that it asks for.
+struct GivenProof {
+    let proof: ServerProof
+    let isYes: Bool
+}
+
 extension Service {
     /// How long a server may take for a challenge: somebody sits and waits for the prompt, and the
     /// module gives up a daemon that says nothing for five seconds.
@@ -173,7 +179,7 @@ extension Service {
     func serverProof(
         _ login: LoginAtServer, _ request: AuthenticateRequest, _ account: Account,
         _ proof: TouchProof, until end: Duration, _ client: any Client
-    ) async -> Ruling<ServerProof> {
+    ) async -> Ruling<GivenProof> {
         switch login.mode {
         case .offline:
             if let denial = changes(since: proof, login, account) { return .deny(denial) }
@@ -185,7 +191,8 @@ extension Service {
             }
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
-            return .allow(ServerProof(verdict: verdict.text, signature: verdict.signature))
+            let given = ServerProof(verdict: verdict.text, signature: verdict.signature)
+            return .allow(GivenProof(proof: given, isYes: true))
         case .online(var challenge, var moment):
             if clock.sinceBoot() - moment > Self.challengeAge {
                 switch await challengeInTime(login.key, login.url, account) {
@@ -288,23 +295,27 @@ extension Service {
     }
 
     /// What the module gets of a server's yes, which is kept for when the server cannot be asked.
+    ///
+    /// What is none goes out too, so that the module raises its alarm; and nothing else follows it.
     private func accepted(
         _ tokens: RelayTokens, _ login: LoginAtServer, _ request: AuthenticateRequest,
         _ account: Account, _ kept: AccountState, _ client: any Client
-    ) -> Ruling<ServerProof> {
+    ) -> Ruling<GivenProof> {
         guard let verdict = tokens.verdict else {
             return .deny(Denial(.serverRefused, subject: Bytes("no verdict".utf8)))
         }
         let found = KeptVerdict(
             text: verdict.statement, signature: verdict.signature, boot: boot,
             moment: clock.wholeSeconds)
-        if let found, found.verdict.isAbout(login, request, device: state.device),
+        guard let found, found.verdict.isAbout(login, request, device: state.device),
             isSigned(found, by: login.wish.key)
-        {
-            do throws(StoreFault) {
-                try kept.servers.keep(found, for: login.key)
-            } catch { journal.fault(error.description, account: account.name) }
+        else {
+            let given = ServerProof(verdict: verdict.statement, signature: verdict.signature)
+            return .allow(GivenProof(proof: given, isYes: false))
         }
+        do throws(StoreFault) {
+            try kept.servers.keep(found, for: login.key)
+        } catch { journal.fault(error.description, account: account.name) }
         var token: Bytes?
         var hasFile = false
         switch login.wish.token {
@@ -314,10 +325,10 @@ extension Service {
             hasFile = keepToken(tokens, for: account)
         case .file, nil: break
         }
-        return .allow(
-            ServerProof(
-                verdict: verdict.statement, signature: verdict.signature, accessToken: token,
-                hasTokenFile: hasFile))
+        let given = ServerProof(
+            verdict: verdict.statement, signature: verdict.signature, accessToken: token,
+            hasTokenFile: hasFile)
+        return .allow(GivenProof(proof: given, isYes: true))
     }
 
     /// Why a server that gave a challenge did not say yes. Where it has said no, its earlier yes is

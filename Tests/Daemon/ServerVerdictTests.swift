@@ -188,6 +188,39 @@ extension DaemonTests {
             #expect(try logIn().assertion?.server != nil)
         }
 
+        @Test("has nothing follow it where it is by another key, or about another login")
+        func none() throws {
+            try #require(try bench.give().done?.keyring == .on)
+            let plain = yes()
+            let others: [@Sendable (RelayRequest) -> RelayAnswer?] = [
+                yes(by: try P256PrivateKey.generate()),
+                { request in
+                    guard case .login(var login) = request else { return nil }
+                    login.module?.challenge = Bytes(repeating: 1, count: 32)
+                    return plain(.login(login))
+                },
+            ]
+            for token in [TokenDelivery.file, .answer] {
+                var wish = request(token: token)
+                wish.wantsKeyring = true
+                for other in others {
+                    server.answering(other)
+                    let assertion = try #require(try logIn(wish).assertion)
+                    let given = try #require(assertion.server)
+                    #expect(!given.verdict.isEmpty && given.accessToken == nil)
+                    #expect(!given.hasTokenFile && !hasToken && assertion.password == nil)
+                    #expect(verdicts.isEmpty)
+                }
+            }
+            #expect(!bench.program.errors.contains("login password of daemon released"))
+            server.answering(plain)
+            var wish = request(token: .file)
+            wish.wantsKeyring = true
+            let assertion = try #require(try logIn(wish).assertion)
+            #expect(assertion.server?.hasTokenFile == true && hasToken)
+            #expect(assertion.password == Bytes("right".utf8) && verdicts.count == 1)
+        }
+
         @Test("is none, and no touch is asked for, where the pinned key is another one now")
         func rotated() throws {
             #expect(try logIn().assertion != nil)
