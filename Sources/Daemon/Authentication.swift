@@ -57,8 +57,10 @@ extension Service {
     ) async -> Answer {
         let account = wish.account
         guard let server else {
-            release(await passwordToRelease(proof, account), request, account, client)
+            let password = await passwordToRelease(proof, account)
             settleAfterwards(proof, account, client)
+            if hasSlept(since: proof) { return .denial(Denial(.suspending)) }
+            release(password, request, account, client)
             return .assertion(proof.assertion)
         }
         // Before the server nothing that takes time: what is left is all for its answer.

@@ -208,8 +208,7 @@ extension Service {
             switch await logIn(login, challenge, request, account, proof.kept, until: end) {
             case .deny(let denial): return .deny(denial)
             case .allow(let tokens):
-                // Who touched before the machine slept is not let in after it.
-                guard clock.sinceBoot() < end, !logind.isSuspending else {
+                guard clock.sinceBoot() < end else {
                     return .deny(Denial(.serverLost, subject: login.url.bytes))
                 }
                 if let denial = changes(since: proof, login, account) { return .deny(denial) }
@@ -219,10 +218,11 @@ extension Service {
     }
 
     /// Why a yes may not go out any more: while somebody was asked, others may have changed fingers,
-    /// switched logins off, or given up the key.
+    /// switched logins off, or given up the key, or the machine may have slept.
     func changes(
         since proof: TouchProof, _ login: LoginAtServer, _ account: Account
     ) -> Denial? {
+        if hasSlept(since: proof) { return Denial(.suspending) }
         switch standing(of: account, proof.kept) {
         case .deny(let denial): return denial
         case .allow(let standing):

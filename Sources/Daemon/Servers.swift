@@ -112,6 +112,7 @@ extension Service {
         case .allow(let proof):
             // However long the server takes, the reader is free for others.
             settleNow(proof, account, wish.asker, client)
+            if hasSlept(since: proof) { return .denial(Denial(.suspending)) }
             switch standing(of: account, proof.kept) {
             case .deny(let denial): return .denial(denial)
             case .allow(let standing): return await body(standing)

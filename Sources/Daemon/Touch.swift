@@ -193,6 +193,11 @@ extension Service {
         }
     }
 
+    /// Whether the machine sleeps, or has slept since a touch: then nobody is let in by it any more.
+    func hasSlept(since proof: TouchProof) -> Bool {
+        logind.isSuspending || logind.sleeps != proof.finger.sleeps
+    }
+
     /// Keeps what a touch has found out, and ends the turn.
     private func improve(_ proof: TouchProof, _ account: Account) async {
         if let storage = proof.unrecorded {

@@ -70,6 +70,36 @@ extension DaemonTests {
             #expect(try bench.checks() == before + 1)
         }
 
+        @Test("is none where the machine has slept while it was asked for, however short")
+        func slept() throws {
+            let machine = try Machine(bench)
+            defer { withExtendedLifetime(machine) {} }
+            let bus = machine.bus
+            let (asked, goOn) = (DispatchedEvent(), try Event())
+            server.answering(
+                yes {
+                    asked.happen()
+                    hold(until: goOn)
+                })
+            let client = try bench.client()
+            try client.send(.authenticate(request(token: .file)))
+            try client.wait(for: .touch)
+            try bus.awaitInhibitors(1)
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            #expect(try bus.sleep().isInTime)
+            let end = ContinuousClock.now + .seconds(10)
+            let asleep = Answer.denial(Denial(.suspending))
+            while try bench.ask(.login(.daemon, milliseconds: 100)) != asleep {
+                try #require(ContinuousClock.now < end)
+            }
+            try bus.wake()
+            #expect(try bench.loginAwake(bench.text).assertion != nil)
+            goOn.happen()
+            #expect(try client.last() == asleep)
+            #expect(verdicts.isEmpty && !hasToken)
+        }
+
         @Test("that is over before the server could be asked is no other login's fault")
         func over() throws {
             let before = server.requests.count { $0.verb == .login }
