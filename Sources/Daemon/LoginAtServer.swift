@@ -64,7 +64,7 @@ extension Service {
     /// A server that has less than this is not asked.
     private static let leastTime = Duration.seconds(1)
     /// How old a challenge may be when it is answered; the server takes it for 60 seconds.
-    private static let challengeAge = Duration.seconds(45)
+    static let challengeAge = Duration.seconds(45)
     /// When it is answered for the last time.
     private static let challengeLife = Duration.seconds(58)
 
@@ -322,7 +322,7 @@ extension Service {
         case .answer: token = tokens.accessToken
         // Where root asks: what lies in root's directory is for root's sessions.
         case .file where client.peer.uid == 0:
-            hasFile = keepToken(tokens, for: account)
+            hasFile = keepToken(tokens, from: login.key.server, for: account)
         case .file, nil: break
         }
         let given = ServerProof(
@@ -344,7 +344,7 @@ extension Service {
                 do throws(StoreFault) {
                     try kept.servers.forgetVerdict(for: login.key)
                 } catch { return denial(for: error, account) }
-                forgetToken(of: account)
+                forgetToken(of: account, from: login.key.server)
             }
             return denial(of: answer, login.url, account, signedBy: login.key)
         case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,

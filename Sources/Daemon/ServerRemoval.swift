@@ -50,7 +50,7 @@ extension Service {
     private func remove(
         _ key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
     ) async throws(StoreFault) -> Removal {
-        forgetToken(of: account)
+        forgetToken(of: account, from: key.server)
         // What does not open can prove nothing: the server is told by whoever runs it.
         guard key.state != .invalidated else {
             try kept.servers.remove(key)

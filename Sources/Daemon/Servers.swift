@@ -196,10 +196,11 @@ extension Service {
             try servers.remove(key)
             return settle(answer, url, account, signedBy: nil)
         }
-        // While the server was asked, the fingers may have changed, or another code was faster.
-        guard let now = try servers.key(key.identifier), now.state == .proving else {
-            return .denial(.invalidated(key))
+        // While the server was asked, another code may have been faster, or the fingers have changed.
+        guard let now = try servers.key(key.identifier) else {
+            return .denial(Denial(.knownServer, subject: url.bytes))
         }
+        guard now.state == .proving else { return .denial(.invalidated(key)) }
         guard now.sealed(for: try standing.kept.prints.enrolment().state) != nil else {
             _ = try servers.invalidate(now)
             return .denial(.invalidated(key))

@@ -1,3 +1,5 @@
+import Statement
+import Synchronization
 import TestSupport
 import Testing
 import Wire
@@ -85,6 +87,30 @@ extension DaemonTests {
             // What was asked of one alone is still denied as that.
             try client.send(list(300, only: Self.urls[2]))
             #expect(try client.last().reason == .timedOut)
+        }
+
+        @Test("are read by tokens for fresh challenges, where a silent server let them grow old")
+        func renewed() throws {
+            let isLate = Mutex(false)
+            relay.says { request in
+                guard case .challenge = request else { return Self.told(request) }
+                let challenge = Bytes(repeating: isLate.withLock { $0 } ? 2 : 1, count: 32)
+                return [
+                    .challenge(challenge, audience: PlayedServer.audience, expires: .max)
+                ]
+            }
+            let client = try bench.client(.daemon)
+            try client.send(list(20_000))
+            try client.wait(for: .touch)
+            isLate.withLock { $0 = true }
+            try bench.passTime(46)
+            try bench.text.send(.scan("one"))
+            #expect(try client.rest().compactMap(\.operation).count == Self.urls.count)
+            let signed = try relay.requests.compactMap { request -> Bytes? in
+                guard case .macToken(_, let statement, _) = request else { return nil }
+                return try LoginStatement(parsing: statement).challenge
+            }
+            #expect(signed == Self.urls.map { _ in Bytes(repeating: 2, count: 32) })
         }
 
         @Test("are not told where all want a touch and there is none, or it is taken back")

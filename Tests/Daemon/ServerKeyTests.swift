@@ -162,6 +162,36 @@ extension DaemonTests {
             #expect(try bench.bench.servers() == [.invalidated])
         }
 
+        @Test("that another code has overtaken is not said to be one of other fingers")
+        func overtaken() throws {
+            let (asked, gate) = (DispatchedEvent(), DispatchedEvent())
+            let isFirst = Mutex(true)
+            server.answering { request in
+                guard case .prove = request else { return nil }
+                let waits = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                guard waits else { return nil }
+                asked.happen()
+                try? gate.wait()
+                return nil
+            }
+            let client = try bench.client()
+            try client.send(
+                .serverEnable(
+                    ServerEnableRequest(
+                        account: Person.daemon.bytes, server: PlayedServer.url,
+                        code: Bytes("00000-00000-00000-00000".utf8))))
+            try client.wait(for: .touch)
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            #expect(try bench.enablePlayed().enabled != nil)
+            gate.happen()
+            #expect(try client.last().reason == .knownServer)
+            #expect(try bench.servers() == [.good])
+        }
+
         @Test("of one account cannot take all places of the relay")
         func places() throws {
             try bench.enablePlayed()

@@ -1,4 +1,5 @@
 import Posix
+import Statement
 import Synchronization
 import TestSupport
 import Testing
