@@ -55,29 +55,44 @@ extension Service {
         _ token: MACToken, _ account: Account, _ kept: AccountState
     ) async throws(StoreFault) -> Bool {
         let tokens = kept.macTokens
+        let marked: MACToken
         let wish: RelayRequest?
         do throws(StoreFault) {
-            let marked = token.state == .removing ? token : try tokens.beginRemoval(token)
+            marked = token.state == .removing ? token : try tokens.beginRemoval(token)
             wish = try ending(marked, in: tokens)
         } catch {
             guard error == .vault(.doesNotOpen) else { throw error }
             try forgetAltered(token, in: tokens, account)
             throw error
         }
-        // What has expired ended by itself.
-        guard let wish, token.expires > instant else {
-            try tokens.remove(token)
+        guard let wish else {
+            try tokens.remove(marked)
             return true
         }
         switch await relay.ask(wish, for: account.uid) {
-        case .refused(let code, _, _) where !Self.isFinal(token: code): return false
+        // By the server's clock it may be good for long.
+        case .refused(let code, _, _) where code == Bytes("clock".utf8): return false
+        case .refused(let code, _, _) where !Self.isFinal(token: code):
+            return try isGivenUp(marked, account, tokens)
         case .removed, .refused:
-            try tokens.remove(token)
+            try tokens.remove(marked)
             return true
         case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
             .listed, .operation, .decided:
-            return false
+            return try isGivenUp(marked, account, tokens)
         }
+    }
+
+    /// Whether a server need not be told any more: what has expired ended by itself, if this clock is
+    /// right.
+    private func isGivenUp(
+        _ token: MACToken, _ account: Account, _ tokens: MACTokenStore
+    ) throws(StoreFault) -> Bool {
+        guard token.expires <= instant, try tokens.wasVain(token) else { return false }
+        journal.fault(
+            "a MAC token has expired, and its server was never told of its end",
+            account: account.name)
+        return true
     }
 
     /// Whether a server's no means that it takes this token from nobody any more.

@@ -11,7 +11,8 @@ import Wire
 /// The daemon from start to end.
 @ServiceActor
 package final class Program {
-    /// How long requests under way have to be answered when the daemon stops.
+    /// How long requests under way have to be answered when the daemon stops, by servers too: less
+    /// than systemd waits for it.
     private static let farewell = Duration.seconds(3)
 
     private let places: Places
@@ -24,6 +25,8 @@ package final class Program {
     private var signals: Signals?
     private var idle: Timer?
     private var idleExit: Duration?
+    /// Whether nobody has asked for so long that only a server's answer is waited for.
+    private var isLeaving = false
     private var hasOwnSocket = false
 
     private init(places: Places, foreground: Bool, clock: Clock, faults: DurableFaults) {
@@ -85,6 +88,7 @@ package final class Program {
                 places: places)
             let listener = Listener(socket, configuration: settings, clock: clock, service: service)
             { [weak self] in self?.idleChanged($0) }
+            service.relay.becameQuiet = { [weak self] in self?.leaveIfQuiet() }
             service.mayRequest = { [weak listener] in listener?.mayRequest(uid: $0) ?? false }
             await service.finishChanges()
             service.tidyTokens()
@@ -141,19 +145,31 @@ package final class Program {
     /// Ends when nobody has asked for anything for a while, if systemd would start it again.
     private func idleChanged(_ isIdle: Bool) {
         idle?.cancel()
+        isLeaving = false
         guard isIdle else { return }
         service?.vaults.rest()
         guard isActivated, let idleExit else { return }
-        idle = Timer(after: idleExit) { [weak self] in self?.stop() }
+        idle = Timer(after: idleExit) { [weak self] in
+            self?.isLeaving = true
+            self?.leaveIfQuiet()
+        }
+    }
+
+    /// Who has asked a server may be gone: what it says counts all the same, and somebody has to hear it.
+    private func leaveIfQuiet() {
+        if isLeaving, service?.relay.isQuiet != false { stop() }
     }
 
     private func stop() {
         Readiness.stopping.notify()
         signals = nil
         idle?.cancel()
-        idleExit = nil
+        (idleExit, isLeaving) = (nil, false)
+        service?.relay.close()
         onService { [self] in
+            let end = ContinuousClock.now + Self.farewell
             await listener?.stop(within: Self.farewell)
+            await service?.relay.hearOut(within: end - .now)
             await service?.readers.close()
             await service?.vaults.close()
             if hasOwnSocket { PacketListener.remove(places.socket) }

@@ -14,6 +14,12 @@ final class RelayLine {
     /// How long the relay may take for an answer.
     let limit: Duration
     private var underWay: [UInt32: Int] = [:]
+    /// How many of those are under way whose answer the daemon waits for when it ends.
+    private var decisive = 0
+    private var isEnding = false
+    private var allHeard: CheckedContinuation<Void, Never>?
+    /// Hears that nothing is under way any more.
+    var becameQuiet: () -> Void = {}
 
     /// To the relay at a path, which may take so long for an answer.
     init(path: String, limit: Duration) {
@@ -41,18 +47,30 @@ final class RelayLine {
         underWay[account, default: 0] >= Self.perAccount
     }
 
-    private func leave(_ account: UInt32) {
+    private func enter(_ account: UInt32, _ request: RelayRequest) {
+        underWay[account, default: 0] += 1
+        if request.isDecisive { decisive += 1 }
+    }
+
+    /// One is through: what it means is settled before anybody hears that nothing is under way.
+    private func leave(_ account: UInt32, _ request: RelayRequest, _ settle: () -> Void) {
         let left = underWay[account, default: 1] - 1
         underWay[account] = left > 0 ? left : nil
+        settle()
+        if request.isDecisive { decisive -= 1 }
+        if decisive == 0 { stopWaiting() }
+        if isQuiet { becameQuiet() }
     }
 
     /// The relay goes on with a request that nobody waits for any more: the place is taken until it is
     /// through, or one account that gives up again and again would have them all.
-    private func outlast(_ wire: RelayWire, _ account: UInt32, _ settled: @escaping Settled) {
+    private func outlast(
+        _ wire: RelayWire, _ account: UInt32, _ request: RelayRequest,
+        _ settled: @escaping Settled
+    ) {
         onService { [self] in
             let answer = await answer(over: wire, within: limit)
-            leave(account)
-            settled(answer, true)
+            leave(account, request) { settled(answer, true) }
         }
     }
 
@@ -60,13 +78,18 @@ final class RelayLine {
         _ request: RelayRequest, for account: UInt32, within limit: Duration?,
         _ settled: @escaping Settled, _ isLast: (RelayAnswer) -> Bool
     ) async -> RelayAnswer {
+        guard !isEnding else {
+            let ending = RelayAnswer.unusable("the daemon is stopping", isRepeatable: true)
+            settled(ending, false)
+            return ending
+        }
         guard !isFull(for: account) else {
             let full = RelayAnswer.unusable(
                 "the account asks servers too often at once", isRepeatable: true)
             settled(full, false)
             return full
         }
-        underWay[account, default: 0] += 1
+        enter(account, request)
         let limit = min(limit ?? self.limit, self.limit)
         var answer: RelayAnswer
         switch send(request) {
@@ -76,12 +99,11 @@ final class RelayLine {
                 answer = await self.answer(over: wire, within: limit)
             } while !isLast(answer)
             guard answer != .silent else {
-                outlast(wire, account, settled)
+                outlast(wire, account, request, settled)
                 return answer
             }
         }
-        leave(account)
-        settled(answer, false)
+        leave(account, request) { settled(answer, false) }
         return answer
     }
 
@@ -117,6 +139,41 @@ final class RelayLine {
             let answer = try? RelayAnswer(decoding: packet)
         else { return .unusable("signet-relay gave no answer", isRepeatable: false) }
         return answer
+    }
+}
+
+extension RelayLine {
+    /// Whether no request is under way, also none that nobody waits for any more.
+    var isQuiet: Bool { underWay.isEmpty }
+
+    /// Asks nobody any more.
+    func close() { isEnding = true }
+
+    /// Waits until the answers are heard without which a server and this device would disagree, for
+    /// `patience` at most.
+    func hearOut(within patience: Duration) async {
+        guard decisive > 0, patience > .zero else { return }
+        let limit = Timer(after: patience) { [weak self] in self?.stopWaiting() }
+        await withCheckedContinuation { continuation in
+            // An await lets others have their turn: the last answer may be here by now.
+            if decisive == 0 { continuation.resume() } else { allHeard = continuation }
+        }
+        limit.cancel()
+    }
+
+    private func stopWaiting() {
+        allHeard?.resume()
+        allHeard = nil
+    }
+}
+
+extension RelayRequest {
+    /// Whether a server does something by it that lasts, or says of a key what holds from then on.
+    fileprivate var isDecisive: Bool {
+        switch self {
+        case .prove, .login, .remove, .macToken, .decide, .endMACToken: true
+        case .register, .challenge, .operations, .operation: false
+        }
     }
 }
 

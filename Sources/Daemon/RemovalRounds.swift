@@ -78,7 +78,7 @@ extension Service {
 extension AccountState {
     /// Whether a server has yet to be told of something.
     fileprivate var hasRemovals: Bool {
-        ((try? servers.list()) ?? []).contains { $0.state == .removing }
+        ((try? servers.list()) ?? []).contains { $0.state == .removing || $0.state == .proving }
             || ((try? macTokens.list()) ?? []).contains { $0.state == .removing }
     }
 }

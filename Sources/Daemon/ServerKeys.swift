@@ -40,11 +40,9 @@ extension Service {
     ) throws(StoreFault) -> [ServerKey] {
         var keys: [ServerKey] = []
         for key in try kept.servers.all() {
-            if key.state == .proving {
-                // What a crash left: no server was asked for its answer.
-                if !provingKeys.contains(key.identifier) { try kept.servers.remove(key) }
-                continue
-            }
+            if key.state == .proving, provingKeys.contains(key.identifier) { continue }
+            // What a crash left: whether its server has it is not known, and so it is told.
+            let key = key.state == .proving ? try kept.servers.beginRemoval(key) : key
             let fits = key.state == .invalidated || key.sealed(for: enrolment.state) != nil
             if let left = fits ? key : try invalidate(key, account, kept) { keys.append(left) }
         }
@@ -94,7 +92,7 @@ extension Service {
     ) throws(StoreFault) -> ServerKey? {
         journal.credential(
             of: account, "destroyed", because: "the fingers changed; \(key.serverText)")
-        if !key.isSigning { forgetToken(of: account) }
+        if !key.isSigning { forgetToken(of: account, from: key.server) }
         guard key.state != .removing else {
             try kept.servers.remove(key)
             return nil
@@ -304,7 +302,7 @@ extension Service {
     ) -> Denial {
         do throws(StoreFault) {
             if let key { try kept(account)?.servers.forgetVerdict(for: key) }
-            forgetToken(of: account)
+            forgetToken(of: account, from: url.bytes)
             return Denial(.serverKeyBlocked, subject: url.bytes)
         } catch { return denial(for: error, account) }
     }
@@ -313,7 +311,7 @@ extension Service {
         _ reason: DenialReason, _ key: ServerKey, _ account: Account
     ) -> Denial {
         do throws(StoreFault) {
-            forgetToken(of: account)
+            forgetToken(of: account, from: key.server)
             if let kept = try kept(account) {
                 try kept.servers.remove(key)
                 journal.credential(

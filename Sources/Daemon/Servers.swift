@@ -111,7 +111,8 @@ extension Service {
             return .denial(denial)
         case .allow(let proof):
             // However long the server takes, the reader is free for others.
-            await settleNow(proof, account)
+            settleNow(proof, account, wish.asker, client)
+            if hasSlept(since: proof) { return .denial(Denial(.suspending)) }
             switch standing(of: account, proof.kept) {
             case .deny(let denial): return .denial(denial)
             case .allow(let standing): return await body(standing)
@@ -137,7 +138,6 @@ extension Service {
                 new.made, new.context, by: new.vault, at: ServerPlace(server: url.bytes, begun),
                 .proving, now: instant)
             provingKeys.insert(key.identifier)
-            defer { provingKeys.remove(key.identifier) }
             return try await prove(key, begun, url, account, standing)
         }
     }
@@ -164,8 +164,8 @@ extension Service {
         return NewServerKey(made: made, context: context, vault: kind)
     }
 
-    /// Proves a key that is kept already: it is taken away again unless the server knows it, and a
-    /// crash leaves it for nothing.
+    /// Proves a key that is kept already: it is taken away again unless the server knows it. Where the
+    /// server may know it, and nobody waits for its word or a crash comes before, it is told.
     private func prove(
         _ key: ServerKey, _ begun: RelayRegistration, _ url: ServerURL, _ account: Account,
         _ standing: Standing
@@ -183,22 +183,29 @@ extension Service {
             }
             signature = try await sign(digest, .registration, key, standing)
         } catch {
+            provingKeys.remove(key.identifier)
             try servers.remove(key)
             throw .vault(error)
         }
         let proof = RelayProof(
             server: url.bytes, registration: key.registration, publicKey: key.publicKey.point,
             statement: text, signature: signature)
-        let answer = await relay.ask(.prove(proof), for: account.uid)
+        let answer = await relay.ask(.prove(proof), for: account.uid) { [self] answer, isLate in
+            provingKeys.remove(key.identifier)
+            if isLate { giveUp(key, after: answer, account, servers) }
+        }
         guard case .proven(let progress, _) = answer else {
-            // Whether the server has it or not: a new code replaces it.
-            try servers.remove(key)
+            // While the relay goes on, nobody knows what the server will have.
+            if !provingKeys.contains(key.identifier) {
+                giveUp(key, after: answer, account, servers)
+            }
             return settle(answer, url, account, signedBy: nil)
         }
-        // While the server was asked, the fingers may have changed, or another code was faster.
-        guard let now = try servers.key(key.identifier), now.state == .proving else {
-            return .denial(.invalidated(key))
+        // While the server was asked, another code may have been faster, or the fingers have changed.
+        guard let now = try servers.key(key.identifier) else {
+            return .denial(Denial(.knownServer, subject: url.bytes))
         }
+        guard now.state == .proving else { return .denial(.invalidated(key)) }
         guard now.sealed(for: try standing.kept.prints.enrolment().state) != nil else {
             _ = try servers.invalidate(now)
             return .denial(.invalidated(key))
@@ -209,6 +216,35 @@ extension Service {
             ServerEnabledAnswer(
                 account: key.account, application: key.application,
                 fingerprint: key.fingerprint, progress: progress))
+    }
+}
+
+extension Service {
+    /// What becomes of a key whose registration did not come about here: where its server may have it
+    /// all the same, that is told that it was given up.
+    private func giveUp(
+        _ key: ServerKey, after answer: RelayAnswer, _ account: Account, _ servers: ServerStore
+    ) {
+        do throws(StoreFault) {
+            // Fingers may have changed meanwhile, or another code been faster.
+            guard let now = try servers.key(key.identifier), now.state == .proving else { return }
+            guard answer.leavesDoubtOfProof else { return try servers.remove(now) }
+            _ = try servers.beginRemoval(now)
+            tellRemovals()
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+}
+
+extension RelayAnswer {
+    /// Whether a server may have taken a key that it was shown.
+    fileprivate var leavesDoubtOfProof: Bool {
+        switch self {
+        case .unreachable(_, let isRepeatable, _): !isRepeatable
+        case .refused(let code, _, _): code == Bytes(ServerProblem.unavailable.rawValue.utf8)
+        case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
+            .operation, .decided:
+            true
+        }
     }
 }
 

@@ -32,6 +32,7 @@ final class SQLiteTurn: Sendable {
         _ = try connection.run("BEGIN IMMEDIATE", [])
     }
 
+    // There is no lock on a file with a time limit: so it is asked for again, as SQLite asks for its own.
     private func wait() {
         for _ in 0..<Self.patience {
             if flock(file.number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }

@@ -1,9 +1,13 @@
 import CCurl
+import Posix
 
 /// One easy handle of libcurl; it keeps its connection for the next request.
 // SAFETY: it is used by one thread at a time: whoever took it from the client's pool.
 @safe final class Transfer: @unchecked Sendable {
     private let curl: UnsafeMutableRawPointer
+
+    /// Descriptors that a name is surely looked up and a connection made with.
+    private static let room = 16
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
@@ -30,6 +34,7 @@ import CCurl
             setWay(configuration), setReception(reception), setRequest(request),
             unsafe signet_curl_pointer(curl, CURLOPT_HTTPHEADER, list) == CURLE_OK
         else { throw .badRequest("libcurl refuses a setting") }
+        let hadRoom = hasRoom(forDescriptors: Self.room)
         let code = run(request.body)
         if code == CURLE_OK {
             let status = unsafe Int(signet_curl_status(curl))
@@ -38,7 +43,8 @@ import CCurl
         throw fault(
             code, sent: unsafe signet_curl_sent(curl) != 0,
             connected: unsafe signet_curl_connected(curl) != 0,
-            exhausted: unsafe signet_curl_exhausted(curl) != 0, reception)
+            exhausted: unsafe signet_curl_exhausted(curl) != 0,
+            hadRoom: hadRoom && hasRoom(forDescriptors: Self.room), reception)
     }
 
     /// The body is lent for the time of the transfer, not copied.
@@ -181,8 +187,12 @@ private func milliseconds(_ duration: Duration) -> Int {
     return max(1, Int(min(seconds, 1 << 31) * 1000 + rest / 1_000_000_000_000_000))
 }
 
+/// What a transfer failed of. libcurl does not tell a name that is not found from one that could not be
+/// looked up since this machine had nothing left to do it with: `hadRoom` is whether it had, before
+/// and after.
 private func fault(
-    _ code: CURLcode, sent: Bool, connected: Bool, exhausted: Bool, _ reception: Reception
+    _ code: CURLcode, sent: Bool, connected: Bool, exhausted: Bool, hadRoom: Bool,
+    _ reception: Reception
 ) -> ClientFault {
     // The general text: libcurl's particular one may quote what was received.
     let reason = unsafe String(cString: curl_easy_strerror(code))
@@ -194,8 +204,9 @@ private func fault(
     case CURLE_OUT_OF_MEMORY: return .exhausted(reason)
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,
         CURLE_PROXY:
-        return .cannotConnect(reason)
-    case CURLE_OPERATION_TIMEDOUT where !sent && !connected: return .cannotConnect(reason)
+        return hadRoom ? .cannotConnect(reason) : .exhausted(reason)
+    case CURLE_OPERATION_TIMEDOUT where !sent && !connected:
+        return hadRoom ? .cannotConnect(reason) : .exhausted(reason)
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
         CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
         CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED:

@@ -5,16 +5,20 @@ extension ChainHead {
     static let none = ChainHead(counter: 0, digest: [UInt8](repeating: 0, count: 32))
 }
 
-/// The record `counter`: the last counter that was reserved, and the receipt it was to follow.
+/// The record `counter`: the last counter that was reserved, the receipt it was to follow, and the
+/// latest moment among all receipts so far.
 struct CounterRecord: LineRecord, Equatable {
     static let cap = 512
 
     let counter: UInt64
     let head: ChainHead
+    /// Nil where there is no receipt yet, or none since this is written down.
+    let latest: Instant?
 
-    init(counter: UInt64 = 0, head: ChainHead = .none) {
+    init(counter: UInt64 = 0, head: ChainHead = .none, latest: Instant? = nil) {
         self.counter = counter
         self.head = head
+        self.latest = latest
     }
 
     func encoded() -> [UInt8] {
@@ -23,6 +27,7 @@ struct CounterRecord: LineRecord, Equatable {
         lines.put("counter", number: counter)
         lines.put("last", number: head.counter)
         lines.put("digest", Base64.encode(head.digest, .url))
+        if let latest { lines.put("latest", latest.text) }
         return lines.text
     }
 
@@ -32,6 +37,15 @@ struct CounterRecord: LineRecord, Equatable {
         let last = try lines.number("last")
         head = ChainHead(counter: last, digest: try lines.base64("digest", count: 32))
         guard last <= counter else { throw .malformed }
+        latest = lines.isNext("latest") ? try lines.instant("latest") : nil
+    }
+
+    /// The latest moment, given the last receipt in the file: one that is not the head has yet to be
+    /// counted.
+    func latest(with tail: [UInt8]?) throws(StoreFault) -> Instant? {
+        guard let tail else { return latest }
+        if let latest, try receiptDigest(tail) == head.digest { return latest }
+        return [latest, ParsedReceipt(tail)?.issued].compactMap { $0 }.max()
     }
 
     /// What the next receipt follows, given the last one in the file.

@@ -27,7 +27,14 @@ package struct MACToken: Equatable, Sendable {
     /// From when on the server does not take it.
     package let expires: Instant
     /// Whether it is used.
-    package internal(set) var state = State.good
+    package internal(set) var state: State {
+        get { writtenState ?? .good }
+        set { writtenState = newValue }
+    }
+    /// As it lies in the record; nil in one of the time before there was another state than good.
+    private var writtenState: State? = .good
+    /// How often its server could not be told that it is off here, since it has expired.
+    var vainTries: UInt64 = 0
     var sealed: [UInt8] = []
 
     /// Describes one that was just issued; its secret is sealed where it is kept.
@@ -71,7 +78,8 @@ extension MACToken: LineRecord {
         lines.put("audience", audience)
         lines.put("created", created.text)
         lines.put("expires", expires.text)
-        lines.put("state", Array(state.rawValue.utf8))
+        if let writtenState { lines.put("state", Array(writtenState.rawValue.utf8)) }
+        if vainTries > 0 { lines.put("vain-tries", number: vainTries) }
     }
 
     init(parsing lines: inout LineReader) throws(LineFault) {
@@ -83,9 +91,17 @@ extension MACToken: LineRecord {
         audience = try lines.value("audience", cap: 256)
         created = try lines.instant("created")
         expires = try lines.instant("expires")
-        let word = String(decoding: try lines.value("state", cap: 16), as: UTF8.self)
-        guard let found = State(rawValue: word) else { throw .malformed }
-        state = found
+        writtenState = nil
+        // Nobody makes one good by taking the line away: the secret is bound to it.
+        if lines.isNext("state") {
+            let word = String(decoding: try lines.value("state", cap: 16), as: UTF8.self)
+            guard let found = State(rawValue: word) else { throw .malformed }
+            writtenState = found
+        }
+        if lines.isNext("vain-tries") {
+            vainTries = try lines.number("vain-tries")
+            guard vainTries > 0 else { throw .malformed }
+        }
         sealed = try lines.bytes("secret", cap: MACTokenSeal.sealedCount)
     }
 }

@@ -9,6 +9,8 @@ import Vault
 package struct MACTokenStore: Sendable {
     /// The most tokens that an account can have.
     package static let limit = 64
+    /// How often a server is asked to end a token that has expired: at most once an hour, after a while.
+    package static let vainTries: UInt64 = 100
     static let directoryName = "mac-tokens"
 
     let account: AccountState
@@ -65,6 +67,24 @@ package struct MACTokenStore: Sendable {
         var marked = token
         marked.state = .removing
         return try keep(marked, try secret(of: token))
+    }
+
+    /// Counts that a server could not be told of the end of a token that has expired; true where that
+    /// was often enough, and the token is forgotten. Throws as `secret` does.
+    ///
+    /// The clock alone says that it has expired, and may be wrong; no server is asked for ever either.
+    package func wasVain(_ token: MACToken) throws(StoreFault) -> Bool {
+        // While the server was asked, another may have taken its place, or it have been told.
+        guard let directory = try directory(), try load(token.identifier, in: directory) == token
+        else { return false }
+        var counted = token
+        counted.vainTries += 1
+        guard counted.vainTries < Self.vainTries else {
+            try remove(token)
+            return true
+        }
+        try keep(counted, try secret(of: token))
+        return false
     }
 
     /// Forgets a token.

@@ -45,7 +45,7 @@ package final class ReceiptLog: Sendable {
     private let directory: Directory
     private let file: AppendFile
     /// The receipt that was appended and is not flushed yet.
-    private let unflushed = Mutex<ChainHead?>(nil)
+    private let unflushed = Mutex<(head: ChainHead, issued: Instant)?>(nil)
 
     init(in directory: Directory) throws(StoreFault) {
         self.directory = directory
@@ -58,7 +58,8 @@ package final class ReceiptLog: Sendable {
         let (record, isKnown) = try counterRecord(tail)
         let place = try record.place(after: tail)
         guard record.counter < UInt64.max else { throw .damaged(path: counterPath) }
-        let next = CounterRecord(counter: record.counter + 1, head: place.head)
+        let next = CounterRecord(
+            counter: record.counter + 1, head: place.head, latest: try record.latest(with: tail))
         try directory.keep(next, as: Self.counterName)
         return Reservation(
             counter: next.counter, previous: place.head.digest,
@@ -72,17 +73,20 @@ package final class ReceiptLog: Sendable {
         }
         let digest = try receiptDigest(receipt)
         try files { () throws(FileFault) in try file.append(receipt) }
-        unflushed.withLock { $0 = ChainHead(counter: parsed.counter, digest: digest) }
+        let head = ChainHead(counter: parsed.counter, digest: digest)
+        unflushed.withLock { $0 = (head, parsed.issued) }
     }
 
     /// Writes what was appended to disk, and remembers it as the chain's head.
     package func flush() throws(StoreFault) {
-        guard let head = unflushed.withLock({ $0 }) else { return }
+        guard let (head, issued) = unflushed.withLock({ $0 }) else { return }
         try files { () throws(FileFault) in try file.synchronise() }
         let (record, _) = try counterRecord(nil)
         let counter = max(record.counter, head.counter)
-        try directory.keep(CounterRecord(counter: counter, head: head), as: Self.counterName)
-        unflushed.withLock { if $0 == head { $0 = nil } }
+        let latest = max(record.latest ?? issued, issued)
+        try directory.keep(
+            CounterRecord(counter: counter, head: head, latest: latest), as: Self.counterName)
+        unflushed.withLock { if $0?.head == head { $0 = nil } }
     }
 
     /// The newest receipt that the counter's record knows of.
@@ -93,10 +97,25 @@ package final class ReceiptLog: Sendable {
         return record.head
     }
 
-    /// When the last whole receipt was signed, in seconds since 1970; nil where there is none.
-    package func newest() throws(StoreFault) -> UInt64? {
-        guard let last = try lastReceipt() else { return nil }
-        return ParsedReceipt(last)?.issued.seconds
+    /// The latest moment at which a receipt was signed, as the clock was then; nil where there is none.
+    ///
+    /// Not the last one's: who sets the clock back and leaves a receipt has not undone what was.
+    package func latest() throws(StoreFault) -> Instant? {
+        let tail = try lastReceipt()
+        return try counterRecord(tail).record.latest(with: tail)
+    }
+
+    /// Somebody who knows has said what time it is: what a clock that ran ahead of it by more than so
+    /// many seconds has left is no latest moment any more.
+    package func correct(to now: Instant, leeway: UInt64) throws(StoreFault) {
+        let tail = try lastReceipt()
+        let (record, isKnown) = try counterRecord(tail)
+        guard isKnown, let latest = record.latest, latest.seconds > now.seconds + leeway else {
+            return
+        }
+        try directory.keep(
+            CounterRecord(counter: record.counter, head: record.head, latest: now),
+            as: Self.counterName)
     }
 
     /// Reads up to `limit` receipts from an offset that is 0 or the `next` of an earlier page.

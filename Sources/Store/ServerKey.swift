@@ -11,7 +11,7 @@ package struct ServerKey: Equatable, Sendable {
     package enum State: String, CaseIterable, Sendable {
         /// Whether it opens, only opening it tells.
         case good
-        /// The server has yet to be shown it: where a crash leaves it so, it is nothing.
+        /// The server has yet to say that it knows it: where a crash leaves it so, it is given up.
         case proving
         /// It was made for other fingers, and is destroyed.
         case invalidated

@@ -247,6 +247,53 @@ extension DaemonTests {
                     body: SHA256.digest(Bytes("{}".utf8))))
         }
 
+        @Test("is told of the end also of a token that has expired, as far as this clock tells")
+        func expiredTokens() throws {
+            let (name, server) = (Bytes("cron".utf8), PlayedServer.url)
+            let add = Request.macTokenAdd(
+                MACTokenAddRequest(
+                    account: Person.daemon.bytes, timeoutMilliseconds: 20_000, server: server,
+                    name: name))
+            let remove = Request.macTokenRemove(
+                account: Person.daemon.bytes, server: server, name: name)
+            let id = Bytes(repeating: 3, count: 16)
+            let path = bench.file("mac-tokens", of: .daemon)
+            let file = String(repeating: "03", count: 16)
+            func refused(_ code: String) -> RelayAnswer {
+                .refused(code: Bytes(code.utf8), status: 401, attempts: nil)
+            }
+            let answers: [(RelayAnswer, isFinal: Bool, tries: Bool)] = [
+                (.unreachable(why: [], isRepeatable: true), false, true),
+                (refused("clock"), false, false), (refused("slow-down"), false, true),
+                (refused("token-refused"), true, false), (.removed, true, false),
+            ]
+            for (answer, isFinal, tries) in answers {
+                relay.says { request in
+                    switch request {
+                    case .macToken:
+                        [
+                            .macToken(
+                                RelayMACToken(
+                                    audience: PlayedServer.audience, expires: 1, token: id,
+                                    secret: PlayedServer.secret))
+                        ]
+                    case .endMACToken(_, _, id): [answer]
+                    default: nil
+                    }
+                }
+                #expect(try heard(add).last?.done != nil)
+                let asked = relay.requests.filter { $0.verb == .endMACToken }.count
+                let done = try heard(remove).last?.done
+                #expect(done?.state == (isFinal ? CredentialState.none : .disabled), "\(answer)")
+                #expect(relay.requests.filter { $0.verb == .endMACToken }.count > asked)
+                #expect(Layout.entries(of: path).contains(file) == !isFinal, "\(answer)")
+                let text = (try? Layout.read("\(path)/\(file)")) ?? []
+                #expect(
+                    String(decoding: text, as: UTF8.self).contains("vain-tries: ") == tries,
+                    "\(answer)")
+            }
+        }
+
         /// Whether a header holds for just this call.
         private func isMAC(
             _ header: Bytes, _ method: String, _ path: String, body: Bytes = Digests.nothing

@@ -43,6 +43,21 @@ extension DaemonTests {
             #expect(bench.serverFiles.isEmpty)
         }
 
+        @Test(
+            "that its server takes no word of is dropped, and nobody says that the server knows",
+            arguments: [
+                ("key-blocked", CredentialState.invalidated), ("refused", .invalidated),
+                ("not-found", .invalidated), ("key-removed", .none), ("key-replaced", .none),
+            ])
+        func untold(code: String, state: CredentialState) throws {
+            try bench.enablePlayed()
+            server.answering { request in
+                if case .remove = request { Self.refused(code) } else { nil }
+            }
+            #expect(try bench.ask(disable).done?.state == state)
+            #expect(bench.serverFiles.isEmpty)
+        }
+
         @Test("that took another's place is not destroyed in its place")
         func replacedMeanwhile() throws {
             try bench.enablePlayed()
@@ -116,7 +131,7 @@ extension DaemonTests {
             #expect(try bench.bench.servers() == [.removing])
         }
 
-        @Test("that was never proved is nothing after a crash, and stands in nobody's way")
+        @Test("of which a crash leaves open whether its server has it is given up, in nobody's way")
         func killedBeforeProof() throws {
             let bench = UncheckedBench(bench)
             server.answering { request in
@@ -126,10 +141,17 @@ extension DaemonTests {
             }
             #expect(throws: (any Error).self) { try bench.bench.enablePlayed() }
             #expect(bench.bench.serverFiles.count == 1)
+            let asked = server.requests.count
+            server.answering { _ in .unreachable(why: [], isRepeatable: true) }
             try bench.bench.restart()
-            server.answering { _ in nil }
             #expect(try bench.bench.logInPlayed().reason == .unknownServer)
-            #expect(try bench.bench.servers().isEmpty && bench.bench.serverFiles.isEmpty)
+            #expect(try bench.bench.servers() == [.removing])
+            server.answering { _ in nil }
+            // Nobody has to ask for it.
+            try bench.bench.restart()
+            try awaitNoFiles(in: bench.bench.file("servers", of: .daemon))
+            let told = server.requests.dropFirst(asked)
+            #expect(told.contains { $0.verb == .remove } && !told.contains { $0.verb == .login })
             #expect(try bench.bench.enablePlayed().enabled != nil)
             #expect(try bench.bench.logInPlayed().token != nil)
         }
@@ -145,6 +167,36 @@ extension DaemonTests {
             #expect(try bench.bench.enablePlayed().reason == .serverKeyInvalidated)
             #expect(try bench.bench.logInPlayed().enabled == nil)
             #expect(try bench.bench.servers() == [.invalidated])
+        }
+
+        @Test("that another code has overtaken is not said to be one of other fingers")
+        func overtaken() throws {
+            let (asked, gate) = (DispatchedEvent(), DispatchedEvent())
+            let isFirst = Mutex(true)
+            server.answering { request in
+                guard case .prove = request else { return nil }
+                let waits = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                guard waits else { return nil }
+                asked.happen()
+                try? gate.wait()
+                return nil
+            }
+            let client = try bench.client()
+            try client.send(
+                .serverEnable(
+                    ServerEnableRequest(
+                        account: Person.daemon.bytes, server: PlayedServer.url,
+                        code: Bytes("00000-00000-00000-00000".utf8))))
+            try client.wait(for: .touch)
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            #expect(try bench.enablePlayed().enabled != nil)
+            gate.happen()
+            #expect(try client.last().reason == .knownServer)
+            #expect(try bench.servers() == [.good])
         }
 
         @Test("of one account cannot take all places of the relay")

@@ -48,6 +48,28 @@ struct TokenFileTests {
         #expect(names == [])
     }
 
+    @Test("end by a clock that goes on while the machine sleeps")
+    @ServiceActor
+    func asleep() async throws {
+        let files = TokenFiles(path)
+        let before = Self.bootTimers
+        try files.keep([0x61], of: 7, forSeconds: 3_600, at: 1_000)
+        #expect(Self.bootTimers == before + 1)
+        // Another one in its place has its own.
+        try files.keep([0x62], of: 7, forSeconds: 1, at: 1_000)
+        #expect(Self.bootTimers == before + 1)
+        try await Timer.sleep(for: .milliseconds(1_200))
+        #expect(names == [] && Self.bootTimers == before)
+    }
+
+    /// How many descriptors of this process tell of a time by CLOCK_BOOTTIME, timerfd_create(2).
+    private static var bootTimers: Int {
+        Layout.entries(of: "/proc/self/fdinfo").count { number in
+            let text = (try? Layout.read("/proc/self/fdinfo/\(number)")) ?? []
+            return String(decoding: text, as: UTF8.self).contains("clockid: \(CLOCK_BOOTTIME)\n")
+        }
+    }
+
     @Test("are none where their end cannot be written down")
     @ServiceActor
     func unmarked() throws {
@@ -67,6 +89,29 @@ struct TokenFileTests {
             try files.keep([0x62], of: 7, forSeconds: 300, at: 1_000)
         }
         #expect(names == [] && plan.all.count == 1 && plan.prevented == 1)
+    }
+
+    @Test("stay where another server's end is meant; whose they are after a start, nobody knows")
+    @ServiceActor
+    func ofServers() throws {
+        let (one, two) = (Bytes("https://one".utf8), Bytes("https://two".utf8))
+        let plan = Plan()
+        let files = TokenFiles(path, later: plan.later)
+        try files.keep([0x61], of: 7, from: one, forSeconds: 300, at: 1_000)
+        try files.remove(of: 7, from: two)
+        #expect(names == ["7"])
+        try files.remove(of: 7, from: one)
+        #expect(names == [])
+        // In the place of another one's.
+        try files.keep([0x61], of: 7, from: one, forSeconds: 300, at: 1_000)
+        try files.keep([0x62], of: 7, from: two, forSeconds: 300, at: 1_000)
+        try files.remove(of: 7, from: one)
+        #expect(names == ["7"])
+        try files.remove(of: 7)
+        #expect(names == [])
+        try files.keep([0x61], of: 7, from: one, forSeconds: 300, at: 1_000)
+        try TokenFiles(path, later: plan.later).remove(of: 7, from: two)
+        #expect(names == [] && plan.all.count == 4)
     }
 
     @Test("go before their end where they are good for nothing any more; what is not there is gone")

@@ -2,11 +2,12 @@ import Glibc
 import Policy
 import Posix
 import Statement
-import Store
 import TestSupport
 import Testing
 import Vault
 import Wire
+
+@testable import Store
 
 @Suite("MAC tokens on disk")
 struct MACTokenStoreTests {
@@ -151,6 +152,77 @@ struct MACTokenStoreTests {
         try bench.overwrite(
             path(0xa1), Bytes(altered.replacing("state: good", with: "state: gone").utf8))
         #expect(try tokens.list().map(\.name) == [Bytes("b".utf8)])
+    }
+
+    @Test("are good, can be ended, and are bound to their lines in a record that tells no state")
+    func withoutState() throws {
+        let tokens = bench.account.macTokens
+        try bench.overwrite(path(0xa1), try older(token("a", 0xa1), try secret(1)))
+        let found = try #require(try tokens.list().first)
+        #expect(found.state == .good)
+        #expect(try opened(found) == Bytes(repeating: 1, count: 32))
+        let marked = try tokens.beginRemoval(found)
+        #expect(try tokens.list() == [marked] && marked.state == .removing)
+        #expect(try opened(marked) == Bytes(repeating: 1, count: 32))
+        // One that was given up is not made good again by a line less.
+        let text = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
+        try bench.overwrite(
+            path(0xa1), Bytes(text.replacing("state: removing\n", with: "").utf8))
+        let forged = try #require(try tokens.list().first)
+        #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(forged) }
+    }
+
+    /// A record as it was before there were states.
+    private func older(_ token: MACToken, _ secret: SecretBytes) throws -> Bytes {
+        let tokens = bench.account.macTokens
+        try tokens.keep(token, secret)
+        let text = String(decoding: try bench.contents(path(token.identifier[0])), as: UTF8.self)
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("state: ") }
+        let described = lines.dropLast().joined(separator: "\n") + "\n"
+        let sealed = try MACTokenSeal(host: bench.account.host).seal(
+            secret, account: bench.account.name, uid: bench.account.uid,
+            record: Bytes(described.utf8))
+        return Bytes("\(described)secret: ".utf8) + Base64.encode(sealed, .url) + [0x0a]
+    }
+
+    @Test("are forgotten after many tries to tell their server in vain, which are counted on disk")
+    func vainTries() throws {
+        let tokens = bench.account.macTokens
+        try tokens.keep(token("a", 0xa1), try secret(1))
+        var found = try #require(try tokens.list().first)
+        found = try tokens.beginRemoval(found)
+        for _ in 1..<MACTokenStore.vainTries {
+            #expect(try !tokens.wasVain(found))
+            found = try #require(try tokens.list().first)
+            #expect(found.state == .removing)
+        }
+        #expect(try opened(found) == Bytes(repeating: 1, count: 32))
+        // Whoever takes tries away has it for nothing.
+        let text = String(decoding: try bench.contents(path(0xa1)), as: UTF8.self)
+        let mark = "vain-tries: \(MACTokenStore.vainTries - 1)\n"
+        #expect(text.contains(mark))
+        try bench.overwrite(path(0xa1), Bytes(text.replacing(mark, with: "").utf8))
+        let forged = try #require(try tokens.list().first)
+        #expect(throws: StoreFault.vault(.doesNotOpen)) { try opened(forged) }
+        try bench.overwrite(
+            path(0xa1), Bytes(text.replacing(mark, with: "vain-tries: 0\n").utf8))
+        #expect(try tokens.list().isEmpty)
+        try bench.overwrite(path(0xa1), Bytes(text.utf8))
+        #expect(try tokens.wasVain(found))
+        #expect(try tokens.list().isEmpty)
+    }
+
+    @Test("another one in a token's place is not what a try in vain is counted for")
+    func vainForAnother() throws {
+        let tokens = bench.account.macTokens
+        try tokens.keep(token("a", 0xa1), try secret(1))
+        let old = try tokens.beginRemoval(try #require(try tokens.list().first))
+        let new = try tokens.keep(token("a", 0xa2), try secret(2))
+        #expect(try !tokens.wasVain(old))
+        #expect(try tokens.list() == [new])
+        try tokens.remove(new)
+        #expect(try !tokens.wasVain(old))
+        #expect(try tokens.list().isEmpty)
     }
 
     @Test("do not open as another account's, or in another's place")

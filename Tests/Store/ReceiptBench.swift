@@ -23,7 +23,7 @@ struct ReceiptBench {
     func receipt(
         _ place: Reservation, service: String = "sudo", account: String = "alice",
         key: P256PrivateKey? = nil, publicKey: SSHPublicKey? = nil,
-        namespace: SignatureNamespace = .login
+        namespace: SignatureNamespace = .login, issued: Instant = Bench.now
     ) throws -> [UInt8] {
         let enrolment = try bench.account.prints.enrolment()
         let statement = Statement(
@@ -32,7 +32,7 @@ struct ReceiptBench {
             challenge: [UInt8](repeating: 3, count: 32), service: Array(service.utf8),
             terminal: Array("/dev/pts/3".utf8), purpose: Array("sudo id".utf8),
             factor: Factor.fingerprint, enrolment: enrolment.state.generation,
-            counter: place.counter, previous: place.previous, issued: Bench.now
+            counter: place.counter, previous: place.previous, issued: issued
         ).encoded()
         let signed = SSHSignature.signedData(
             namespace: namespace.bytes, messageDigest: try SHA256.digest(statement))
@@ -51,9 +51,11 @@ struct ReceiptBench {
     /// One login: reserve, sign, append, flush.
     @discardableResult
     func login(
-        service: String = "sudo", flushing: Bool = true, namespace: SignatureNamespace = .login
+        service: String = "sudo", flushing: Bool = true, namespace: SignatureNamespace = .login,
+        issued: Instant = Bench.now
     ) throws -> [UInt8] {
-        let text = try receipt(try log.prepare(), service: service, namespace: namespace)
+        let text = try receipt(
+            try log.prepare(), service: service, namespace: namespace, issued: issued)
         try log.append(text)
         if flushing { try log.flush() }
         return text

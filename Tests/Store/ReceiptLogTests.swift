@@ -111,6 +111,55 @@ struct ReceiptLogTests {
         }
     }
 
+    @Test("the latest moment is the latest of all receipts, not the last one's")
+    func latest() throws {
+        #expect(try receipts.log.latest() == nil)
+        let (now, later) = (Bench.now, Instant(seconds: Bench.now.seconds + 7_200))
+        try receipts.login()
+        #expect(try receipts.log.latest() == now)
+        try receipts.login(issued: later)
+        try receipts.login()
+        #expect(try receipts.log.latest() == later)
+        // Also where the daemon died between a receipt and its flush, and begins anew.
+        let latest = Instant(seconds: later.seconds + 1)
+        try receipts.login(flushing: false, issued: latest)
+        let again = try reopened()
+        #expect(try again.latest() == latest)
+        _ = try again.prepare()
+        #expect(try reopened().latest() == latest)
+        try receipts.login()
+        #expect(try reopened().latest() == latest)
+        #expect(try receipts.verify(try receipts.texts()) == 5)
+        // Where it was lost, and in a record of the time before it, the last receipt's.
+        let text = String(decoding: try receipts.bench.contents(counter), as: UTF8.self)
+        let line = "latest: \(String(decoding: latest.text, as: UTF8.self))\n"
+        let older = text.replacing(line, with: "")
+        try #require(older != text)
+        try receipts.bench.overwrite(counter, Array(older.utf8))
+        #expect(try reopened().latest() == now)
+        #expect(unsafe unlink(counter) == 0)
+        #expect(try reopened().latest() == now)
+    }
+
+    @Test("a latest moment that was none is corrected by who knows, and not by a few seconds")
+    func corrected() throws {
+        let (now, ahead) = (Bench.now, Instant(seconds: Bench.now.seconds + 400))
+        try receipts.log.correct(to: now, leeway: 300)
+        #expect(try receipts.log.latest() == nil)
+        try receipts.login(issued: ahead)
+        try receipts.log.correct(to: Instant(seconds: now.seconds + 100), leeway: 300)
+        #expect(try receipts.log.latest() == ahead)
+        try receipts.log.correct(to: Instant(seconds: ahead.seconds + 1_000), leeway: 300)
+        #expect(try receipts.log.latest() == ahead)
+        try receipts.log.correct(to: now, leeway: 300)
+        #expect(try reopened().latest() == now)
+        // Nothing else is changed by it.
+        try receipts.login()
+        #expect(try receipts.verify(try receipts.texts()) == 2)
+    }
+
+    private var counter: String { receipts.bench.file("counter") }
+
     @Test("the cost of a preparation does not depend on the length")
     func flat() throws {
         // Not a timed test: a log of 20 MB whose beginning is no receipt at all works as well.

@@ -13,10 +13,20 @@ enum AdminFiles {
         } catch { throw .unusable(error.text) }
     }
 
-    /// What the server would say of its configuration when it starts.
-    static func check(_ settings: Configuration) throws(AdminFault) {
+    /// Where systemd looks for units; systemd.unit(5).
+    private static let unitDirectories = [
+        "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+        "/usr/lib/systemd/system", "/lib/systemd/system",
+    ]
+
+    /// What the server would say of its configuration when it starts: where there is a socket unit,
+    /// with the socket of that. `units` is for tests.
+    static func check(
+        _ settings: Configuration, units: [String] = unitDirectories
+    ) throws(AdminFault) {
+        let hasSocket = units.contains { FileLook($0 + "/signet-server.socket") != nil }
         do throws(StartFault) {
-            let identity = try ServerFiles.identity(settings, isHandedOver: false)
+            let identity = try ServerFiles.identity(settings, isHandedOver: hasSocket)
             do throws(ServerFault) {
                 _ = try identity?.validity()
             } catch { throw .http(error) }

@@ -39,16 +39,14 @@ enum ServerFiles {
     static func service(
         _ database: any Database, _ settings: Configuration, clock: Clock
     ) async throws(StartFault) -> Service {
-        let master: SecretBytes
-        do throws(FileFault) {
-            master = try MasterSecret.load(settings.word(ServerSettings.master))
-        } catch { throw .file(error) }
+        let master = try MasterSecret.load(settings.word(ServerSettings.master))
         do throws(KeyFault) {
             let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
             return Service(
                 database: database, keys: keys, clock: clock,
                 issuer: settings.word(ServerSettings.url),
-                auditDays: settings.count(ServerSettings.auditDays))
+                auditDays: settings.count(ServerSettings.auditDays),
+                refusals: settings.count(ServerSettings.rate))
         } catch { throw .keys(error) }
     }
 
@@ -103,6 +101,8 @@ enum ServerFiles {
 enum StartFault: Error {
     case configuration(ConfigurationFault)
     case file(FileFault)
+    /// The master secret has not the length of one.
+    case masterSecret(path: String, count: Int)
     case database(DatabaseFault)
     case keys(KeyFault)
     case http(ServerFault)
@@ -122,6 +122,11 @@ enum StartFault: Error {
         switch self {
         case .configuration(let fault): fault.text
         case .file(let fault): "\(fault)"
+        case .masterSecret(let path, let count):
+            """
+            the master secret \(path) has \(count) bytes, not \(MasterSecret.count): \
+            put the right one back
+            """
         case .database(let fault): "the database cannot be used: \(fault)"
         case .keys(.sealedOtherwise):
             "the keys in the database were sealed with another master secret: put the right one back"

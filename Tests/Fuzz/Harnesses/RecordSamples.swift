@@ -25,6 +25,9 @@ enum RecordSamples {
         [
             CounterRecord(),
             CounterRecord(counter: 42, head: ChainHead(counter: 41, digest: digest)),
+            CounterRecord(
+                counter: 42, head: ChainHead(counter: 41, digest: digest),
+                latest: Instant(seconds: 1_700_000_000)),
         ]
     }
 

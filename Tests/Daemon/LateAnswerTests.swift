@@ -1,0 +1,121 @@
+import Glibc
+import Posix
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("A server's answer that nobody waits for any more")
+    final class LateAnswerTests: VerdictBench {
+        private let asked = DispatchedEvent()
+        private let goOn: Event
+
+        override init() throws {
+            goOn = try Event()
+            try super.init()
+        }
+
+        /// Has the server take its time for requests of a kind, and then say so.
+        private func hold(_ verb: RelayVerb, then answer: RelayAnswer?) {
+            let (asked, goOn) = (asked, goOn)
+            server.answering { request in
+                guard request.verb == verb else { return nil }
+                asked.happen()
+                Self.wait(until: goOn)
+                return answer
+            }
+        }
+
+        private static func wait(until event: Event) {
+            _ = Posix.wait(
+                for: event.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
+        }
+
+        private static let removed = RelayAnswer.refused(
+            code: Bytes("key-removed".utf8), status: 401, attempts: nil)
+
+        /// A login that the server has been asked about, and has not answered.
+        private func begin(_ request: Request, as person: Person = .daemon) throws -> TestClient {
+            let client = try bench.client(person)
+            try client.send(request)
+            try client.wait(for: .touch)
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            return client
+        }
+
+        @Test("is heard before the daemon goes because nobody asks")
+        func idle() throws {
+            try DaemonBench.write("[daemon]\nidle-exit = 1s\n", to: bench.configuration)
+            let activated = try bench.activated()
+            // As in systemd/signetd.socket.
+            try #require(unsafe chmod(bench.socket, 0o666) == 0)
+            hold(.login, then: Self.removed)
+            do {
+                let client = try begin(bench.playedLogin())
+                try client.send(.cancel)
+                #expect(try client.last().reason == .cancelled)
+            }
+            // Longer than it stays for nothing.
+            _ = Posix.wait(for: -1, or: -1, until: ContinuousClock.now + .milliseconds(2_500))
+            #expect(activated.ended == nil)
+            goOn.happen()
+            #expect(try activated.expectEnd().ending == .exited(0))
+            #expect(bench.serverFiles.isEmpty)
+        }
+
+        @Test("is heard before a daemon ends that is told to")
+        func told() throws {
+            hold(.login, then: Self.removed)
+            let client = try begin(bench.playedLogin())
+            bench.program.signal(SIGTERM)
+            #expect(try client.last().reason == .stopping)
+            goOn.happen()
+            #expect(try bench.program.expectEnd().ending == .exited(0))
+            #expect(bench.serverFiles.isEmpty)
+        }
+
+        @Test("is not waited for longer than systemd waits, nor where nothing hangs on it")
+        func bounded() throws {
+            for (verb, limit) in [(RelayVerb.login, 4.5), (.challenge, 1.5)] {
+                hold(verb, then: nil)
+                if verb == .login {
+                    _ = try begin(bench.playedLogin())
+                } else {
+                    let client = try bench.client(.daemon)
+                    try client.send(bench.playedLogin())
+                    try asked.wait()
+                }
+                let start = ContinuousClock.now
+                try bench.restart()
+                #expect(ContinuousClock.now - start < .seconds(limit + 1), "\(verb)")
+                server.answering(yes())
+                #expect(bench.serverFiles.count == 1)
+            }
+            goOn.happen()
+        }
+
+        @Test("that a key is registered has the server told that nobody has it")
+        func registered() throws {
+            let disable = Request.serverDisable(
+                account: Person.daemon.bytes, server: PlayedServer.url)
+            #expect(try bench.ask(disable).done?.state == CredentialState.none)
+            hold(.prove, then: .proven(.active, fingerprint: []))
+            let client = try begin(
+                .serverEnable(
+                    ServerEnableRequest(
+                        account: Person.daemon.bytes, server: PlayedServer.url,
+                        code: Bytes("00000-00000-00000-00000".utf8))), as: .root)
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+            // Not before the server has said what it did: it would find nothing to remove.
+            #expect(try bench.servers().isEmpty && bench.serverFiles.count == 1)
+            let before = removals
+            goOn.happen()
+            try awaitNoFiles(in: bench.file("servers", of: .daemon))
+            #expect(removals == before + 1)
+        }
+
+        private var removals: Int { server.requests.filter { $0.verb == .remove }.count }
+    }
+}
