@@ -30,25 +30,26 @@ struct ClockWatchTests {
     func steady() {
         let machine = Machine()
         var watch = ClockWatch()
+        func isSteady() -> Bool { watch.isSteady(machine.clock) }
         for _ in 0..<10 {
-            #expect(!watch.isSteady(machine.clock))
+            #expect(!isSteady())
             machine.pass(60)
         }
-        #expect(watch.isSteady(machine.clock))
+        #expect(isSteady())
         // Set right bit by bit.
         for _ in 0..<100 {
             machine.pass(60)
             machine.wall.add(1, ordering: .relaxed)
-            #expect(watch.isSteady(machine.clock))
+            #expect(isSteady())
         }
         // Set right at once: it was wrong until now, or is from now on.
         for step in [-3 * 365 * 86_400, 3 * 365 * 86_400, 10, -10] as [Int64] {
             machine.wall.add(step, ordering: .relaxed)
             for _ in 0..<10 {
-                #expect(!watch.isSteady(machine.clock))
+                #expect(!isSteady())
                 machine.pass(60)
             }
-            #expect(watch.isSteady(machine.clock))
+            #expect(isSteady())
         }
     }
 

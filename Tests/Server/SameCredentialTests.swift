@@ -1,6 +1,7 @@
 import Crypto
 import DatabaseSupport
 import Foundation
+import Statement
 import Testing
 
 @testable import Server
