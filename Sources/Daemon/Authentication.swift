@@ -66,7 +66,8 @@ extension Service {
         switch await serverProof(server, request, account, proof, until: end, client) {
         case .deny(let denial): return .denial(denial)
         case .allow(let said):
-            release(password, request, account, client)
+            // However long the server took: as its yes, it goes out only if all is still so.
+            release(stillKept(password, account, proof.kept), request, account, client)
             var assertion = proof.assertion
             assertion.server = said
             return .assertion(assertion)

@@ -46,13 +46,29 @@ extension Service {
     }
 
     /// The password that a touch opened, if it is to go out; what went wrong is recorded.
-    func passwordToRelease(_ proof: TouchProof, _ account: Account) async -> SecretBytes? {
+    func passwordToRelease(_ proof: TouchProof, _ account: Account) async -> OpenedPassword? {
         do throws(StoreFault) {
             guard let password = try openedPassword(proof, account) else { return nil }
-            if password.isUnwatched, await isWrong(password.secret, account, proof.kept) {
-                return nil
-            }
-            return password.secret
+            guard password.isUnwatched else { return password }
+            if await isWrong(password.secret, account, proof.kept) { return nil }
+            return stillKept(password, account, proof.kept)
+        } catch {
+            journal.fault(error.description, account: account.name)
+            return nil
+        }
+    }
+
+    /// An opened password after something was awaited: nil where it was given up, changed or exchanged
+    /// meanwhile, or the fingers were.
+    func stillKept(
+        _ password: OpenedPassword?, _ account: Account, _ kept: AccountState
+    ) -> OpenedPassword? {
+        guard let password else { return nil }
+        do throws(StoreFault) {
+            guard case .kept(let now) = try keyringState(account, kept, kept.prints.enrolment()),
+                now.identifier == password.identifier
+            else { return nil }
+            return password
         } catch {
             journal.fault(error.description, account: account.name)
             return nil
@@ -61,17 +77,12 @@ extension Service {
 
     /// Sends a password along with the proof of a touch.
     func release(
-        _ password: SecretBytes?, _ request: AuthenticateRequest, _ account: Account,
+        _ password: OpenedPassword?, _ request: AuthenticateRequest, _ account: Account,
         _ client: any Client
     ) {
         guard let password else { return }
-        client.enclose(password)
+        client.enclose(password.secret)
         journal.released(to: request.service, of: account)
-    }
-
-    private struct OpenedPassword {
-        let secret: SecretBytes
-        let isUnwatched: Bool
     }
 
     /// The password under the key that the touch opened; nil, and dropped, if it does not open.
@@ -92,7 +103,8 @@ extension Service {
             } catch { throw .malformed }
             let secret = try SealedContent.open(
                 password.sealed.content, key: try key.get(), context)
-            return OpenedPassword(secret: secret, isUnwatched: password.isUnwatched)
+            return OpenedPassword(
+                secret: secret, identifier: password.identifier, isUnwatched: password.isUnwatched)
         } catch {
             switch error {
             case .doesNotOpen, .malformed: try drop(account, kept, because: .damaged)
@@ -122,4 +134,11 @@ extension Service {
 
     /// How long a login waits for the trial of a password that nothing watches.
     private static let longestTrial = Duration.seconds(5)
+}
+
+/// A login password that a touch has opened, and which one it is.
+struct OpenedPassword {
+    let secret: SecretBytes
+    fileprivate let identifier: Bytes
+    fileprivate let isUnwatched: Bool
 }
