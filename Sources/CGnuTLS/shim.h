@@ -3,5 +3,6 @@
 #define SIGNET_CGNUTLS_H
 
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 
 #endif

@@ -49,15 +49,20 @@ extension Invocation {
         ) { answer in
             if case .done(let done) = answer { done } else { nil }
         }
-        let isKnown = done.state != .disabled
+        let isKnown = done.state == CredentialState.none
+        let text =
+            switch done.state {
+            case CredentialState.none?: CommandServers.disabled(server)
+            case .invalidated: CommandServers.dropped(server)
+            case .disabled, .valid, nil: CommandServers.disabledLater(server)
+            }
         say(
             .document(
                 "unregistered",
                 [
                     ("account", .bytes(account)), ("server", .bytes(server)),
                     ("serverKnows", .bool(isKnown)),
-                ]),
-            [isKnown ? CommandServers.disabled(server) : CommandServers.disabledLater(server)])
+                ]), [text])
     }
 
     /// Refuses options that have no meaning beside another one.

@@ -35,14 +35,23 @@ package struct P256Signature: Equatable, Sendable {
 
     /// Writes an ECDSA-Sig-Value: a SEQUENCE of two INTEGERs, at most 72 bytes.
     var der: [UInt8] {
-        let body = P256Signature.integer(r) + P256Signature.integer(s)
-        return [0x30, UInt8(body.count)] + body
+        var der: [UInt8] = []
+        der.reserveCapacity(72)
+        der.append(0x30)
+        der.append(0)
+        P256Signature.put(r, in: &der)
+        P256Signature.put(s, in: &der)
+        der[1] = UInt8(der.count - 2)
+        return der
     }
 
     /// A DER INTEGER: no leading zeros, but one where the number would look negative.
-    private static func integer(_ number: [UInt8]) -> [UInt8] {
-        var digits = Array(number.drop { $0 == 0 })
-        if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
-        return [0x02, UInt8(digits.count)] + digits
+    private static func put(_ number: [UInt8], in der: inout [UInt8]) {
+        let digits = number.drop { $0 == 0 }
+        let isPadded = digits.first.map { $0 >= 0x80 } ?? true
+        der.append(0x02)
+        der.append(UInt8(digits.count + (isPadded ? 1 : 0)))
+        if isPadded { der.append(0) }
+        der.append(contentsOf: digits)
     }
 }

@@ -46,30 +46,35 @@ extension Service {
             queue.leave()
             return .denial(denial)
         case .allow(let proof):
-            return await answer(proof, server, request, account, until: end, client)
+            return await answer(proof, wish, server, request, until: end, client)
         }
     }
 
     /// The proof of a touch, with what was opened by it; where a server has to say yes, with its yes.
     private func answer(
-        _ proof: TouchProof, _ server: LoginAtServer?, _ request: AuthenticateRequest,
-        _ account: Account, until end: Duration, _ client: any Client
+        _ proof: TouchProof, _ wish: TouchWish, _ server: LoginAtServer?,
+        _ request: AuthenticateRequest, until end: Duration, _ client: any Client
     ) async -> Answer {
-        let password = await passwordToRelease(proof, account)
+        let account = wish.account
         guard let server else {
-            release(password, request, account, client)
+            let password = await passwordToRelease(proof, account)
             settleAfterwards(proof, account, client)
+            if hasSlept(since: proof) { return .denial(Denial(.suspending)) }
+            release(password, request, account, client)
             return .assertion(proof.assertion)
         }
-        // However long the server takes, the reader is free for others.
-        await settleNow(proof, account)
+        // Before the server nothing that takes time: what is left is all for its answer.
+        settleNow(proof, account, wish.asker, client)
         switch await serverProof(server, request, account, proof, until: end, client) {
         case .deny(let denial): return .denial(denial)
         case .allow(let said):
-            // However long the server took: as its yes, it goes out only if all is still so.
-            release(stillKept(password, account, proof.kept), request, account, client)
             var assertion = proof.assertion
-            assertion.server = said
+            assertion.server = said.proof
+            guard said.isYes else { return .assertion(assertion) }
+            let password = await passwordToRelease(proof, account, within: timeLeft(until: end))
+            // While it was tried, others may have acted as while the server was asked.
+            if let denial = changes(since: proof, server, account) { return .denial(denial) }
+            release(password, request, account, client)
             return .assertion(assertion)
         }
     }

@@ -46,43 +46,49 @@ extension Service {
     }
 
     /// The password that a touch opened, if it is to go out; what went wrong is recorded.
-    func passwordToRelease(_ proof: TouchProof, _ account: Account) async -> OpenedPassword? {
+    ///
+    /// - Parameter limit: how long it may be tried, where nothing watches it.
+    func passwordToRelease(
+        _ proof: TouchProof, _ account: Account, within limit: Duration = Service.longestTrial
+    ) async -> SecretBytes? {
         do throws(StoreFault) {
             guard let password = try openedPassword(proof, account) else { return nil }
-            guard password.isUnwatched else { return password }
-            if await isWrong(password.secret, account, proof.kept) { return nil }
-            return stillKept(password, account, proof.kept)
+            guard password.isUnwatched else { return password.secret }
+            let isWrong = await isWrong(
+                password.secret, account, proof.kept, within: min(limit, Self.longestTrial))
+            guard !isWrong, try isStillKept(password, account, proof.kept) else { return nil }
+            return password.secret
         } catch {
             journal.fault(error.description, account: account.name)
             return nil
         }
     }
 
-    /// An opened password after something was awaited: nil where it was given up, changed or exchanged
-    /// meanwhile, or the fingers were.
-    func stillKept(
-        _ password: OpenedPassword?, _ account: Account, _ kept: AccountState
-    ) -> OpenedPassword? {
-        guard let password else { return nil }
-        do throws(StoreFault) {
-            guard case .kept(let now) = try keyringState(account, kept, kept.prints.enrolment()),
-                now.identifier == password.identifier
-            else { return nil }
-            return password
-        } catch {
-            journal.fault(error.description, account: account.name)
-            return nil
+    /// Whether an opened password is still the one that is kept: while it was tried, it may have been
+    /// given up, changed or exchanged, or the fingers have been.
+    private func isStillKept(
+        _ password: OpenedPassword, _ account: Account, _ kept: AccountState
+    ) throws(StoreFault) -> Bool {
+        guard case .kept(let now) = try keyringState(account, kept, kept.prints.enrolment()) else {
+            return false
         }
+        return now.identifier == password.identifier
     }
 
     /// Sends a password along with the proof of a touch.
     func release(
-        _ password: OpenedPassword?, _ request: AuthenticateRequest, _ account: Account,
+        _ password: SecretBytes?, _ request: AuthenticateRequest, _ account: Account,
         _ client: any Client
     ) {
         guard let password else { return }
-        client.enclose(password.secret)
+        client.enclose(password)
         journal.released(to: request.service, of: account)
+    }
+
+    private struct OpenedPassword {
+        let secret: SecretBytes
+        let identifier: Bytes
+        let isUnwatched: Bool
     }
 
     /// The password under the key that the touch opened; nil, and dropped, if it does not open.
@@ -117,10 +123,11 @@ extension Service {
     /// Whether a password that nothing watches must not be handed on: it is tried here, once, so
     /// that a stale one fails once and never again. Where it cannot be tried, it stays.
     private func isWrong(
-        _ password: SecretBytes, _ account: Account, _ kept: AccountState
+        _ password: SecretBytes, _ account: Account, _ kept: AccountState,
+        within limit: Duration
     ) async -> Bool {
-        let verdict = await passwords.verdict(
-            on: password, of: account, within: Self.longestTrial)
+        guard limit > .zero else { return true }
+        let verdict = await passwords.verdict(on: password, of: account, within: limit)
         switch verdict {
         case .right: return false
         case .wrong, .denied:
@@ -133,12 +140,5 @@ extension Service {
     }
 
     /// How long a login waits for the trial of a password that nothing watches.
-    private static let longestTrial = Duration.seconds(5)
-}
-
-/// A login password that a touch has opened, and which one it is.
-struct OpenedPassword {
-    let secret: SecretBytes
-    fileprivate let identifier: Bytes
-    fileprivate let isUnwatched: Bool
+    static let longestTrial = Duration.seconds(5)
 }

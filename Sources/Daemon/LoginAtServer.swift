@@ -12,8 +12,8 @@ struct LoginAtServer {
     enum Mode {
         /// It gave a challenge, at this moment since the start of the machine.
         case online(challenge: Bytes, at: Duration)
-        /// It cannot be, and this stands for it.
-        case offline(KeptVerdict)
+        /// It cannot be, and an earlier yes stands for it.
+        case offline
     }
 
     let url: ServerURL
@@ -44,6 +44,12 @@ struct LoginAtServer {
     }
 }
 
+/// What the module gets of a server, and whether that is the yes that it asks for.
+struct GivenProof {
+    let proof: ServerProof
+    let isYes: Bool
+}
+
 extension Service {
     /// How long a server may take for a challenge: somebody sits and waits for the prompt, and the
     /// module gives up a daemon that says nothing for five seconds.
@@ -58,7 +64,7 @@ extension Service {
     /// A server that has less than this is not asked.
     private static let leastTime = Duration.seconds(1)
     /// How old a challenge may be when it is answered; the server takes it for 60 seconds.
-    private static let challengeAge = Duration.seconds(45)
+    static let challengeAge = Duration.seconds(45)
     /// When it is answered for the last time.
     private static let challengeLife = Duration.seconds(58)
 
@@ -125,8 +131,17 @@ extension Service {
         guard wish.offlineHours > 0 else {
             return .deny(Denial(.serverUnreachable, subject: why))
         }
-        return reading(account) { () throws(StoreFault) in
-            var denial = Denial(.serverTooLongAgo, subject: url.bytes)
+        return keptYes(wish, key, account).map { _ in
+            LoginAtServer(url: url, key: key, wish: wish, mode: .offline)
+        }
+    }
+
+    /// The earlier yes that stands for a server now.
+    private func keptYes(
+        _ wish: ServerWish, _ key: ServerKey, _ account: Account
+    ) -> Ruling<KeptVerdict> {
+        reading(account) { () throws(StoreFault) in
+            var denial = Denial(.serverTooLongAgo, subject: key.server)
             guard let kept = try kept(account), let found = try kept.servers.verdict(for: key),
                 isSigned(found, by: wish.key)
             else { return .deny(denial) }
@@ -144,7 +159,7 @@ extension Service {
                 issued: issued, forSeconds: UInt64(wish.offlineHours) * 3_600,
                 at: max(wall, floor))
             guard isGood else { return .deny(denial) }
-            return .allow(LoginAtServer(url: url, key: key, wish: wish, mode: .offline(found)))
+            return .allow(found)
         }
     }
 
@@ -164,22 +179,20 @@ extension Service {
     func serverProof(
         _ login: LoginAtServer, _ request: AuthenticateRequest, _ account: Account,
         _ proof: TouchProof, until end: Duration, _ client: any Client
-    ) async -> Ruling<ServerProof> {
+    ) async -> Ruling<GivenProof> {
         switch login.mode {
-        case .offline(let verdict):
+        case .offline:
             if let denial = changes(since: proof, login, account) { return .deny(denial) }
-            // While the finger was awaited, the server may have said no to another login.
-            let now = reading(account) { () throws(StoreFault) in
-                .allow(try proof.kept.servers.verdict(for: login.key))
-            }
-            switch now {
+            // While the finger was awaited, the server may have said no to another login, or yes.
+            let verdict: KeptVerdict
+            switch keptYes(login.wish, login.key, account) {
             case .deny(let denial): return .deny(denial)
-            case .allow(let found) where found == verdict: break
-            case .allow: return .deny(Denial(.serverTooLongAgo, subject: login.url.bytes))
+            case .allow(let found): verdict = found
             }
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
-            return .allow(ServerProof(verdict: verdict.text, signature: verdict.signature))
+            let given = ServerProof(verdict: verdict.text, signature: verdict.signature)
+            return .allow(GivenProof(proof: given, isYes: true))
         case .online(var challenge, var moment):
             if clock.sinceBoot() - moment > Self.challengeAge {
                 switch await challengeInTime(login.key, login.url, account) {
@@ -195,8 +208,7 @@ extension Service {
             switch await logIn(login, challenge, request, account, proof.kept, until: end) {
             case .deny(let denial): return .deny(denial)
             case .allow(let tokens):
-                // Who touched before the machine slept is not let in after it.
-                guard clock.sinceBoot() < end, !logind.isSuspending else {
+                guard clock.sinceBoot() < end else {
                     return .deny(Denial(.serverLost, subject: login.url.bytes))
                 }
                 if let denial = changes(since: proof, login, account) { return .deny(denial) }
@@ -206,10 +218,11 @@ extension Service {
     }
 
     /// Why a yes may not go out any more: while somebody was asked, others may have changed fingers,
-    /// switched logins off, or given up the key.
-    private func changes(
+    /// switched logins off, or given up the key, or the machine may have slept.
+    func changes(
         since proof: TouchProof, _ login: LoginAtServer, _ account: Account
     ) -> Denial? {
+        if hasSlept(since: proof) { return Denial(.suspending) }
         switch standing(of: account, proof.kept) {
         case .deny(let denial): return denial
         case .allow(let standing):
@@ -229,16 +242,22 @@ extension Service {
         }
     }
 
+    /// How long something may take before an answer that has to be out at a moment.
+    func timeLeft(until end: Duration) -> Duration { end - clock.sinceBoot() - Self.margin }
+
     private func logIn(
         _ login: LoginAtServer, _ challenge: Bytes, _ request: AuthenticateRequest,
         _ account: Account, _ kept: AccountState, until end: Duration
     ) async -> Ruling<RelayTokens> {
-        let left = { [clock] in end - clock.sinceBoot() - Self.margin }
+        let left = { [self] in timeLeft(until: end) }
+        guard left() > Self.leastTime else {
+            return .deny(Denial(.serverLost, subject: login.url.bytes))
+        }
         let heard = await serverHears(
             of: login.key, account, kept, patience: left() - Self.leastTime,
             within: { min(Self.verdictTime, left()) }
         ) { standing in
-            // Late, a yes would be nobody's.
+            // Late, a yes would be nobody's; what came before it is another's answer.
             guard left() > Self.leastTime else {
                 return .deny(Denial(.serverBusy, subject: login.url.bytes))
             }
@@ -276,39 +295,43 @@ extension Service {
     }
 
     /// What the module gets of a server's yes, which is kept for when the server cannot be asked.
+    ///
+    /// What is none goes out too, so that the module raises its alarm; and nothing else follows it.
     private func accepted(
         _ tokens: RelayTokens, _ login: LoginAtServer, _ request: AuthenticateRequest,
         _ account: Account, _ kept: AccountState, _ client: any Client
-    ) -> Ruling<ServerProof> {
+    ) -> Ruling<GivenProof> {
         guard let verdict = tokens.verdict else {
             return .deny(Denial(.serverRefused, subject: Bytes("no verdict".utf8)))
         }
         let found = KeptVerdict(
             text: verdict.statement, signature: verdict.signature, boot: boot,
             moment: clock.wholeSeconds)
-        if let found, found.verdict.isAbout(login, request, device: state.device),
+        guard let found, found.verdict.isAbout(login, request, device: state.device),
             isSigned(found, by: login.wish.key)
-        {
-            do throws(StoreFault) {
-                try kept.servers.keep(found, for: login.key)
-                // Else a clock that was wrong for one touch would end offline logins for good.
-                try kept.receipts().correct(
-                    to: found.verdict.issued, leeway: VerdictExpectation.leeway)
-            } catch { journal.fault(error.description, account: account.name) }
+        else {
+            let given = ServerProof(verdict: verdict.statement, signature: verdict.signature)
+            return .allow(GivenProof(proof: given, isYes: false))
         }
+        do throws(StoreFault) {
+            try kept.servers.keep(found, for: login.key)
+            // Else a clock that was wrong for one touch would end offline logins for good.
+            try kept.receipts().correct(
+                to: found.verdict.issued, leeway: VerdictExpectation.leeway)
+        } catch { journal.fault(error.description, account: account.name) }
         var token: Bytes?
         var hasFile = false
         switch login.wish.token {
         case .answer: token = tokens.accessToken
         // Where root asks: what lies in root's directory is for root's sessions.
         case .file where client.peer.uid == 0:
-            hasFile = keepToken(tokens, for: account)
+            hasFile = keepToken(tokens, from: login.key.server, for: account)
         case .file, nil: break
         }
-        return .allow(
-            ServerProof(
-                verdict: verdict.statement, signature: verdict.signature, accessToken: token,
-                hasTokenFile: hasFile))
+        let given = ServerProof(
+            verdict: verdict.statement, signature: verdict.signature, accessToken: token,
+            hasTokenFile: hasFile)
+        return .allow(GivenProof(proof: given, isYes: true))
     }
 
     /// Why a server that gave a challenge did not say yes. Where it has said no, its earlier yes is
@@ -324,7 +347,7 @@ extension Service {
                 do throws(StoreFault) {
                     try kept.servers.forgetVerdict(for: login.key)
                 } catch { return denial(for: error, account) }
-                forgetToken(of: account)
+                forgetToken(of: account, from: login.key.server)
             }
             return denial(of: answer, login.url, account, signedBy: login.key)
         case .registered, .proven, .challenge, .loggedIn, .removed, .unreachable, .macToken,

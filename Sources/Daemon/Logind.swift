@@ -25,6 +25,8 @@ final class Logind {
 
     /// Whether the machine is about to sleep.
     private(set) var isSuspending = false
+    /// How often it has been: whoever was there before a sleep need not be there after it.
+    private(set) var sleeps: UInt64 = 0
     /// Closes the readers; the machine sleeps when it has returned.
     var closeReaders: () async -> Void = {}
     /// Lets the readers be used again.
@@ -217,6 +219,7 @@ extension Logind {
     private func fallAsleep() {
         guard !isSuspending else { return }
         isSuspending = true
+        sleeps += 1
         journal.service("the machine is about to sleep")
         // Time stands still in sleep: whoever does not take it back is not believed for ever.
         disbelief = Timer(after: Self.longestWake) { [weak self] in self?.wake() }

@@ -25,6 +25,8 @@ struct MatchedFinger {
     let updated: Template?
     /// The try, which still counts as failed.
     let counted: CountedTry
+    /// How often the machine had slept when it was asked for.
+    let sleeps: UInt64
 }
 
 extension Service {
@@ -57,6 +59,7 @@ extension Service {
         _ client: any Client, examine: ReaderPool.Examination? = nil
     ) async -> Ruling<MatchedFinger> {
         let gallery = Gallery(enrolment.prints)
+        let sleeps = logind.sleeps
         var mismatches: UInt8 = 0
         while true {
             if var denial = denial(of: kept.lockout.load()) {
@@ -81,7 +84,8 @@ extension Service {
                 }
                 return .allow(
                     MatchedFinger(
-                        print: print, reader: found.reader, updated: updated, counted: counted))
+                        print: print, reader: found.reader, updated: updated, counted: counted,
+                        sleeps: sleeps))
             case .failure(let fault):
                 takeBack(counted, wish.account)
                 var denial = Denial(of: fault)

@@ -58,39 +58,72 @@ extension Service {
     }
 
     /// One touch that gets tokens to read with at all these servers; the reasons of those that gave
-    /// none.
+    /// none, which is that of the touch itself where it came to nothing.
     func getReadingTokens(
         at keys: [(ServerKey, ServerURL)], milliseconds: UInt32, _ account: Account,
         _ client: any Client
-    ) async -> Ruling<[ServerTrouble]> {
+    ) async -> (troubles: [ServerTrouble], denial: Denial?) {
         var troubles: [ServerTrouble] = []
-        var challenges: [(key: ServerKey, url: ServerURL, challenge: Bytes)] = []
+        var challenges: [(key: ServerKey, url: ServerURL, challenge: GivenChallenge)] = []
         for (key, url) in keys {
-            switch await challenge(for: key, LoginAction.macToken, url, account) {
+            switch await readingChallenge(for: key, url, account) {
             case .deny(let denial): troubles.append(ServerTrouble(key: key, denial: denial))
             case .allow(let given): challenges.append((key, url, given))
             }
         }
         // Nobody has to touch for nothing.
-        guard let first = challenges.first else { return .allow(troubles) }
+        guard let first = challenges.first else { return (troubles, nil) }
         let servers = challenges.map(\.url.text).joined(separator: ", ")
         let matter = SignedMatter(
-            purpose: Bytes("server \(servers): read operations".utf8), challenge: first.challenge)
+            purpose: Bytes("server \(servers): read operations".utf8),
+            challenge: first.challenge.bytes)
         let asker = Asker("signet operations (\(account.name))")
         let answer = await afterTouch(
             matter, asker, account, milliseconds: milliseconds, client
         ) { standing in
             for (key, url, challenge) in challenges {
-                let issued = await self.issueMACToken(
-                    Self.readingTokenName, challenge, by: key, url, account, standing)
+                let issued = await self.issueReadingToken(challenge, key, url, account, standing)
                 if case .deny(let denial) = issued {
                     troubles.append(ServerTrouble(key: key, denial: denial))
                 }
             }
             return .done(DoneAnswer())
         }
-        if case .denial(let denial) = answer { return .deny(denial) }
-        return .allow(troubles)
+        guard case .denial(let denial) = answer else { return (troubles, nil) }
+        troubles += challenges.map { ServerTrouble(key: $0.key, denial: denial) }
+        return (troubles, denial)
+    }
+
+    /// A server's challenge, with the moment before which it was not given.
+    private struct GivenChallenge {
+        let bytes: Bytes
+        let moment: Duration
+    }
+
+    private func readingChallenge(
+        for key: ServerKey, _ url: ServerURL, _ account: Account
+    ) async -> Ruling<GivenChallenge> {
+        let moment = clock.sinceBoot()
+        return await challenge(for: key, LoginAction.macToken, url, account).map { bytes in
+            GivenChallenge(bytes: bytes, moment: moment)
+        }
+    }
+
+    /// A token to read with; for another challenge where the touch, or the servers before, took longer
+    /// than this one holds.
+    private func issueReadingToken(
+        _ given: GivenChallenge, _ key: ServerKey, _ url: ServerURL, _ account: Account,
+        _ standing: Standing
+    ) async -> Ruling<MACToken> {
+        var given = given
+        if clock.sinceBoot() - given.moment > Self.challengeAge {
+            switch await readingChallenge(for: key, url, account) {
+            case .deny(let denial): return .deny(denial)
+            case .allow(let fresh): given = fresh
+            }
+        }
+        return await issueMACToken(
+            Self.readingTokenName, given.bytes, by: key, url, account, standing)
     }
 
     private func readingHeader(

@@ -19,6 +19,7 @@ extension Service {
         case .deny(let denial): return .denial(denial)
         case .allow(let found): keys = found
         }
+        let all = keys.count
         for mayTouch in [request.timeoutMilliseconds != nil, false] {
             let (lacking, found) = await tell(awaitedAt: keys, account, client)
             var troubles = found
@@ -26,12 +27,12 @@ extension Service {
             if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
                 let got = await getReadingTokens(
                     at: lacking, milliseconds: milliseconds, account, client)
-                switch got {
-                case .deny(let denial): return .denial(denial)
-                case .allow(let more):
-                    troubles += more
-                    keys.removeAll { key, _ in more.contains { $0.key == key } }
+                // What others have told stands.
+                if let denial = got.denial, lacking.count == all || denial.reason == .cancelled {
+                    return .denial(denial)
                 }
+                troubles += got.troubles
+                keys.removeAll { key, _ in got.troubles.contains { $0.key == key } }
             } else {
                 troubles += lacking.map { ServerTrouble(wantsToken: $0.0) }
                 keys = []
@@ -200,11 +201,7 @@ extension Service {
             guard mayTouch, let milliseconds else { break }
             let got = await getReadingTokens(
                 at: [(key, url)], milliseconds: milliseconds, account, client)
-            switch got {
-            case .deny(let denial): return .deny(denial)
-            case .allow(let troubles):
-                if let trouble = troubles.first { return .deny(trouble.denial) }
-            }
+            if let trouble = got.troubles.first { return .deny(trouble.denial) }
         }
         return .deny(ServerTrouble(wantsToken: key).denial)
     }

@@ -92,7 +92,7 @@ extension Service {
     ) throws(StoreFault) -> ServerKey? {
         journal.credential(
             of: account, "destroyed", because: "the fingers changed; \(key.serverText)")
-        if !key.isSigning { forgetToken(of: account) }
+        if !key.isSigning { forgetToken(of: account, from: key.server) }
         guard key.state != .removing else {
             try kept.servers.remove(key)
             return nil
@@ -302,7 +302,7 @@ extension Service {
     ) -> Denial {
         do throws(StoreFault) {
             if let key { try kept(account)?.servers.forgetVerdict(for: key) }
-            forgetToken(of: account)
+            forgetToken(of: account, from: url.bytes)
             return Denial(.serverKeyBlocked, subject: url.bytes)
         } catch { return denial(for: error, account) }
     }
@@ -311,7 +311,7 @@ extension Service {
         _ reason: DenialReason, _ key: ServerKey, _ account: Account
     ) -> Denial {
         do throws(StoreFault) {
-            forgetToken(of: account)
+            forgetToken(of: account, from: key.server)
             if let kept = try kept(account) {
                 try kept.servers.remove(key)
                 journal.credential(

@@ -22,9 +22,7 @@ extension Service {
             return await answering(account) { () async throws(StoreFault) in
                 guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
                 return .done(
-                    DoneAnswer(
-                        state: try await remove(key, url, account, kept)
-                            ? Wire.CredentialState.none : .disabled))
+                    DoneAnswer(state: try await remove(key, url, account, kept).state))
             }
         }
     }
@@ -40,7 +38,7 @@ extension Service {
         for key in keys.shuffled() {
             guard let url = ServerURL(key.server) else { continue }
             do throws(StoreFault) {
-                if try await !remove(key, url, account, kept) { return false }
+                if try await remove(key, url, account, kept) == .toldLater { return false }
             } catch {
                 journal.fault(error.description, account: account.name)
                 return false
@@ -49,35 +47,26 @@ extension Service {
         return true
     }
 
-    /// Whether the server knows, or will never: then nothing of that very key is kept any more.
+    /// Tells the server; unless it is told later, nothing of that very key is kept any more.
     private func remove(
         _ key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
-    ) async throws(StoreFault) -> Bool {
-        forgetToken(of: account)
+    ) async throws(StoreFault) -> Removal {
+        forgetToken(of: account, from: key.server)
         // What does not open can prove nothing: the server is told by whoever runs it.
         guard key.state != .invalidated else {
             try kept.servers.remove(key)
-            return true
+            return .dropped
         }
         let marked = key.state == .removing ? key : try kept.servers.beginRemoval(key)
-        switch await removal(of: marked, url, account, kept) {
-        case .refused(let code, _, _) where !Self.isFinal(code): return false
-        case .removed, .refused:
+        let removal = Removal(await removal(of: marked, url, account, kept))
+        switch removal {
+        case .toldLater: return removal
+        case .told, .dropped:
             try kept.servers.remove(marked)
-            journal.credential(of: account, "destroyed", because: "disabled; \(key.serverText)")
-            return true
-        case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
-            .listed,
-            .operation, .decided:
-            return false
+            let told = removal == .told ? "disabled" : "disabled, and the server does not hear it"
+            journal.credential(of: account, "destroyed", because: "\(told); \(key.serverText)")
+            return removal
         }
-    }
-
-    /// Whether a server's no means that it has no such registration any more, or none that this key
-    /// could speak for; that it is busy, or out of order, means neither.
-    private static func isFinal(_ code: [UInt8]) -> Bool {
-        let codes = ["key-removed", "key-replaced", "key-blocked", "refused", "not-found"]
-        return codes.contains(String(decoding: code, as: UTF8.self))
     }
 
     /// Asks the server to remove the registration; the statement says that nobody touched.
@@ -104,6 +93,41 @@ extension Service {
         switch heard {
         case .deny: return .refused(code: Bytes("local".utf8), status: 0, attempts: nil)
         case .allow(let answer): return answer
+        }
+    }
+}
+
+/// What came of giving up a registration.
+private enum Removal {
+    /// The server has it no more.
+    case told
+    /// The server has yet to be told, and the key is kept for that.
+    case toldLater
+    /// The server may have it still, and this key cannot tell it.
+    case dropped
+
+    /// What a server's answer means; that it is busy, or out of order, means nothing.
+    init(_ answer: RelayAnswer) {
+        switch answer {
+        case .removed: self = .told
+        case .refused(let code, _, _):
+            switch String(decoding: code, as: UTF8.self) {
+            case "key-removed", "key-replaced": self = .told
+            case "key-blocked", "refused", "not-found": self = .dropped
+            default: self = .toldLater
+            }
+        case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
+            .listed, .operation, .decided:
+            self = .toldLater
+        }
+    }
+
+    /// As the client is told.
+    var state: Wire.CredentialState {
+        switch self {
+        case .told: .none
+        case .toldLater: .disabled
+        case .dropped: .invalidated
         }
     }
 }

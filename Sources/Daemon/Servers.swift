@@ -111,7 +111,8 @@ extension Service {
             return .denial(denial)
         case .allow(let proof):
             // However long the server takes, the reader is free for others.
-            await settleNow(proof, account)
+            settleNow(proof, account, wish.asker, client)
+            if hasSlept(since: proof) { return .denial(Denial(.suspending)) }
             switch standing(of: account, proof.kept) {
             case .deny(let denial): return .denial(denial)
             case .allow(let standing): return await body(standing)
@@ -200,10 +201,11 @@ extension Service {
             }
             return settle(answer, url, account, signedBy: nil)
         }
-        // While the server was asked, the fingers may have changed, or another code was faster.
-        guard let now = try servers.key(key.identifier), now.state == .proving else {
-            return .denial(.invalidated(key))
+        // While the server was asked, another code may have been faster, or the fingers have changed.
+        guard let now = try servers.key(key.identifier) else {
+            return .denial(Denial(.knownServer, subject: url.bytes))
         }
+        guard now.state == .proving else { return .denial(.invalidated(key)) }
         guard now.sealed(for: try standing.kept.prints.enrolment().state) != nil else {
             _ = try servers.invalidate(now)
             return .denial(.invalidated(key))

@@ -13,6 +13,8 @@ final class TokenFiles {
     private let later: Later
     /// What ends the wait for the end of each token.
     private var endings: [UInt32: () -> Void] = [:]
+    /// The servers that those of this start are from.
+    private var servers: [UInt32: Bytes] = [:]
 
     /// Gives a file its time; seconds since 1970.
     typealias Mark = (Directory, String, Int64) throws(FileFault) -> Void
@@ -43,10 +45,12 @@ final class TokenFiles {
 
     /// Puts an account's token, which is good for so many seconds, in the place of the one before.
     func keep(
-        _ token: Bytes, of uid: UInt32, forSeconds seconds: UInt32, at now: UInt64
+        _ token: Bytes, of uid: UInt32, from server: Bytes? = nil, forSeconds seconds: UInt32,
+        at now: UInt64
     ) throws(FileFault) {
         let directory = try directory()
         endings.removeValue(forKey: uid)?()
+        servers[uid] = server
         do throws(FileFault) {
             try directory.replace("\(uid)", token + [UInt8(ascii: "\n")])
             try mark(directory, "\(uid)", Int64(clamping: now &+ UInt64(seconds)))
@@ -61,8 +65,10 @@ final class TokenFiles {
         }
     }
 
-    /// Removes an account's token before its end.
-    func remove(of uid: UInt32) throws(FileFault) {
+    /// Removes an account's token before its end; with `server` only if it is, or may be, of that one.
+    func remove(of uid: UInt32, from server: Bytes? = nil) throws(FileFault) {
+        if let server, let found = servers[uid], found != server { return }
+        servers[uid] = nil
         endings.removeValue(forKey: uid)?()
         do throws(FileFault) {
             try Directory.open(path).remove("\(uid)")
@@ -110,20 +116,21 @@ extension Service {
         } catch { journal.fault("tokens of sessions: \(error)") }
     }
 
-    /// Removes the token of an account whose login at a server is good for nothing any more.
-    func forgetToken(of account: Account) {
+    /// Removes the token of an account whose login at a server, or at any, is good for nothing any
+    /// more.
+    func forgetToken(of account: Account, from server: Bytes? = nil) {
         do throws(FileFault) {
-            try tokenFiles.remove(of: account.uid)
+            try tokenFiles.remove(of: account.uid, from: server)
         } catch { journal.fault("a token stays: \(error)", account: account.name) }
     }
 
     /// Puts a token where the sessions of an account find it; whether it lies there.
     ///
     /// A login does not fail by it: the token is no part of the proof.
-    func keepToken(_ tokens: RelayTokens, for account: Account) -> Bool {
+    func keepToken(_ tokens: RelayTokens, from server: Bytes, for account: Account) -> Bool {
         do throws(FileFault) {
             try tokenFiles.keep(
-                tokens.accessToken, of: account.uid, forSeconds: tokens.seconds,
+                tokens.accessToken, of: account.uid, from: server, forSeconds: tokens.seconds,
                 at: instant.seconds)
             return true
         } catch {

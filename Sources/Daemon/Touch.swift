@@ -164,27 +164,42 @@ extension Service {
             } catch {
                 journal.fault(error.description, account: account.name)
             }
-            guard proof.unrecorded != nil || proof.finger.updated != nil else {
-                return queue.leave()
-            }
-            onService { [self] in
-                if let storage = proof.unrecorded {
-                    await record(storage, proof.credential, account, proof.kept)
-                }
-                await keepUpdate(proof.finger, account, proof.kept)
-                queue.leave()
-            }
+            guard proof.improves else { return queue.leave() }
+            onService { [self] in await improve(proof, account) }
         }
     }
 
-    /// The same at once, for what goes on after the touch: nobody waits for the reader meanwhile.
-    func settleNow(_ proof: TouchProof, _ account: Account) async {
+    /// The same where something goes on after the touch: at once what the next touch counts from, so
+    /// that the reader is free for others. What takes its time has that when the answer is out, in a
+    /// turn of its own: nobody shall touch for keys that are being sealed anew.
+    func settleNow(
+        _ proof: TouchProof, _ account: Account, _ asker: Asker, _ client: any Client
+    ) {
         do throws(StoreFault) {
             try proof.finger.counted.succeeded()
             try proof.place.log.flush()
         } catch {
             journal.fault(error.description, account: account.name)
         }
+        queue.leave()
+        guard proof.improves else { return }
+        afterwards(client) { [self] in
+            onService { [self] in
+                // Where too many wait, the next touch will do.
+                guard case .granted = await queue.turn(for: asker, of: account.uid, inFront: { _ in })
+                else { return }
+                await improve(proof, account)
+            }
+        }
+    }
+
+    /// Whether the machine sleeps, or has slept since a touch: then nobody is let in by it any more.
+    func hasSlept(since proof: TouchProof) -> Bool {
+        logind.isSuspending || logind.sleeps != proof.finger.sleeps
+    }
+
+    /// Keeps what a touch has found out, and ends the turn.
+    private func improve(_ proof: TouchProof, _ account: Account) async {
         if let storage = proof.unrecorded {
             await record(storage, proof.credential, account, proof.kept)
         }
@@ -251,6 +266,11 @@ extension Service {
             change.enrolment.state, wherever: before.state, but: lost)
         guard isSafe else { throw .changedMeanwhile }
     }
+}
+
+extension TouchProof {
+    /// Whether more is known after it than is kept.
+    fileprivate var improves: Bool { unrecorded != nil || finger.updated != nil }
 }
 
 extension Readying {

@@ -30,3 +30,13 @@ extension JobQueue {
         if let fault { throw fault }
     }
 }
+
+extension Access {
+    /// The one of a database's two queues that it is for.
+    func queue(reads: JobQueue, writes: JobQueue) -> JobQueue {
+        switch self {
+        case .read: reads
+        case .write: writes
+        }
+    }
+}

@@ -13,6 +13,8 @@ import Glibc
     /// How many of `jobs` are taken already.
     private var taken = 0
     private var isClosed = false
+    /// How many jobs that are not taken it wants before it wakes a thread.
+    private var wanted = 1
     private var threads = 0
     private var awaitingEnd: [CheckedContinuation<Void, Never>] = []
     private let figures: DatabaseFigures
@@ -25,7 +27,11 @@ import Glibc
         unsafe pthread_mutex_init(mutex, nil)
         unsafe arrival = .allocate(capacity: 1)
         unsafe arrival.initialize(to: pthread_cond_t())
-        unsafe pthread_cond_init(arrival, nil)
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(arrival, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -40,41 +46,56 @@ import Glibc
         locked {
             guard !isClosed else { return false }
             jobs.append(job)
-            unsafe pthread_cond_signal(arrival)
+            if jobs.count - taken >= wanted { unsafe pthread_cond_signal(arrival) }
             return true
         }
     }
 
     /// Waits for jobs and takes them from the front; none when the queue is closed and empty.
-    func take(upTo limit: Int) -> [Job] { take(upTo: limit, waiting: true) }
+    func take(upTo limit: Int) -> [Job] {
+        noted(
+            locked {
+                while taken == jobs.count && !isClosed { unsafe pthread_cond_wait(arrival, mutex) }
+                return front(upTo: limit)
+            })
+    }
 
-    /// Takes jobs that are there already; may be none.
-    func takeMore(upTo limit: Int) -> [Job] { take(upTo: limit, waiting: false) }
+    /// Takes jobs that are there already, or come until `moment` (as `monotonicNanoseconds`): it
+    /// waits until then for `count` of them; may be none. Only where one thread takes.
+    func takeMore(upTo limit: Int, awaiting count: Int, until moment: Int64) -> [Job] {
+        noted(
+            locked {
+                wanted = max(1, min(count, limit))
+                defer { wanted = 1 }
+                var end = timespec(
+                    tv_sec: Int(moment / 1_000_000_000), tv_nsec: Int(moment % 1_000_000_000))
+                while jobs.count - taken < min(count, limit) && !isClosed {
+                    let code = unsafe pthread_cond_timedwait(arrival, mutex, &end)
+                    if code != 0 { break }
+                }
+                return front(upTo: limit)
+            })
+    }
 
-    private func take(upTo limit: Int, waiting: Bool) -> [Job] {
-        let batch = front(upTo: limit, waiting: waiting)
+    /// Notes what jobs have waited.
+    private func noted(_ batch: [Job]) -> [Job] {
         let now = batch.isEmpty ? 0 : monotonicNanoseconds()
         for job in batch { figures.waits.note(now - job.arrival) }
         return batch
     }
 
-    private func front(upTo limit: Int, waiting: Bool) -> [Job] {
-        locked {
-            while waiting && taken == jobs.count && !isClosed {
-                unsafe pthread_cond_wait(arrival, mutex)
-            }
-            let batch = Array(jobs[taken..<min(jobs.count, taken + limit)])
-            taken += batch.count
-            // The front is cut off when it is most of the array: no job is moved more than twice.
-            if taken == jobs.count {
-                jobs.removeAll(keepingCapacity: jobs.count <= 4096)
-                taken = 0
-            } else if taken > jobs.count / 2 {
-                jobs.removeFirst(taken)
-                taken = 0
-            }
-            return batch
+    private func front(upTo limit: Int) -> [Job] {
+        let batch = Array(jobs[taken..<min(jobs.count, taken + limit)])
+        taken += batch.count
+        // The front is cut off when it is most of the array: no job is moved more than twice.
+        if taken == jobs.count {
+            jobs.removeAll(keepingCapacity: jobs.count <= 4096)
+            taken = 0
+        } else if taken > jobs.count / 2 {
+            jobs.removeFirst(taken)
+            taken = 0
         }
+        return batch
     }
 
     /// Takes no more jobs; those that are there are still done.

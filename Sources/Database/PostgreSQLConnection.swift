@@ -6,20 +6,22 @@ import Glibc
 @safe final class PostgreSQLConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let parameters: ConnectionParameters
-    /// How long a statement may take, in nanoseconds; the server's own limit is below it.
-    private let patience: Int64
-    /// Names of the statements that this connection has prepared.
+    /// Until when everything is answered, by the monotonic clock, in nanoseconds; then the connection
+    /// is given up. It is the whole transaction's: many statements have no more time than one.
+    private var deadline: Int64
+    /// Names of the statements that the server has said to have prepared: they stay, whatever becomes
+    /// of the transaction.
     private var statements: [StatementKey: String] = [:]
-    /// Those that it is about to prepare.
+    /// Those that were sent to be prepared.
     private var fresh: [StatementKey: String] = [:]
     private var named = 0
-    /// How many answers are to come to what was sent.
-    private var awaited = 0
+    /// What answers are to come to, in their order: a statement that is to be prepared, or another.
+    private var awaited: [StatementKey?] = []
     /// Whether nothing of this transaction was answered yet: then the server may be gone since the
     /// one before, and nothing of this one has happened.
     private(set) var isUntried = true
 
-    /// Connects; waits a few seconds at most for each address, and `patience` for each statement.
+    /// Connects; waits a few seconds at most for each address, and `patience` for the settings.
     init(
         _ parameters: ConnectionParameters, patience: Duration
     ) throws(PostgreSQLFault) {
@@ -31,7 +33,7 @@ import Glibc
         guard let opened = unsafe opened else { throw .lost("no memory for a connection") }
         unsafe handle = opened
         self.parameters = parameters
-        self.patience = patience.components.seconds * 1_000_000_000
+        deadline = monotonicNanoseconds() + patience.nanoseconds
         // Otherwise they go to standard error.
         unsafe PQsetNoticeProcessor(opened, { _, _ in }, nil)
         guard unsafe PQstatus(opened) == CONNECTION_OK else {
@@ -72,7 +74,7 @@ import Glibc
             named += 1
             name = "s\(named)"
             let text = unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
-            try sent { unsafe PQsendPrepare(handle, name, text, 0, nil) }
+            try sent(key) { unsafe PQsendPrepare(handle, name, text, 0, nil) }
             fresh[key] = name
         }
         try sent {
@@ -82,9 +84,15 @@ import Glibc
         }
     }
 
-    /// Sends `BEGIN`, `COMMIT` or the like.
+    /// Sends `BEGIN`, with which a transaction starts that has time until then.
+    func begin(_ words: String, until deadline: Int64) throws(PostgreSQLFault) {
+        self.deadline = deadline
+        try send(words)
+    }
+
+    /// Sends `COMMIT` or the like.
     func send(_ words: String) throws(PostgreSQLFault) {
-        if awaited == 0 { isUntried = true }
+        if awaited.isEmpty { isUntried = true }
         try sent { unsafe PQsendQueryParams(handle, words, 0, nil, nil, nil, nil, 1) }
     }
 
@@ -93,35 +101,39 @@ import Glibc
     @discardableResult
     func settle() throws(PostgreSQLFault) -> PostgreSQLResult {
         guard unsafe PQpipelineSync(handle) == 1 else { throw .lost(lastError) }
-        let deadline = monotonicNanoseconds() + patience
         var fault: PostgreSQLFault?
-        var result = try next(until: deadline)
-        for left in (0..<awaited).reversed() {
-            if !result.succeeded, fault == nil { fault = result.fault }
+        var result = try next()
+        for (place, prepared) in awaited.enumerated() {
+            if result.succeeded {
+                // Whatever fails after it: asked to prepare it again, the server would have it twice.
+                if let prepared { statements[prepared] = fresh[prepared] }
+            } else if fault == nil {
+                fault = result.fault
+            }
             // Each answer has an end of its own.
-            try wait(until: deadline)
+            try wait()
             guard unsafe PQgetResult(handle) == nil else { throw .lost("an answer too many") }
-            let later = try next(until: deadline)
+            let later = try next()
             // What follows the last one ends them all.
-            guard later.isEnd == (left == 0) else { throw .lost("answers out of order") }
-            if left > 0 { result = later }
+            let isLast = place == awaited.count - 1
+            guard later.isEnd == isLast else { throw .lost("answers out of order") }
+            if !isLast { result = later }
         }
-        awaited = 0
+        awaited.removeAll(keepingCapacity: true)
+        fresh.removeAll(keepingCapacity: true)
         isUntried = false
         if unsafe PQstatus(handle) != CONNECTION_OK { throw .lost(lastError) }
-        if fault == nil { statements.merge(fresh) { $1 } }
-        fresh = [:]
         if let fault { throw fault }
         return result
     }
 
     /// Ends a transaction without keeping anything, whatever state it is in.
     func rollBack() throws(PostgreSQLFault) {
-        if awaited > 0 {
+        if !awaited.isEmpty {
             do throws(PostgreSQLFault) {
                 try settle()
             } catch {
-                if case .lost = error { throw error }
+                if error.endsConnection { throw error }
             }
         }
         guard unsafe PQtransactionStatus(handle) != PQTRANS_IDLE else { return }
@@ -129,16 +141,16 @@ import Glibc
         try settle()
     }
 
-    /// Runs several statements without values, and forgets what they answer.
+    /// Runs several statements without values, and forgets what they answer. With a limit, the
+    /// transaction has at least so long from now on.
     func execute(_ script: String, within limit: Duration? = nil) throws(PostgreSQLFault) {
-        if awaited > 0 { try settle() }
+        if let limit { deadline = max(deadline, monotonicNanoseconds() + limit.nanoseconds) }
+        if !awaited.isEmpty { try settle() }
         guard unsafe PQexitPipelineMode(handle) == 1, unsafe PQsendQuery(handle, script) == 1
         else { throw .lost(lastError) }
-        let nanoseconds = limit.map { $0.components.seconds * 1_000_000_000 } ?? patience
-        let deadline = monotonicNanoseconds() + nanoseconds
         var fault: PostgreSQLFault?
         while true {
-            try wait(until: deadline)
+            try wait()
             guard let answer = unsafe PQgetResult(handle) else { break }
             let result = unsafe PostgreSQLResult(owning: answer)
             if !result.succeeded, fault == nil { fault = result.fault }
@@ -147,25 +159,27 @@ import Glibc
         if let fault { throw fault }
     }
 
-    /// Notes that one more answer will come to what `send` sends.
-    private func sent(_ send: () -> Int32) throws(PostgreSQLFault) {
+    /// Notes that one more answer will come to what `send` sends: that `prepared` is, or another.
+    private func sent(
+        _ prepared: StatementKey? = nil, _ send: () -> Int32
+    ) throws(PostgreSQLFault) {
         guard unsafe PQenterPipelineMode(handle) == 1, send() == 1 else { throw .lost(lastError) }
-        awaited += 1
+        awaited.append(prepared)
     }
 
     /// The next answer. A server that stands still, as its machine may, does not end the
     /// connection: after the time limit it is given up.
-    private func next(until deadline: Int64) throws(PostgreSQLFault) -> PostgreSQLResult {
-        try wait(until: deadline)
+    private func next() throws(PostgreSQLFault) -> PostgreSQLResult {
+        try wait()
         guard let answer = unsafe PQgetResult(handle) else { throw .lost(lastError) }
         return unsafe PostgreSQLResult(owning: answer)
     }
 
     /// Waits until the next answer, or that there is none, is there.
-    private func wait(until deadline: Int64) throws(PostgreSQLFault) {
+    private func wait() throws(PostgreSQLFault) {
         while unsafe PQisBusy(handle) == 1 {
             let left = (deadline - monotonicNanoseconds()) / 1_000_000
-            guard left > 0 else { throw .lost("PostgreSQL does not answer") }
+            guard left > 0 else { throw .late }
             var waiting = pollfd(
                 fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
             let ready = unsafe poll(&waiting, 1, Int32(clamping: left))
@@ -187,14 +201,31 @@ enum PostgreSQLFault: Error {
     case conflict(String)
     /// The connection is of no use any more.
     case lost(String)
+    /// The time is over, and the connection of no use. Asked again, a server that cannot cope would
+    /// have twice as much to do.
+    case late
 
     /// For whoever asked.
     var plain: DatabaseFault {
         switch self {
         case .fault(let fault): fault
         case .conflict(let text), .lost(let text): .unavailable(text)
+        case .late: .unavailable("PostgreSQL does not answer in time")
         }
     }
+
+    /// Whether there is nothing left to be rolled back.
+    var endsConnection: Bool {
+        switch self {
+        case .fault, .conflict: false
+        case .lost, .late: true
+        }
+    }
+}
+
+extension Duration {
+    /// Whole seconds of it, in nanoseconds.
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 }
 }
 
 /// Runs `body` with C strings, and a null pointer at their end.

@@ -19,7 +19,7 @@ package final class PostgreSQLDatabase: Database {
     ///
     /// Writes that wait for the disk at the same time share it, so more connections are more writes
     /// a second. Throws `.broken` for a string that libpq does not understand. No fault tells a
-    /// password. `patience`, in whole seconds, is for a statement, and for the wait before it.
+    /// password. `patience`, in whole seconds, is for a transaction, and for the wait before it.
     package init(
         connection: String, connections: Int = 16, patience: Duration = .seconds(10)
     ) throws(DatabaseFault) {
@@ -64,10 +64,7 @@ package final class PostgreSQLDatabase: Database {
         _ access: Access,
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
     ) async throws(DatabaseFault) {
-        switch access {
-        case .read: try await reads.perform(body)
-        case .write: try await writes.perform(body)
-        }
+        try await access.queue(reads: reads, writes: writes).perform(body)
     }
 
     package func close() async {
@@ -111,19 +108,20 @@ private struct Session: Sendable {
     /// Runs a job as a transaction, anew where that helps; gives its fault.
     mutating func run(_ job: Job, attempts: Int) -> DatabaseFault? {
         // Whoever waited so long behind others that do not get an answer is told now.
-        guard monotonicNanoseconds() - job.arrival < patience.components.seconds * 1_000_000_000
-        else { return .unavailable("PostgreSQL does not answer in time") }
+        guard monotonicNanoseconds() - job.arrival < patience.nanoseconds
+        else { return PostgreSQLFault.late.plain }
         var isFresh = connection == nil
         var left = attempts
+        var deadline: Int64?
         while true {
             var isCommitting = false
             do throws(PostgreSQLFault) {
-                try runOnce(job, &isCommitting)
+                try runOnce(job, &deadline, &isCommitting)
                 return nil
             } catch {
                 left -= 1
                 switch error {
-                case .conflict where left > 0:
+                case .conflict where left > 0 && monotonicNanoseconds() < deadline ?? 0:
                     // The other is about to go on: begun at once, this one would be in its way again.
                     let most = min(200, 10 << (attempts - left))
                     _ = poll(nil, 0, Int32.random(in: 5...Int32(most)))
@@ -131,7 +129,7 @@ private struct Session: Sendable {
                 case .lost where !isFresh && !isCommitting:
                     connection = nil
                     isFresh = true
-                case .lost:
+                case .lost, .late:
                     connection = nil
                     return error.plain
                 case .conflict, .fault:
@@ -141,12 +139,15 @@ private struct Session: Sendable {
         }
     }
 
+    /// The time for all attempts together begins with the first connection that there is.
     private mutating func runOnce(
-        _ job: Job, _ isCommitting: inout Bool
+        _ job: Job, _ deadline: inout Int64?, _ isCommitting: inout Bool
     ) throws(PostgreSQLFault) {
         let connection = try connected()
+        let end = deadline ?? monotonicNanoseconds() + patience.nanoseconds
+        deadline = end
         do throws(PostgreSQLFault) {
-            try connection.send(begin)
+            try connection.begin(begin, until: end)
             try PostgreSQLTransaction.run(job, on: connection)
             if connection.isUntried { try connection.settle() }
             isCommitting = true
@@ -155,12 +156,11 @@ private struct Session: Sendable {
                 throw .fault(.broken("a transaction was undone"))
             }
         } catch {
-            if case .lost = error { throw error }
+            if error.endsConnection { throw error }
+            // What it failed with stays the reason, whether or not it can still be rolled back.
             do throws(PostgreSQLFault) {
                 try connection.rollBack()
-            } catch {
-                throw .lost(error.plain.text)
-            }
+            } catch { self.connection = nil }
             throw error
         }
     }

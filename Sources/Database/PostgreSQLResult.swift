@@ -38,8 +38,9 @@ import CPostgreSQL
         let code = field("C")
         let text = "\(field("M")) (\(code))"
         switch code {
-        // serialization_failure, deadlock_detected
-        case "40001", "40P01": return .conflict(text)
+        // serialization_failure, deadlock_detected; unique_violation, where another has just kept the
+        // same: run again, a transaction that looked before sees it
+        case "40001", "40P01", "23505": return .conflict(text)
         // disk_full; out_of_memory and the like pass
         case "53100": return .fault(.full)
         // query_canceled (a time limit), lock_not_available, read_only_sql_transaction (a standby)
@@ -48,6 +49,9 @@ import CPostgreSQL
         }
         // Another process has migrated: what this connection has prepared is of no use any more.
         if code == "0A000" && field("R") == "RevalidateCachedQuery" { return .lost(text) }
+        // invalid_sql_statement_name, duplicate_prepared_statement: somebody in between, or a function
+        // of the database's own, has the session forget what it had prepared, or hands out others'.
+        if code == "26000" || code == "42P05" { return .lost(text) }
         // protocol_violation: too few or too many values
         if code == "08P01" { return .fault(.broken(text)) }
         // No connection, insufficient resources, operator intervention, system error.

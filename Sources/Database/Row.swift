@@ -22,6 +22,12 @@ package struct Row: Equatable, Sendable {
         return text
     }
 
+    /// The words of a text, with blanks between; `.broken` where the column is no text.
+    package func words(_ column: Int) throws(DatabaseFault) -> [String] {
+        let text = try text(column)
+        return text.isEmpty ? [] : text.split(separator: " ").map(String.init)
+    }
+
     /// Bytes; `.broken` where the column is absent, null or of another type.
     package func bytes(_ column: Int) throws(DatabaseFault) -> [UInt8] {
         guard case .bytes(let bytes) = try value(column) else { throw unexpected(column, "bytes") }

@@ -28,7 +28,7 @@ import Glibc
     }
 
     /// Whether no transaction is under way: also SQLite itself ends one, when the disk is full.
-    var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
+    private var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
     /// Runs one prepared statement, which is kept for the next time.
     func run(_ sql: StaticString, _ values: [Value]) throws(DatabaseFault) -> [Row] {
@@ -53,6 +53,12 @@ import Glibc
     func execute(_ script: String) throws(DatabaseFault) {
         let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw fault(code) }
+    }
+
+    /// Undoes the transaction that is under way, if one is.
+    func rollBack() {
+        guard !isOutsideTransaction else { return }
+        _ = try? run("ROLLBACK", [])
     }
 
     private func prepare(_ sql: StaticString) throws(DatabaseFault) -> SQLiteStatement {

@@ -2,8 +2,8 @@
 ///
 /// One thread writes, and takes all that is waiting into one commit. Others read meanwhile.
 package final class SQLiteDatabase: Database {
-    /// So many jobs share a commit at most: the first does not wait longer for its answer.
-    private static let batch = 512
+    /// How long a commit waits at most for others to share it.
+    package static let gathering: Duration = .milliseconds(2)
     /// So many reads share a state at most: the other threads have some too.
     private static let readBatch = 8
 
@@ -14,18 +14,23 @@ package final class SQLiteDatabase: Database {
 
     /// Opens the file at an absolute path, or makes it; `readers` threads read.
     ///
+    /// While more of `figures.callers` are on their way than a commit has, it waits for some of
+    /// them, `gathering` at most: to write each one's changes alone costs twice as much.
     /// The file is for the program's account alone (mode 0600), and the directory must not let
     /// others write. Throws `.broken` for a file that is damaged or another program's.
-    package init(path: String, readers: Int = 2) throws(DatabaseFault) {
+    package init(
+        path: String, readers: Int = 2, gathering: Duration = SQLiteDatabase.gathering
+    ) throws(DatabaseFault) {
         let figures = DatabaseFigures()
         self.figures = figures
         writes = JobQueue(figures)
         reads = JobQueue(figures)
         try SQLiteFile.prepare(path)
+        let turn = try SQLiteTurn(beside: path)
         let writer = try SQLiteConnection(path)
         // It may have to wait for another process that is about to do the same.
         try writer.execute("PRAGMA busy_timeout = 5000")
-        try SQLiteFile.claim(writer)
+        try SQLiteFile.claim(writer, turn)
         try Self.configure(writer)
         try writer.execute(
             """
@@ -39,13 +44,8 @@ package final class SQLiteDatabase: Database {
             try reader.execute("PRAGMA query_only = ON")
             return reader
         }
-        try writes.start { queue in
-            while true {
-                let jobs = queue.take(upTo: Self.batch)
-                if jobs.isEmpty { return }
-                Self.write(jobs, from: queue, on: writer, figures)
-            }
-        }
+        let commits = SQLiteWriter(writer, turn, figures, gathering: gathering)
+        try writes.start { queue in commits.run(queue) }
         for reader in others {
             try reads.start { queue in
                 while true {
@@ -66,10 +66,7 @@ package final class SQLiteDatabase: Database {
         _ access: Access,
         _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
     ) async throws(DatabaseFault) {
-        switch access {
-        case .read: try await reads.perform(body)
-        case .write: try await writes.perform(body)
-        }
+        try await access.queue(reads: reads, writes: writes).perform(body)
     }
 
     package func close() async {
@@ -104,56 +101,6 @@ package final class SQLiteDatabase: Database {
                 job.finish(nil)
             } catch { job.finish(error) }
         }
-        rollBack(connection)
-    }
-
-    // MARK: Writing
-
-    /// Runs jobs, and those that come meanwhile, and answers them. A job that throws undoes only
-    /// itself.
-    private static func write(
-        _ first: [Job], from queue: JobQueue, on connection: SQLiteConnection,
-        _ figures: DatabaseFigures
-    ) {
-        var jobs = first
-        do throws(DatabaseFault) {
-            _ = try connection.run("BEGIN IMMEDIATE", [])
-            var done = 0
-            while done < jobs.count {
-                for job in jobs[done...] { try SQLiteTransaction.run(job, on: connection) }
-                done = jobs.count
-                // A commit costs as much as a dozen jobs: whoever came meanwhile shares it.
-                jobs += queue.takeMore(upTo: batch - done)
-            }
-            _ = try connection.run("COMMIT", [])
-            figures.batches.note(Int64(jobs.count))
-            for job in jobs { job.finish(nil) }
-        } catch {
-            figures.batches.note(Int64(jobs.count))
-            // All of it was undone, by the fault of one or for want of room: each for itself.
-            rollBack(connection)
-            if jobs.count == 1 {
-                jobs[0].finish(error)
-            } else {
-                jobs.forEach { writeAlone($0, on: connection) }
-            }
-        }
-    }
-
-    private static func writeAlone(_ job: Job, on connection: SQLiteConnection) {
-        do {
-            _ = try connection.run("BEGIN IMMEDIATE", [])
-            try SQLiteTransaction.run(job, on: connection)
-            _ = try connection.run("COMMIT", [])
-        } catch {
-            rollBack(connection)
-            return job.finish(error)
-        }
-        job.finish(nil)
-    }
-
-    private static func rollBack(_ connection: SQLiteConnection) {
-        guard !connection.isOutsideTransaction else { return }
-        _ = try? connection.run("ROLLBACK", [])
+        connection.rollBack()
     }
 }

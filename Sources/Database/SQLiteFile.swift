@@ -40,11 +40,15 @@ enum SQLiteFile {
         }
     }
 
-    /// Marks an empty database as ours; refuses another's.
-    static func claim(_ connection: SQLiteConnection) throws(DatabaseFault) {
-        try connection.execute("BEGIN IMMEDIATE")
+    /// Marks an empty database as ours; refuses another's. One that is ours is only looked at: no
+    /// other that writes to it keeps anybody waiting.
+    static func claim(
+        _ connection: SQLiteConnection, _ turn: SQLiteTurn
+    ) throws(DatabaseFault) {
+        if try mark(connection) == Int64(application) { return }
+        try turn.begin(on: connection)
         do throws(DatabaseFault) {
-            let found = try connection.run("PRAGMA application_id", []).first?.integer(0)
+            let found = try mark(connection)
             if found != Int64(application) {
                 let tables = try connection.run("SELECT COUNT(*) FROM sqlite_schema", [])
                 guard found == 0, try tables.first?.integer(0) == 0 else {
@@ -57,5 +61,9 @@ enum SQLiteFile {
             try? connection.execute("ROLLBACK")
             throw error
         }
+    }
+
+    private static func mark(_ connection: SQLiteConnection) throws(DatabaseFault) -> Int64? {
+        try connection.run("PRAGMA application_id", []).first?.integer(0)
     }
 }

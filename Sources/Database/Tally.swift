@@ -42,8 +42,28 @@ package final class DatabaseFigures: Sendable {
     /// How many writes shared a commit.
     package let batches = Tally(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
 
+    /// Who may come to it soon.
+    package let callers = Callers()
+
     /// Nothing has been done yet.
     package init() {}
+}
+
+/// How many calls are being answered now: each may want to write before it is.
+package final class Callers: Sendable {
+    private let underway = Atomic(0)
+
+    /// Nobody calls yet.
+    init() {}
+
+    /// How many there are; a moment later there may be more or less.
+    package var count: Int { underway.load(ordering: .relaxed) }
+
+    /// One more has come.
+    package func enter() { underway.add(1, ordering: .relaxed) }
+
+    /// One was answered.
+    package func leave() { underway.subtract(1, ordering: .relaxed) }
 }
 
 /// CLOCK_MONOTONIC in nanoseconds.

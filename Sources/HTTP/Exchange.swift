@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// The library calls from the one thread that serves the connection; the handler's task answers
 /// from anywhere. They meet in `phase`.
-// SAFETY: all but `phase` is touched by the thread of the connection only.
+// SAFETY: all but `phase` is touched by the thread of the connection only; `head` does not change
+// once `phase` is another than the first, and may then be read by any thread.
 final class Exchange: @unchecked Sendable {
     /// Where the answer stands.
     private enum Phase {
@@ -29,6 +30,8 @@ final class Exchange: @unchecked Sendable {
     private var body: [UInt8] = []
     private var limit = 0
     private var surplus = 0
+    /// How much of a body that is too long is read before the connection is cut.
+    private static let mostSurplus = 1 << 20
     private let phase = Mutex<Phase>(.arriving)
     var key: ObjectIdentifier { ObjectIdentifier(self) }
 
@@ -50,8 +53,8 @@ final class Exchange: @unchecked Sendable {
             return response
         }
         if let ready { return unsafe send(ready, call) }
-        guard surplus == 0 else { return unsafe refuse(.tooLarge, call) }
-        guard !engine.isClosed else { return unsafe refuse(.stopping, call) }
+        guard surplus == 0 else { return unsafe refuse(.tooLarge, head, call) }
+        guard !engine.isClosed else { return unsafe refuse(.stopping, head, call) }
         return unsafe handle(head, call)
     }
 
@@ -76,8 +79,10 @@ final class Exchange: @unchecked Sendable {
         let task = phase.withLock { phase -> Task<Void, Never>? in
             if case .suspended(_, let task) = phase { task } else { nil }
         }
-        answer(HTTPResponse(status: RequestHead.Refusal.stopping.status))
-        task?.cancel()
+        // It has its answer already.
+        guard let task else { return }
+        answer(response(to: .stopping, head))
+        task.cancel()
     }
 
     /// The library is done with the request.
@@ -87,6 +92,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     private func begin(_ call: LibraryCall) -> Bool {
+        var known: RequestHead?
         do throws(RequestHead.Refusal) {
             guard let target, let method = unsafe text(call.method),
                 // A NUL in the target would hide what follows it.
@@ -94,27 +100,31 @@ final class Exchange: @unchecked Sendable {
             else { throw .malformed }
             var head = try RequestHead(method: method, target: target)
             head.headers = try unsafe receivedHeaders(call.connection)
+            known = head
             try head.settleLength()
             limit = engine.configuration.bodyLimit(head.method, head.path)
             let length = head.length ?? 0
-            guard length <= limit else { throw .tooLarge }
-            body.reserveCapacity(length)
+            // What is on its way already is read, and dropped: a connection that is closed before
+            // may take the answer with it.
+            let isComing = length <= Self.mostSurplus && !head.awaitsLeave
+            guard length <= limit || isComing else { throw .tooLarge }
+            body.reserveCapacity(min(length, limit))
             self.head = head
             engine.exchangeBegan()
             // Counted before: whoever stops waits for it, or is seen here.
             guard !engine.isStopping else { throw .stopping }
             return true
         } catch {
-            return unsafe refuse(error, call)
+            return unsafe refuse(error, known, call)
         }
     }
 
-    /// Chunks tell their sum only at the end: what is too long is dropped, up to a limit.
+    /// What is too long is dropped, up to a limit: chunks tell their sum only at the end.
     private func take(_ part: UnsafeRawBufferPointer) -> Bool {
         guard surplus == 0, body.count + part.count <= limit else {
             body = []
             surplus += part.count
-            return surplus <= 1 << 20
+            return surplus <= Self.mostSurplus
         }
         unsafe body.append(contentsOf: part)
         return true
@@ -140,7 +150,7 @@ final class Exchange: @unchecked Sendable {
                 guard engine.remember(self) else {
                     task.cancel()
                     phase = .sent
-                    return HTTPResponse(status: RequestHead.Refusal.stopping.status)
+                    return response(to: .stopping, head)
                 }
                 phase = unsafe .suspended(SleepingConnection(pointer: sleeping), task)
                 unsafe MHD_suspend_connection(sleeping)
@@ -151,12 +161,23 @@ final class Exchange: @unchecked Sendable {
         return unsafe send(ready, call)
     }
 
-    private func refuse(_ refusal: RequestHead.Refusal, _ call: LibraryCall) -> Bool {
+    private func refuse(
+        _ refusal: RequestHead.Refusal, _ head: RequestHead?, _ call: LibraryCall
+    ) -> Bool {
         phase.withLock { $0 = .sent }
         connection.allow(engine.requestNanoseconds)
-        let headers = refusal == .stopping ? [("Retry-After", "1")] : []
-        let response = HTTPResponse(status: refusal.status, headers: headers)
-        return unsafe queue(response, closing: true, on: call.connection)
+        let response = response(to: refusal, head)
+        if unsafe queue(response, closing: true, on: call.connection) { return true }
+        let bare = HTTPResponse(status: refusal.status)
+        return unsafe queue(bare, closing: true, on: call.connection)
+    }
+
+    /// What the server says in place of the handler, of what is known of the request.
+    private func response(to refusal: RequestHead.Refusal, _ head: RequestHead?) -> HTTPResponse {
+        let request = HTTPRequest(
+            method: head?.method ?? "", target: target ?? "", path: head?.path ?? "",
+            query: head?.query ?? [], headers: head?.headers ?? [], peer: connection.peer)
+        return engine.configuration.refusal(refusal.status, request)
     }
 
     private func send(_ response: HTTPResponse, _ call: LibraryCall) -> Bool {

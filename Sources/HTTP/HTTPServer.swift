@@ -16,6 +16,7 @@ package final class HTTPServer: Sendable {
         _ configuration: ServerConfiguration,
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) throws(ServerFault) {
+        if let identity = configuration.identity { _ = try TLSCredentials(identity) }
         try allowConnections(configuration.connectionLimit)
         let socket = try ListeningSocket(configuration.place)
         let engine = Engine(configuration, handler: handler)

@@ -7,6 +7,11 @@ struct RequestHead: Sendable {
     /// What `Content-Length` promises; nil where the body comes in chunks or there is none.
     var length: Int?
 
+    /// Whether the body is sent only when the server says so; RFC 9110, 10.1.1.
+    var awaitsLeave: Bool {
+        headers.contains { $0.name == "expect" && $0.value.lowercased() == "100-continue" }
+    }
+
     /// Why a request is answered by the server itself.
     enum Refusal: Error, Equatable {
         /// 400: it cannot be read in one way only.

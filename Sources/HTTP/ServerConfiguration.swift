@@ -43,6 +43,12 @@ package struct ServerConfiguration: Sendable {
     package var threads: Int
     /// The most bytes that a body may have, from method and path as sent, asked before it is read.
     package var bodyLimit: @Sendable (_ method: String, _ path: String) -> Int
+    /// What the server answers by itself, in place of the handler: 400 to what can be read in more
+    /// than one way, 413, 501 to a coding that it does not know, 503 when it stops. Of the request
+    /// there is what is known by then, and no body; method and path may be empty.
+    package var refusal: @Sendable (_ status: Int, _ request: HTTPRequest) -> HTTPResponse = {
+        status, _ in HTTPResponse(status: status)
+    }
     /// Takes what the library reports; the lines hold nothing that a client sent.
     package var log: @Sendable (String) -> Void
 

@@ -8,8 +8,14 @@ import Posix
     /// The chain it was made of.
     let chain: [UInt8]
 
-    /// Throws `.identity` for what is no certificate or no key, or where the two are no pair.
+    /// Throws `.identity` for what is no certificate or no key, where the two are no pair, or where
+    /// the certificate may not sign: no client could be served, and a session that GnuTLS was given
+    /// such a one for speaks no TLS 1.3 by another either.
     init(_ identity: ServerConfiguration.Identity) throws(ServerFault) {
+        guard try LeafCertificate.read(identity.chain).maySign else {
+            throw .identity(
+                "the certificate's key usage has no digitalSignature: have one made that may sign")
+        }
         var made: gnutls_certificate_credentials_t?
         guard unsafe gnutls_certificate_allocate_credentials(&made) == 0, let made = unsafe made
         else { throw .library("no memory for a certificate") }

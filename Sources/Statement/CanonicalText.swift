@@ -53,7 +53,7 @@ extension LineReader {
     /// The next line's word, which must be one of the kind's.
     package mutating func word<Word: LineWord>(_ name: StaticString) throws(LineFault) -> Word {
         let written = try value(name, cap: 32)
-        for word in Word.allCases where word.word.bytes == written { return word }
+        for word in Word.allCases where word.word.isSpelled(by: written[...]) { return word }
         throw .malformed
     }
 

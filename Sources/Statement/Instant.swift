@@ -18,12 +18,21 @@ package struct Instant: Equatable, Comparable, Sendable {
     package var text: [UInt8] {
         let date = civilDate
         let time = seconds % 86_400
-        var text = Instant.digits(date.year, 4)
-        text += [UInt8(ascii: "-")] + Instant.digits(date.month, 2)
-        text += [UInt8(ascii: "-")] + Instant.digits(date.day, 2)
-        text += [UInt8(ascii: "T")] + Instant.digits(time / 3_600, 2)
-        text += [UInt8(ascii: ":")] + Instant.digits(time / 60 % 60, 2)
-        text += [UInt8(ascii: ":")] + Instant.digits(time % 60, 2) + [UInt8(ascii: "Z")]
+        var text = StaticString("0000-00-00T00:00:00Z").bytes
+        func put(_ number: UInt64, endingAt end: Int) {
+            var (rest, place) = (number, end)
+            while rest > 0 {
+                place -= 1
+                text[place] += UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+        }
+        put(date.year, endingAt: 4)
+        put(date.month, endingAt: 7)
+        put(date.day, endingAt: 10)
+        put(time / 3_600, endingAt: 13)
+        put(time / 60 % 60, endingAt: 16)
+        put(time % 60, endingAt: 19)
         return text
     }
 
@@ -77,10 +86,5 @@ package struct Instant: Equatable, Comparable, Sendable {
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
-    }
-
-    private static func digits(_ number: UInt64, _ width: Int) -> [UInt8] {
-        let digits = Decimal.encode(number)
-        return [UInt8](repeating: UInt8(ascii: "0"), count: max(0, width - digits.count)) + digits
     }
 }

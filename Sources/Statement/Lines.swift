@@ -182,4 +182,16 @@ extension StaticString {
             unsafe [UInt8](UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount))
         }
     }
+
+    /// Whether these are its bytes: without a copy of either.
+    @inline(never)
+    package func isSpelled(by bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.count == utf8CodeUnitCount else { return false }
+        var place = 0
+        for byte in bytes {
+            guard unsafe utf8Start[place] == byte else { return false }
+            place += 1
+        }
+        return true
+    }
 }

@@ -12,12 +12,17 @@ package enum SSHFault: Error, Equatable {
 struct SSHWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// Nearly all that is written has room in what is reserved.
+    init() { bytes.reserveCapacity(256) }
+
     mutating func put(raw: [UInt8]) {
         bytes.append(contentsOf: raw)
     }
 
     mutating func put(number: UInt32) {
-        for shift in [24, 16, 8, 0] as [UInt32] {
+        var shift: UInt32 = 32
+        while shift > 0 {
+            shift -= 8
             bytes.append(UInt8(truncatingIfNeeded: number >> shift))
         }
     }
@@ -38,43 +43,73 @@ struct SSHWriter {
 /// Reads the data types of RFC 4251, section 5; each length is checked before a copy.
 struct SSHReader {
     private let bytes: [UInt8]
-    private var position = 0
+    private var position: Int
+    private let limit: Int
 
     init(_ bytes: [UInt8]) {
-        self.bytes = bytes
+        self.init(bytes, 0..<bytes.count)
     }
 
-    mutating func raw(_ count: Int) throws(SSHFault) -> [UInt8] {
-        guard count >= 0, bytes.count - position >= count else { throw .truncated }
-        defer { position += count }
-        return [UInt8](bytes[position..<position + count])
+    private init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        position = range.lowerBound
+        limit = range.upperBound
     }
 
     mutating func number() throws(SSHFault) -> UInt32 {
         var number: UInt32 = 0
-        for byte in try raw(4) { number = number << 8 | UInt32(byte) }
+        for place in try skip(4) { number = number << 8 | UInt32(bytes[place]) }
         return number
     }
 
     mutating func string(cap: Int) throws(SSHFault) -> [UInt8] {
-        let length = Int(try number())
-        guard length <= cap else { throw .tooLong }
-        return try raw(length)
+        [UInt8](bytes[try range(cap: cap)])
+    }
+
+    /// Whether the next string is this one.
+    mutating func isNext(_ string: StaticString, cap: Int) throws(SSHFault) -> Bool {
+        string.isSpelled(by: bytes[try range(cap: cap)])
+    }
+
+    /// Whether the next bytes, so many, are these.
+    mutating func isNext(raw text: StaticString) throws(SSHFault) -> Bool {
+        text.isSpelled(by: bytes[try skip(text.utf8CodeUnitCount)])
+    }
+
+    /// Reads what is in the next string.
+    mutating func inside(cap: Int) throws(SSHFault) -> SSHReader {
+        SSHReader(bytes, try range(cap: cap))
     }
 
     /// A positive `mpint` in its shortest form, as `count` big-endian bytes.
     mutating func unsigned(count: Int) throws(SSHFault) -> [UInt8] {
-        var digits = try string(cap: count + 1)
+        var digits = bytes[try range(cap: count + 1)]
         guard let first = digits.first, first < 0x80 else { throw .malformed }
         if first == 0 {
-            guard digits.count > 1, digits[1] >= 0x80 else { throw .malformed }
-            digits.removeFirst()
+            digits = digits.dropFirst()
+            guard let second = digits.first, second >= 0x80 else { throw .malformed }
         }
         guard digits.count <= count else { throw .tooLong }
-        return [UInt8](repeating: 0, count: count - digits.count) + digits
+        var number = [UInt8](repeating: 0, count: count - digits.count)
+        number.append(contentsOf: digits)
+        return number
     }
 
     func end() throws(SSHFault) {
-        guard position == bytes.count else { throw .trailing }
+        guard position == limit else { throw .trailing }
+    }
+
+    /// Where the next string is.
+    private mutating func range(cap: Int) throws(SSHFault) -> Range<Int> {
+        let length = Int(try number())
+        guard length <= cap else { throw .tooLong }
+        return try skip(length)
+    }
+
+    /// Where the next bytes are, so many.
+    private mutating func skip(_ count: Int) throws(SSHFault) -> Range<Int> {
+        guard limit - position >= count else { throw .truncated }
+        position += count
+        return position - count..<position
     }
 }

@@ -25,9 +25,14 @@ package struct SSHPublicKey: Equatable, Sendable {
 
     /// From a key blob; throws unless it is exactly one P-256 key.
     package init(blob: [UInt8]) throws(SSHFault) {
-        var reader = SSHReader(blob)
-        guard try reader.string(cap: 32) == SSHPublicKey.algorithm.bytes,
-            try reader.string(cap: 16) == StaticString("nistp256").bytes,
+        try self.init(reading: SSHReader(blob))
+    }
+
+    /// The same from a reader that ends with it.
+    init(reading reader: SSHReader) throws(SSHFault) {
+        var reader = reader
+        guard try reader.isNext(SSHPublicKey.algorithm, cap: 32),
+            try reader.isNext("nistp256", cap: 16),
             let key = SSHPublicKey(point: try reader.string(cap: 65))
         else { throw .unsupported }
         try reader.end()

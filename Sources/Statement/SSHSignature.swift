@@ -82,18 +82,16 @@ package struct SSHSignature: Equatable, Sendable {
     package init(blob: [UInt8]) throws(SSHFault) {
         guard blob.count <= SSHSignature.maximumLength else { throw .tooLong }
         var reader = SSHReader(blob)
-        guard try reader.raw(6) == SSHSignature.magic.bytes else { throw .malformed }
+        guard try reader.isNext(raw: SSHSignature.magic) else { throw .malformed }
         guard try reader.number() == SSHSignature.version else { throw .unsupported }
-        publicKey = try SSHPublicKey(blob: try reader.string(cap: 256))
+        publicKey = try SSHPublicKey(reading: try reader.inside(cap: 256))
         namespace = try reader.string(cap: 64)
         guard try reader.string(cap: 0) == [] else { throw .malformed }
-        guard try reader.string(cap: 16) == SSHSignature.hash.bytes else { throw .unsupported }
-        var signature = SSHReader(try reader.string(cap: 256))
+        guard try reader.isNext(SSHSignature.hash, cap: 16) else { throw .unsupported }
+        var signature = try reader.inside(cap: 256)
         try reader.end()
-        guard try signature.string(cap: 32) == SSHPublicKey.algorithm.bytes else {
-            throw .unsupported
-        }
-        var numbers = SSHReader(try signature.string(cap: 80))
+        guard try signature.isNext(SSHPublicKey.algorithm, cap: 32) else { throw .unsupported }
+        var numbers = try signature.inside(cap: 80)
         try signature.end()
         r = try numbers.unsigned(count: 32)
         s = try numbers.unsigned(count: 32)

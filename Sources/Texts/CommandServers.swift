@@ -62,6 +62,13 @@ package enum CommandServers {
         be reached
         """
     }
+    /// It is taken back here, and nobody tells the server.
+    package static func dropped(_ server: Bytes) -> Text {
+        """
+        login to \(server) is off, and its key is destroyed. The server was not told: ask whoever \
+        runs it to remove the registration
+        """
+    }
     /// The token could not be handed on.
     package static let unwritten: Text = "the token could not be written to standard output"
 

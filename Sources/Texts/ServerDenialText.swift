@@ -53,7 +53,7 @@ extension Denial {
     private var tooLongAgoText: Text {
         guard let since else {
             return """
-                \(serverSubject) cannot be asked, and has never said yes to a login here. Use the \
+                \(serverSubject) cannot be asked, and no earlier yes from it counts here. Use the \
                 password
                 """
         }

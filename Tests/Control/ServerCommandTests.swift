@@ -110,6 +110,7 @@ struct ServerCommandTests {
         for (state, text, isKnown) in [
             (CredentialState.none, "is not registered at \(url) any more", true),
             (.disabled, "The server could not be told: it will be, as soon as it", false),
+            (.invalidated, "The server was not told: ask whoever runs it to remove", false),
         ] {
             let words = ["disable", "--server", url + "/"]
             let answer = answering(.done(DoneAnswer(state: state)))

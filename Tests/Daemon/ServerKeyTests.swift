@@ -43,6 +43,21 @@ extension DaemonTests {
             #expect(bench.serverFiles.isEmpty)
         }
 
+        @Test(
+            "that its server takes no word of is dropped, and nobody says that the server knows",
+            arguments: [
+                ("key-blocked", CredentialState.invalidated), ("refused", .invalidated),
+                ("not-found", .invalidated), ("key-removed", .none), ("key-replaced", .none),
+            ])
+        func untold(code: String, state: CredentialState) throws {
+            try bench.enablePlayed()
+            server.answering { request in
+                if case .remove = request { Self.refused(code) } else { nil }
+            }
+            #expect(try bench.ask(disable).done?.state == state)
+            #expect(bench.serverFiles.isEmpty)
+        }
+
         @Test("that took another's place is not destroyed in its place")
         func replacedMeanwhile() throws {
             try bench.enablePlayed()
@@ -152,6 +167,36 @@ extension DaemonTests {
             #expect(try bench.bench.enablePlayed().reason == .serverKeyInvalidated)
             #expect(try bench.bench.logInPlayed().enabled == nil)
             #expect(try bench.bench.servers() == [.invalidated])
+        }
+
+        @Test("that another code has overtaken is not said to be one of other fingers")
+        func overtaken() throws {
+            let (asked, gate) = (DispatchedEvent(), DispatchedEvent())
+            let isFirst = Mutex(true)
+            server.answering { request in
+                guard case .prove = request else { return nil }
+                let waits = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                guard waits else { return nil }
+                asked.happen()
+                try? gate.wait()
+                return nil
+            }
+            let client = try bench.client()
+            try client.send(
+                .serverEnable(
+                    ServerEnableRequest(
+                        account: Person.daemon.bytes, server: PlayedServer.url,
+                        code: Bytes("00000-00000-00000-00000".utf8))))
+            try client.wait(for: .touch)
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            #expect(try bench.enablePlayed().enabled != nil)
+            gate.happen()
+            #expect(try client.last().reason == .knownServer)
+            #expect(try bench.servers() == [.good])
         }
 
         @Test("of one account cannot take all places of the relay")

@@ -143,6 +143,20 @@ extension DaemonTests {
             #expect(status == "REMOVED")
         }
 
+        @Test("is not said to know what a key of other fingers could not tell it")
+        func disabledUnasked() async throws {
+            let stage = try ServerBench(try await LiveServer.start())
+            try stage.enable()
+            try stage.bench.enrol(.daemon, .leftIndex, as: "two")
+            #expect(try stage.list().map(\.state) == [.invalidated])
+            let disable = Request.serverDisable(account: Person.daemon.bytes, server: stage.url)
+            #expect(try stage.bench.ask(disable).done?.state == .invalidated)
+            #expect(stage.files().isEmpty)
+            let status = try stage.server.registrations().first?["status"] as? String
+            #expect(status == "ACTIVE")
+            #expect(try stage.bench.ask(disable).reason == .unknownServer)
+        }
+
         @Test("is told by the next start of the daemon, without anybody's asking")
         func disabledBeforeStart() async throws {
             let stage = try ServerBench(try await LiveServer.start())

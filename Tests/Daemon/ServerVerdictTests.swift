@@ -196,6 +196,24 @@ extension DaemonTests {
             #expect(assertion.server != nil && assertion.password == nil)
         }
 
+        @Test("has its token stay where another server's key ends, and go with its own")
+        func twoServers() throws {
+            let other = Bytes("https://other.example".utf8)
+            let enabled = try bench.touchEach(
+                .serverEnable(
+                    ServerEnableRequest(
+                        account: Person.daemon.bytes, server: other,
+                        code: Bytes("00000-00000-00000-00000".utf8))), with: "one")
+            #expect(enabled.enabled != nil)
+            #expect(try logIn(request(token: .file)).assertion != nil)
+            for (server, stays) in [(other, true), (PlayedServer.url, false)] {
+                let account = Person.daemon.bytes
+                #expect(
+                    try bench.ask(.serverDisable(account: account, server: server)).done != nil)
+                #expect(hasToken == stays)
+            }
+        }
+
         // MARK: What is kept
 
         @Test("is kept only if it is by the pinned key; the module judges it all the same")
@@ -211,6 +229,39 @@ extension DaemonTests {
             #expect(try logIn().assertion?.server != nil)
             cut()
             #expect(try logIn().assertion?.server != nil)
+        }
+
+        @Test("has nothing follow it where it is by another key, or about another login")
+        func none() throws {
+            try #require(try bench.give().done?.keyring == .on)
+            let plain = yes()
+            let others: [@Sendable (RelayRequest) -> RelayAnswer?] = [
+                yes(by: try P256PrivateKey.generate()),
+                { request in
+                    guard case .login(var login) = request else { return nil }
+                    login.module?.challenge = Bytes(repeating: 1, count: 32)
+                    return plain(.login(login))
+                },
+            ]
+            for token in [TokenDelivery.file, .answer] {
+                var wish = request(token: token)
+                wish.wantsKeyring = true
+                for other in others {
+                    server.answering(other)
+                    let assertion = try #require(try logIn(wish).assertion)
+                    let given = try #require(assertion.server)
+                    #expect(!given.verdict.isEmpty && given.accessToken == nil)
+                    #expect(!given.hasTokenFile && !hasToken && assertion.password == nil)
+                    #expect(verdicts.isEmpty)
+                }
+            }
+            #expect(!bench.program.errors.contains("login password of daemon released"))
+            server.answering(plain)
+            var wish = request(token: .file)
+            wish.wantsKeyring = true
+            let assertion = try #require(try logIn(wish).assertion)
+            #expect(assertion.server?.hasTokenFile == true && hasToken)
+            #expect(assertion.password == Bytes("right".utf8) && verdicts.count == 1)
         }
 
         @Test("is none, and no touch is asked for, where the pinned key is another one now")
@@ -233,6 +284,31 @@ extension DaemonTests {
             #expect(verdicts.isEmpty && !hasToken)
             cut()
             #expect(try logIn().reason == .serverTooLongAgo)
+        }
+
+        @Test("may be a newer one that came while the finger was awaited without the server")
+        func newer() throws {
+            server.answering(yes(at: Self.now - 600))
+            #expect(try logIn().assertion != nil)
+            let (asked, goOn) = (DispatchedEvent(), try Event())
+            let plain = yes {
+                asked.happen()
+                hold(until: goOn)
+            }
+            server.answering(plain)
+            let first = try bench.client()
+            try first.send(.authenticate(request()))
+            try first.wait(for: .touch)
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            cut()
+            let second = try bench.client()
+            try second.send(.authenticate(request()))
+            try second.wait(for: .touch)
+            goOn.happen()
+            let fresh = try #require(try first.last().assertion?.server)
+            try bench.text.send(.scan("one"))
+            #expect(try second.last().assertion?.server?.verdict == fresh.verdict)
         }
 
         @Test("is too old by the moment that the server signed")

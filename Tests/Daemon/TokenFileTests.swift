@@ -91,6 +91,29 @@ struct TokenFileTests {
         #expect(names == [] && plan.all.count == 1 && plan.prevented == 1)
     }
 
+    @Test("stay where another server's end is meant; whose they are after a start, nobody knows")
+    @ServiceActor
+    func ofServers() throws {
+        let (one, two) = (Bytes("https://one".utf8), Bytes("https://two".utf8))
+        let plan = Plan()
+        let files = TokenFiles(path, later: plan.later)
+        try files.keep([0x61], of: 7, from: one, forSeconds: 300, at: 1_000)
+        try files.remove(of: 7, from: two)
+        #expect(names == ["7"])
+        try files.remove(of: 7, from: one)
+        #expect(names == [])
+        // In the place of another one's.
+        try files.keep([0x61], of: 7, from: one, forSeconds: 300, at: 1_000)
+        try files.keep([0x62], of: 7, from: two, forSeconds: 300, at: 1_000)
+        try files.remove(of: 7, from: one)
+        #expect(names == ["7"])
+        try files.remove(of: 7)
+        #expect(names == [])
+        try files.keep([0x61], of: 7, from: one, forSeconds: 300, at: 1_000)
+        try TokenFiles(path, later: plan.later).remove(of: 7, from: two)
+        #expect(names == [] && plan.all.count == 4)
+    }
+
     @Test("go before their end where they are good for nothing any more; what is not there is gone")
     @ServiceActor
     func removed() throws {

@@ -57,6 +57,69 @@ struct SQLiteTests {
         await database.close()
     }
 
+    @Test("commits when half of those on their way have come, without waiting for the rest")
+    func gathered() async throws {
+        let scratch = try Scratch()
+        let database = try SQLiteDatabase(path: scratch.at("database"), gathering: .seconds(3_600))
+        try await database.migrate(things)
+        let before = database.figures.batches.snapshot
+        let callers = database.figures.callers
+        for _ in 1...6 { callers.enter() }
+        let isOver = Atomic(false)
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let first = Task.immediate {
+            try await database.write { (transaction) throws(DatabaseFault) in
+                try transaction.run("INSERT INTO codes (code, used) VALUES (1, 0)")
+                beginning.finish()
+            }
+            isOver.store(true, ordering: .relaxed)
+        }
+        for await _ in begun {}
+        // Five are on their way, one is here: two more must come.
+        let second = Task.immediate { try await Self.insert(2, into: database) }
+        let wasOver = isOver.load(ordering: .relaxed)
+        #expect(!wasOver)
+        let third = Task.immediate { try await Self.insert(3, into: database) }
+        for task in [second, third] { try await task.value }
+        try await first.value
+        let after = database.figures.batches.snapshot
+        #expect(after.counts.reduce(0, +) == before.counts.reduce(0, +) + 1)
+        #expect(after.sum == before.sum + 3)
+        for _ in 1...6 { callers.leave() }
+        await database.close()
+    }
+
+    @Test("does not wait where nobody else is on their way")
+    func alone() async throws {
+        let scratch = try Scratch()
+        let database = try SQLiteDatabase(path: scratch.at("database"), gathering: .seconds(3_600))
+        try await database.migrate(things)
+        database.figures.callers.enter()
+        try await Self.insert(1, into: database)
+        database.figures.callers.enter()
+        try await Self.insert(2, into: database)
+        #expect(try await codes(of: database) == [1, 2])
+        await database.close()
+    }
+
+    @Test("commits what it has when those on their way do not come in time, or it is closed")
+    func absent() async throws {
+        let scratch = try Scratch()
+        for (gathering, closes) in [(Duration.milliseconds(1), false), (.seconds(3_600), true)] {
+            let path = scratch.at("database-\(closes)")
+            let database = try SQLiteDatabase(path: path, gathering: gathering)
+            try await database.migrate(things)
+            for _ in 1...100 { database.figures.callers.enter() }
+            let insertion = Task.immediate { try await Self.insert(1, into: database) }
+            if closes { await database.close() }
+            try await insertion.value
+            if !closes { await database.close() }
+            let again = try SQLiteDatabase(path: path)
+            #expect(try await codes(of: again) == [1])
+            await again.close()
+        }
+    }
+
     private static func insert(_ number: Int64, into database: SQLiteDatabase) async throws {
         try await database.write { (transaction) throws(DatabaseFault) in
             try transaction.run(

@@ -78,6 +78,28 @@ struct CertificateRenewalTests {
         await plain.stop(within: .seconds(1))
     }
 
+    @Test("is neither started with one that may not sign nor takes it: TLS 1.3 would stay away")
+    func unsigning() async throws {
+        let identity = try TestIdentity()
+        let made = try Program(
+            Command([
+                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+                "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-addext",
+                "keyUsage=critical,keyEncipherment", "-keyout", identity.scratch.at("bad.key"),
+                "-out", identity.scratch.at("bad.pem"),
+            ])
+        ).expectEnd()
+        #expect(made.succeeded)
+        let bad = try identity.pair("bad", "bad")
+        let expected = ServerFault.identity(
+            "the certificate's key usage has no digitalSignature: have one made that may sign")
+        #expect(throws: expected) { try HTTPServer(local(bad), handler: echo) }
+        let server = try HTTPServer(local(identity.pair()), handler: echo)
+        #expect(throws: expected) { try server.renew(bad) }
+        #expect(try proven(server, identity) == ["server"])
+        await server.stop(within: .seconds(1))
+    }
+
     @Test("loses no request of those that come while it is renewed again and again")
     func underLoad() async throws {
         let identity = try TestIdentity()

@@ -61,6 +61,41 @@ struct ServerRefusalTests {
         await server.stop(within: .seconds(1))
     }
 
+    @Test("in the words of its configuration, of what it knows of the request")
+    func hook() async throws {
+        let lines = Lines()
+        var configuration = local()
+        configuration.bodyLimit = { _, _ in 4 }
+        configuration.refusal = { status, request in
+            lines.add("\(status) \(request.method) \(request.path) \(request.peer)")
+            return HTTPResponse(
+                status: status, headers: [("X-Id", "7")], body: Array("refused: \(status)".utf8))
+        }
+        let server = try HTTPServer(configuration, handler: echo)
+        let requests = [
+            ("POST /a?b HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789", 413),
+            ("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n", 413),
+            (
+                "POST /c HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n",
+                413
+            ),
+            ("GET /d HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+            ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            ("POST /e HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+        ]
+        for (request, status) in requests {
+            let answer = try #require(try exchange(server.port, request))
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request)")
+            #expect(answer.contains("X-Id: 7") && answer.hasSuffix("refused: \(status)"))
+        }
+        #expect(
+            lines.all == [
+                "413 POST /a 127.0.0.1", "413 POST /b 127.0.0.1", "413 POST /c 127.0.0.1",
+                "400 GET /d 127.0.0.1", "400   127.0.0.1", "501 POST /e 127.0.0.1",
+            ])
+        await server.stop(within: .seconds(1))
+    }
+
     @Test("headers over the memory of a connection")
     func longHeaders() async throws {
         let server = try HTTPServer(local(), handler: echo)

@@ -355,7 +355,7 @@ struct ServerLoginTests {
             (.serverUnreachable, Bench.Code.unavailable, "cannot be asked"),
             (.unknownServer, Bench.Code.unavailable, "is not registered at"),
             (.serverKeyInvalidated, Bench.Code.unavailable, "the fingers have changed"),
-            (.serverTooLongAgo, Bench.Code.unavailable, "never said yes"),
+            (.serverTooLongAgo, Bench.Code.unavailable, "no earlier yes"),
             (.serverLost, Bench.Code.unavailable, "not any more after it"),
             (.serverBusy, Bench.Code.unavailable, "has not answered"),
             (.clockSetBack, Bench.Code.unavailable, "was set back"),

@@ -270,20 +270,28 @@ struct AdministrationTests {
         let device = try TestDevice()
         try await server.register(device)
         let old = try await server.accessToken(device)
-        let first = try #require(try await server.signing().first)
+        let first = try #require(try await server.signing())
         #expect(await server.fault("signing-key", "retire", first)?.status == 4)
         try await server.administer("signing-key", "rotate", "token")
-        try await server.service.keys.refresh()
+        try await server.service.keys.refresh(at: server.time.now)
+        // Whoever verifies has the new key before anything is signed with it.
+        #expect(try await server.signing() == first)
+        #expect(server.service.keys.verifying.count == 2)
+        let last = try await server.accessToken(device)
+        #expect(last.split(separator: ".")[0] == old.split(separator: ".")[0])
+        server.time.pass(KeyUse.token.leadSeconds)
+        try await server.service.keys.refresh(at: server.time.now)
         let new = try await server.accessToken(device)
+        #expect(new.split(separator: ".")[0] != old.split(separator: ".")[0])
         let keys = server.service.keys.verifying
         #expect(throws: Never.self) {
             _ = try JSONWebToken.verify(old, keys: keys)
             _ = try JSONWebToken.verify(new, keys: keys)
         }
-        let second = try #require(try await server.signing().first)
+        let second = try #require(try await server.signing())
         #expect(first != second)
         try await server.administer("signing-key", "retire", first)
-        try await server.service.keys.refresh()
+        try await server.service.keys.refresh(at: server.time.now)
         let fewer = server.service.keys.verifying
         #expect(throws: (any Error).self) { _ = try JSONWebToken.verify(old, keys: fewer) }
         #expect(throws: Never.self) { _ = try JSONWebToken.verify(new, keys: fewer) }
@@ -367,10 +375,11 @@ extension TestServer {
         return [UInt8]((tokens?["accessToken"] as? String ?? "").utf8)
     }
 
-    /// The ids of the keys that sign tokens.
-    fileprivate func signing() async throws -> [String] {
-        try await database.read { store throws(DatabaseFault) in
-            try store.signingKeys(.token).filter { $0.retired == nil }.map(\.id)
+    /// The id of the key that signs tokens.
+    fileprivate func signing() async throws -> String? {
+        let now = time.now
+        return try await database.read { store throws(DatabaseFault) in
+            try store.signingKeys(.token).signing(at: now)?.id
         }
     }
 }

@@ -152,4 +152,87 @@ struct ApplicationRemovalTests {
         let key = try await server.administer("key", "add", "shop", "new")
         #expect(try await server.refusal(of: try header(), key: key.first) == "refused")
     }
+
+    @Test(
+        "has nothing added beside it by who saw the application before",
+        arguments: Backend.allCases)
+    func late(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let shop = try #require(
+            try await server.database.read { store throws(DatabaseFault) in
+                try store.application(name: "shop")
+            })
+        let name = try #require(Name("zoe"))
+        let origin = Origin(address: "192.0.2.1", agent: "")
+        let id = try await begin(server)
+        for _ in 0..<2 {
+            // Its API key held when it was looked at.
+            await #expect(throws: Problem.apiKeyRefused) {
+                try await server.service.makeActivation(
+                    of: name, shop, seconds: 600, from: origin)
+            }
+            #expect(try await count(server, "SELECT 1 FROM account") == 0)
+            while try await !erase(server, id, 10) {}
+            try await server.database.write { store throws(DatabaseFault) in
+                try store.finishRemoval(of: id)
+            }
+        }
+    }
+
+    @Test("waits at PostgreSQL for what is being added, and takes it along")
+    func awaited() async throws {
+        let server = try await TestServer.make(.postgreSQL)
+        let (added, hasAdded) = AsyncStream.makeStream(of: Void.self)
+        let isOver = Flag()
+        let adding = Task {
+            try await server.database.write { store throws(DatabaseFault) -> Bool in
+                guard let shop = try store.application(name: "shop"),
+                    try store.hold(application: shop.id)
+                else { throw .broken("no application") }
+                let account = try store.makeAccount("zoe", of: shop.id, at: TestTime.start)
+                try store.keepActivation(
+                    [UInt8](repeating: 1, count: 32), account: account.id, maker: "test",
+                    at: TestTime.start, until: TestTime.start + 600)
+                hasAdded.yield()
+                while !isOver.isUp {
+                    if try store.isAwaited { return true }
+                }
+                return false
+            }
+        }
+        for await _ in added { break }
+        let fault = await server.fault("application", "remove", "shop")
+        isOver.raise()
+        #expect(fault == nil)
+        #expect(try await adding.value)
+        for table in [
+            "SELECT 1 FROM application", "SELECT 1 FROM account", "SELECT 1 FROM activation",
+        ] as [StaticString] {
+            #expect(try await count(server, table) == 0, "\(table)")
+        }
+    }
+
+    @Test("is done at once beside many activations of new accounts", arguments: Backend.allCases)
+    func activations(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let key = server.apiKey
+        let asked = Task {
+            await withTaskGroup(of: Int?.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        try? await server.send(
+                            "POST", "/v1/activations", ["account": "new\(number)"], key: key
+                        ).status
+                    }
+                }
+                return await group.reduce(into: Set<Int>()) { $0.insert($1 ?? 0) }
+            }
+        }
+        // Some are there before, some come after.
+        while try await count(server, "SELECT 1 FROM activation") == 0 {}
+        try await server.administer("application", "remove", "shop")
+        // No one met a fault of the database.
+        #expect(await asked.value.isSubset(of: [201, 401]))
+        #expect(try await count(server, "SELECT 1 FROM account") == 0)
+    }
 }

@@ -110,7 +110,7 @@ struct BlockedMeanwhileTests {
 }
 
 /// Up once it was raised.
-private final class Flag: Sendable {
+final class Flag: Sendable {
     private let value = Atomic(false)
     var isUp: Bool { value.load(ordering: .sequentiallyConsistent) }
     func raise() { value.store(true, ordering: .sequentiallyConsistent) }
@@ -118,7 +118,7 @@ private final class Flag: Sendable {
 
 extension Transaction {
     /// Whether another transaction waits for this one; asked of PostgreSQL, which tells nobody.
-    fileprivate var isAwaited: Bool {
+    var isAwaited: Bool {
         get throws(DatabaseFault) {
             try !run(
                 """

@@ -57,6 +57,13 @@ struct CertificateReloadTests {
         }
         let bad = "the TLS certificate and key cannot be used"
         try reload("server.pem", Array("nothing".utf8), 0o644, says: bad)
+        let old = try first.certificate(from: "20200101000000Z", to: "20210101000000Z")
+        try reload(
+            "server.pem", old, 0o644,
+            says: """
+                \(home.scratch.at("server.pem")) holds from 2020-01-01T00:00:00Z to \
+                2021-01-01T00:00:00Z, and not now
+                """)
         let path = home.scratch.at("server.key")
         try reload(
             "server.key", try home.scratch.read("server.key"), 0o644,

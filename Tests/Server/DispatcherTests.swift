@@ -190,6 +190,21 @@ struct DispatcherTests {
         }
     }
 
+    @Test("counts those that it answers, until each is answered")
+    func counted() async throws {
+        let server = try await TestServer.make(.sqlite)
+        let callers = server.service.database.figures.callers
+        let seen = Mutex<[Int]>([])
+        let dispatcher = Dispatcher(
+            service: server.service, limits: RateLimit(perMinute: 100, clock: server.time.clock),
+            trustsProxy: false, observer: { _ in seen.withLock { $0.append(callers.count) } })
+        for path in ["/health/ready", "/nowhere"] {
+            _ = await dispatcher.answer(HTTPRequest(method: "GET", path: path, peer: "192.0.2.1"))
+        }
+        #expect(seen.withLock { $0 } == [1, 1])
+        #expect(callers.count == 0)
+    }
+
     @Test("with a decision that was made before is limited, and a first one costs nothing")
     func repeated() async throws {
         let server = try await TestServer.make(.sqlite, rate: 4)

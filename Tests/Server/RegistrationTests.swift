@@ -28,6 +28,47 @@ struct RegistrationTests {
         #expect(shown["fingerprint"] as? String == keyFingerprint(device.key.publicPoint))
     }
 
+    @Test("is in the audit trail from its beginning on", arguments: Backend.allCases)
+    func trail(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        _ = try await server.begin(device)
+        let rows = try await server.rows(
+            """
+            SELECT application, account, registration, address FROM audit
+            WHERE event = 'registration' AND outcome = 'begun'
+            """)
+        #expect(rows.count == 1)
+        for row in rows {
+            #expect(try row.text(0) == "shop" && row.text(1) == "alice")
+            #expect(try row.text(2) == device.registration && row.text(3) == "192.0.2.1")
+        }
+    }
+
+    @Test("that is never proven is forgotten after an hour", arguments: Backend.allCases)
+    func forgotten(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let (device, other) = (try TestDevice(), try TestDevice(id: 0xd2))
+        // One that is begun and is replaced, one that stays begun, and one that is proven.
+        _ = try await server.begin(other)
+        try await server.register(device)
+        let late = try TestDevice(id: 0xd3)
+        let begun = try await server.begin(late)
+        let status: StaticString = "SELECT status FROM registration ORDER BY created, status"
+        #expect(try await server.rows(status).count == 3)
+        server.time.pass(3_600)
+        await server.service.forgetOld()
+        #expect(try await server.rows(status).count == 3)
+        #expect(try await server.prove(late, begun).code == "refused")
+        server.time.pass(1)
+        await server.service.forgetOld()
+        #expect(try await server.rows(status).map { try $0.text(0) } == ["ACTIVE"])
+        #expect(try await server.prove(late, begun).code == "refused")
+        let path = "/v1/registrations/\(late.registration)"
+        #expect(try await server.ask("GET", path).status == 404)
+        #expect(try await server.logIn(device).status == 200)
+    }
+
     @Test("begins once with a code, in time, and not with another", arguments: Backend.allCases)
     func codes(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -276,8 +317,10 @@ struct RegistrationTests {
         let path = "/v1/registrations/\(device.registration)"
         #expect(try await server.ask("POST", path + "/block", [:]).status == 200)
         #expect(try await server.ask("POST", path + "/block", [:]).status == 409)
+        #expect(try await server.ask("GET", path)["reason"] as? String == "application")
         #expect(try await server.logIn(device).code == "key-blocked")
-        #expect(try await server.ask("POST", path + "/unblock", [:]).status == 200)
+        let unblocked = try await server.ask("POST", path + "/unblock", [:])
+        #expect(unblocked.status == 200 && unblocked["reason"] == nil)
         #expect(try await server.logIn(device).status == 200)
         #expect(try await server.ask("POST", path + "/remove", [:]).status == 200)
         #expect(try await server.logIn(device).code == "key-removed")

@@ -39,7 +39,7 @@ struct ServerObservationTests {
             #"signet_logins_total{outcome="malformed"} 1"#,
             #"signet_verifications_total{outcome="malformed"} 1"#,
             #"route="/v1/registrations/{id}/proof",status="200"} 1"#,
-            "signet_connections ", "signet_database_wait_seconds_count ",
+            "signet_refusals_unwritten_total 0", "signet_connections ", "signet_database_wait_seconds_count ",
             "signet_database_batch_sum ",
         ] {
             #expect(text.contains(line), "\(line)")

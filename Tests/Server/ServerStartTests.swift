@@ -63,6 +63,13 @@ struct ServerStartTests {
         try ServerProcess(home).stop()
         try home.scratch.write("master-secret", [UInt8](repeating: 7, count: 32))
         #expect(try refusal(home, "").contains("sealed with another master secret"))
+        for count in [0, 31, 33, 4_096] {
+            let wrong = [UInt8](repeating: 7, count: count)
+            try home.scratch.write("master-secret", wrong)
+            let said = try refusal(home, "")
+            #expect(said.contains("has \(count) bytes, not 32: put the right one back"))
+            #expect(try home.scratch.read("master-secret") == wrong)
+        }
         // Nor does administration go on with it, or make a new one where there is none.
         #expect(try home.administer("application", "list").ending == .exited(1))
         _ = try Program(Command(["rm", home.scratch.at("master-secret")])).expectEnd()
@@ -119,6 +126,20 @@ struct ServerStartTests {
         ).expectEnd(within: .seconds(30))
         #expect(outcome.ending == .exited(1))
         #expect(outcome.errors.contains("is not one listening TCP socket"))
+    }
+
+    @Test("is good for 'check-config' by the address, or by a socket unit in place of it")
+    func checked() throws {
+        let home = try ServerHome(.sqlite)
+        let settings = try ServerFiles.settings(try home.configuration("address = 192.0.2.1"))
+        let units = [home.scratch.at("none"), home.scratch.path]
+        let fault = try #require(
+            #expect(throws: AdminFault.self) {
+                try AdminFiles.check(settings, units: units)
+            })
+        #expect("\(fault)".contains("is not of this machine alone"))
+        try home.scratch.write("signet-server.socket", "[Socket]\nListenStream=127.0.0.1:443\n")
+        try AdminFiles.check(settings, units: units)
     }
 
     /// A program that listens at an address as systemd does, and becomes the one behind it.
@@ -184,6 +205,38 @@ struct TestAuthority {
     private func openssl(_ words: [String]) throws {
         let outcome = try Program(Command(["openssl"] + words)).expectEnd()
         guard outcome.succeeded else { throw Unexpected(outcome.errors) }
+    }
+
+    /// Another certificate for the server's key, which holds from one UTCTime to another.
+    func certificate(from begin: String, to end: String) throws -> [UInt8] {
+        try scratch.write("index", "")
+        try scratch.write(
+            "authority.conf",
+            """
+            [ca]
+            default_ca = test
+            [test]
+            new_certs_dir = \(scratch.path)
+            database = \(scratch.at("index"))
+            default_md = sha256
+            policy = any
+            rand_serial = yes
+            unique_subject = no
+            [any]
+            commonName = supplied
+
+            """)
+        try openssl([
+            "req", "-new", "-key", scratch.at("server.key"), "-subj", "/CN=localhost", "-out",
+            scratch.at("server.csr"),
+        ])
+        try openssl([
+            "ca", "-batch", "-notext", "-config", scratch.at("authority.conf"),
+            "-in", scratch.at("server.csr"), "-cert", scratch.at("authority.pem"), "-keyfile",
+            scratch.at("authority.key"), "-startdate", begin, "-enddate", end, "-out",
+            scratch.at("dated.pem"),
+        ])
+        return try scratch.read("dated.pem")
     }
 
     /// Settings of the section `listen`.

@@ -19,6 +19,7 @@ final class TestServer: Sendable {
     let apiKey: String
     private let dispatcher: Dispatcher
     private let place: TestDatabase
+    private let master: SecretBytes
 
     /// With the application `shop` and an API key of it; `site` is how its pages are called.
     static func make(
@@ -29,22 +30,33 @@ final class TestServer: Sendable {
         let database = try place.open()
         try await database.migrate(Schema.steps)
         let key = try await makeApplication("shop", policy, in: database)
-        let keys = try await ServerKeys(database, master: .random(32), at: TestTime.start)
+        let master = try SecretBytes.random(32)
+        let keys = try await ServerKeys(database, master: master, at: TestTime.start)
         return TestServer(
-            place, database, keys, apiKey: key, rate: rate, routes: routes, site: site)
+            place, database, keys, master, apiKey: key, rate: rate, routes: routes, site: site)
+    }
+
+    /// Another server on the same database, whose keys are those of this moment.
+    func neighbour() async throws -> TestServer {
+        let keys = try await ServerKeys(database, master: master, at: time.now)
+        return TestServer(
+            place, database, keys, master, apiKey: apiKey, rate: 100_000, routes: Routes.all,
+            site: nil, time: time)
     }
 
     private init(
-        _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys, apiKey: String,
-        rate: Int, routes: [Route], site: SiteAddress?
+        _ place: TestDatabase, _ database: any Database, _ keys: ServerKeys,
+        _ master: SecretBytes, apiKey: String, rate: Int, routes: [Route], site: SiteAddress?,
+        time: TestTime = TestTime()
     ) {
-        let time = TestTime()
         self.place = place
+        self.master = master
         self.database = database
         self.apiKey = apiKey
         self.time = time
         service = Service(
-            database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org")
+            database: database, keys: keys, clock: time.clock, issuer: "https://id.example.org",
+            refusals: rate)
         let limits = RateLimit(perMinute: rate, clock: time.clock)
         let service = service
         dispatcher = Dispatcher(
@@ -97,6 +109,11 @@ final class TestServer: Sendable {
     /// Answers a request as it stands.
     func answer(_ request: HTTPRequest) async -> Reply {
         Reply(await dispatcher.answer(request))
+    }
+
+    /// What the HTTP server answers by itself.
+    func refuse(_ status: Int, _ request: HTTPRequest) -> Reply {
+        Reply(dispatcher.refuse(status, request))
     }
 
     /// Sends a call with the API key of `shop`.

@@ -159,6 +159,86 @@ struct TokenLifeTests {
         #expect(try await server.audited("revocation", "ok") == 2)
     }
 
+    @Test(
+        "takes no write from who has no token of it, and each such try counts",
+        arguments: Backend.allCases)
+    func revokedInVain(backend: Backend) async throws {
+        let server = try await TestServer.make(backend, rate: 6)
+        let device = try TestDevice()
+        try await server.register(device)
+        let pair = try await logIn(server, device)
+        server.time.pass(60)
+        func revoke(_ token: String, _ peer: String) async throws -> Reply {
+            try await server.send("POST", "/v1/token/revoke", ["token": token], from: peer)
+        }
+        let unknown = String(
+            decoding: try BearerSecret.refreshToken.generate().text, as: UTF8.self)
+        // SQLite's writer counts each time that it is wanted.
+        let batches = server.database.figures.batches.snapshot.counts
+        for token in [
+            "", String(repeating: "x", count: 10_000), unknown, String(pair.access.dropLast()),
+            String(pair.refresh.dropLast()), unknown,
+        ] {
+            let reply = try await revoke(token, "192.0.2.7")
+            #expect(reply.status == 200 && reply.members.isEmpty)
+        }
+        #expect(server.database.figures.batches.snapshot.counts == batches)
+        #expect(try await revoke(pair.refresh, "192.0.2.7").code == "slow-down")
+        #expect(try await isActive(server, pair.access))
+        // One that ends something costs nothing; once it is of no use, it is as any other.
+        let first = try await revoke(pair.refresh, "192.0.2.8")
+        #expect(first.status == 200 && first.members.isEmpty)
+        #expect(try await !isActive(server, pair.access))
+        for _ in 0..<6 { #expect(try await revoke(pair.access, "192.0.2.8").status == 200) }
+        #expect(try await revoke(pair.access, "192.0.2.8").code == "slow-down")
+        #expect(try await server.audited("revocation", "ok") == 1)
+    }
+
+    @Test(
+        "is known at every server, also where its key is newer than what that has read",
+        arguments: Backend.allCases)
+    func newKey(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let (second, third) = (try await server.neighbour(), try await server.neighbour())
+        let now = server.time.now
+        let key = try server.service.keys.fresh()
+        try await server.database.write { store throws(DatabaseFault) in
+            try store.endSigningKey(.token, at: now)
+            _ = try store.keep(key, for: .token, at: now)
+        }
+        try await server.service.keys.refresh(at: now)
+        let pair = try await logIn(server, device)
+        #expect(second.service.keys.verifying.count == 1)
+        #expect(try await isActive(second, pair.access))
+        let reply = try await third.send("POST", "/v1/token/revoke", ["token": pair.access])
+        #expect(reply.status == 200)
+        #expect(try await !isActive(server, pair.access))
+        #expect(try await server.audited("revocation", "ok") == 1)
+    }
+
+    @Test("that names no key has the keys read anew once a second at the most")
+    func unknownKeys() async throws {
+        let server = try await TestServer.make(.sqlite)
+        let device = try TestDevice()
+        try await server.register(device)
+        let other = try await TestServer.make(.sqlite)
+        try await other.register(device)
+        let pair = try await logIn(other, device)
+        func transactions() -> Int { server.database.figures.waits.snapshot.counts.reduce(0, +) }
+        let (before, began) = (transactions(), ContinuousClock.now)
+        for _ in 0..<50 {
+            let reply = try await server.send(
+                "POST", "/v1/token/revoke", ["token": pair.access])
+            #expect(reply.status == 200)
+        }
+        let seconds = Int((ContinuousClock.now - began).components.seconds)
+        // Each call has a transaction of its own, at the most.
+        #expect(transactions() - before <= 50 + 1 + seconds)
+        #expect(try await isActive(other, pair.access))
+    }
+
     @Test("is told about as RFC 7662 has it, to its own application", arguments: Backend.allCases)
     func introspected(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

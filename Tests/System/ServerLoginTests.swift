@@ -118,7 +118,7 @@ struct ServerLoginTests {
         try relay.cut()
         try password(after: "the server cannot be asked: ")
         try install("offline = 1 hours")
-        try password(after: "has never said yes to a login here")
+        try password(after: "no earlier yes from it counts here")
         try relay.start()
         try letsIn()
         try relay.stop()
@@ -146,7 +146,7 @@ struct ServerLoginTests {
         try terminal.expect("[sudo] password for alice: ")
         terminal.signal(SIGKILL)
         try relay.cut()
-        try password(after: "has never said yes to a login here")
+        try password(after: "no earlier yes from it counts here")
     }
 
     @Test("hands the token on as the file says, and by no environment to what sudo runs")

@@ -5,6 +5,9 @@ struct Answer: Sendable {
     var response: HTTPResponse
     /// `ok`, or the code of what the response tells of.
     var outcome = "ok"
+    /// Whether what the caller showed was good for something; if not, the call counts against the
+    /// address, as a proof that does not hold does.
+    var wasOfUse = true
 
     /// JSON that no cache keeps.
     static func json(

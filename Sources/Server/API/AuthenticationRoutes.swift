@@ -31,7 +31,9 @@ extension Routes {
             .json(try await service.refreshTokens(call))
         },
         Route("POST", "/v1/token/revoke", .anybody) { service, call throws(Problem) in
-            .json(try await service.revokeTokens(call))
+            var answer = Answer.json(RevocationAnswer())
+            answer.wasOfUse = try await service.revokeTokens(call)
+            return answer
         },
         Route("POST", "/v1/token/introspect", .application) { service, call throws(Problem) in
             .json(try await service.introspect(call))

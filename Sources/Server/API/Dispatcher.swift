@@ -10,10 +10,10 @@ package struct Dispatcher: Sendable {
     /// Those whose path leaves nothing open, by it: most calls are one of them.
     private let fixed: [String: [Route]]
     private let limits: RateLimit
-    private let trustsProxy: Bool
+    let trustsProxy: Bool
     private let site: Site?
-    private let numbers = RequestNumbers()
-    private let observer: Observer
+    let numbers = RequestNumbers()
+    let observer: Observer
 
     /// `site` has the pages for browsers, if there are any; `observer` is told of each request that
     /// was answered.
@@ -33,6 +33,9 @@ package struct Dispatcher: Sendable {
     /// Answers one request; a refusal is a problem document.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let began = ContinuousClock.now
+        let callers = service.database.figures.callers
+        callers.enter()
+        defer { callers.leave() }
         let origin = origin(of: request)
         var pattern = "none"
         var outcome = "ok"
@@ -61,7 +64,7 @@ package struct Dispatcher: Sendable {
         return response
     }
 
-    private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+    static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
     private func serve(
         _ request: HTTPRequest, _ route: Route, _ parameters: [String], from origin: Origin
@@ -76,7 +79,7 @@ package struct Dispatcher: Sendable {
         let admission = try limits.admit(origin.address)
         do throws(Problem) {
             let answer = try await admitted(request, route, parameters, from: origin)
-            limits.giveBack(admission)
+            if answer.wasOfUse { limits.giveBack(admission) }
             return answer
         } catch {
             if error.status != 401 && error.status != 409 { limits.giveBack(admission) }
@@ -107,7 +110,7 @@ package struct Dispatcher: Sendable {
         return try await route.answer(service, call)
     }
 
-    private func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
+    func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
         let method = request.method == "HEAD" ? "GET" : request.method
         if let route = fixed[request.path]?.first(where: { $0.method == method }) {
             return (route, [])
@@ -153,7 +156,7 @@ package struct Dispatcher: Sendable {
 
     /// Where it comes from: of what a trusted proxy says the last address of the last line, which
     /// is its own; whatever stands before it, the client may have sent.
-    private func origin(of request: HTTPRequest) -> Origin {
+    func origin(of request: HTTPRequest) -> Origin {
         let agent = request.header("user-agent") ?? ""
         guard trustsProxy,
             let line = request.headers.last(where: { $0.name == "x-forwarded-for" })

@@ -25,7 +25,7 @@ struct PlainObject {
         repeat {
             guard let name = text(&place), !name.isEscaped, skip(":", &place),
                 let value = text(&place), members.count < Self.mostMembers,
-                !members.contains(where: { bytes[$0.name] == bytes[name.range] })
+                !members.contains(where: { isSame($0.name, name.range) })
             else { return nil }
             members.append(
                 Member(name: name.range, value: value.range, isEscaped: value.isEscaped))
@@ -37,9 +37,7 @@ struct PlainObject {
 
     /// The bytes of a member; nil where there is none of this name.
     subscript(name: StaticString) -> [UInt8]? {
-        let member = members.first { member in
-            name.withUTF8Buffer { unsafe bytes[member.name].elementsEqual($0) }
-        }
+        let member = members.first { name.isSpelled(by: bytes[$0.name]) }
         guard let member else { return nil }
         guard member.isEscaped else { return [UInt8](bytes[member.value]) }
         var value: [UInt8] = []
@@ -67,9 +65,11 @@ struct PlainObject {
 
     /// Whether a member is there.
     func has(_ name: StaticString) -> Bool {
-        members.contains { member in
-            name.withUTF8Buffer { unsafe bytes[member.name].elementsEqual($0) }
-        }
+        members.contains { name.isSpelled(by: bytes[$0.name]) }
+    }
+
+    private func isSame(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
+        one.count == other.count && bytes[one] == bytes[other]
     }
 
     private func skipBlanks(_ place: inout Int) {

@@ -75,7 +75,8 @@ extension AdminFault {
     /// A problem of the service, in the words of the command line.
     init(_ problem: Problem) {
         switch problem.status {
-        case 404: self = .missing("there is nothing of this name or id")
+        // No administrator has an API key: what refuses one is that its application is gone.
+        case 401, 404: self = .missing("there is nothing of this name or id")
         case 503: self = .unusable("the database does not answer: try again later")
         default: self = .refused(problem.title)
         }

@@ -1,5 +1,6 @@
 import Crypto
 import Database
+import HTTP
 import Policy
 import Posix
 
@@ -12,12 +13,35 @@ enum AdminFiles {
         } catch { throw .unusable(error.text) }
     }
 
-    /// What the server would say of its configuration when it starts.
-    static func check(_ settings: Configuration) throws(AdminFault) {
+    /// Where systemd looks for units; systemd.unit(5).
+    private static let unitDirectories = [
+        "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+        "/usr/lib/systemd/system", "/lib/systemd/system",
+    ]
+
+    /// What the server would say of its configuration when it starts: where there is a socket unit,
+    /// with the socket of that. `units` is for tests.
+    static func check(
+        _ settings: Configuration, units: [String] = unitDirectories
+    ) throws(AdminFault) {
+        let hasSocket = units.contains { FileLook($0 + "/signet-server.socket") != nil }
         do throws(StartFault) {
-            _ = try ServerFiles.identity(settings, isHandedOver: false)
+            let identity = try ServerFiles.identity(settings, isHandedOver: hasSocket)
+            do throws(ServerFault) {
+                _ = try identity?.validity()
+            } catch { throw .http(error) }
             _ = try MetricsPlace(settings.word(ServerSettings.metrics))
             _ = try SiteSettings(settings)
+        } catch { throw .unusable(error.text) }
+    }
+
+    /// Until when the certificate holds; throws where a server that is told to read it anew would
+    /// keep the one that it has. Nil where there is none.
+    static func certificateEnd(
+        _ settings: Configuration, at now: Int64
+    ) throws(AdminFault) -> Int64? {
+        do throws(StartFault) {
+            return try ServerFiles.renewedIdentity(settings, at: now)?.ends
         } catch { throw .unusable(error.text) }
     }
 

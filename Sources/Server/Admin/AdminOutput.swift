@@ -8,20 +8,21 @@ struct AdminOutput: Sendable {
 
     /// Says that something was done.
     func done(_ line: String) {
-        write(isJSON ? "{\"done\":true}" : line)
+        write(isJSON ? "{\"done\":true}" : visible(line))
     }
 
     /// Shows one value; `lines` are for a person.
     func show(_ value: some Encodable, _ lines: [String]) {
         if isJSON { return write(json(value)) }
-        for line in lines { write(line) }
+        for line in lines { write(visible(line)) }
     }
 
     /// Shows a list.
     func list<Item: AdminListed>(_ items: [Item]) {
         if isJSON { return write(json(items)) }
         guard !items.isEmpty else { return write("none") }
-        let rows = [Item.columns] + items.map(\.cells)
+        // Names are an application's choice, and the terminal is the administrator's.
+        let rows = [Item.columns] + items.map { $0.cells.map { visible($0) } }
         let widths = Item.columns.indices.map { column in
             rows.map { $0[column].count }.max() ?? 0
         }

@@ -15,19 +15,20 @@ extension AdminVerbs {
         ) { admin, words throws(AdminFault) in try await admin.rotate(words) },
         AdminVerb(
             "signing-key retire", ["ID"], [],
-            "takes a key away that signs no more: what it has signed is refused from then on"
+            "takes a key away that has a follower: what it has signed is refused from then on"
         ) { admin, words throws(AdminFault) in try await admin.retire(words) },
     ]
 }
 
 extension Administration {
     fileprivate func listSigningKeys() async throws(AdminFault) {
+        let now = service.now
         output.list(
             try await read { store throws(DatabaseFault) in
                 var all: [ListedSigningKey] = []
                 for use in KeyUse.allCases {
                     let keys = try store.signingKeys(use)
-                    let signing = keys.last { $0.retired == nil }?.id
+                    let signing = keys.signing(at: now)?.id
                     all += keys.map { ListedSigningKey($0, use, isSigning: $0.id == signing) }
                 }
                 return all
@@ -43,17 +44,27 @@ extension Administration {
         }
         try await change("signing-key rotate \(use.rawValue)") {
             store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            try store.endSigningKeys(use, at: now)
+            try store.endSigningKey(use, at: now + use.leadSeconds)
             guard try store.keep(key, for: use, at: now) else {
                 return .failure(
                     .refused("another has just made a new key: 'signing-key list' shows it"))
             }
             return .success(())
         }
-        var lines = ["new \(use.rawValue) key \(key.id); servers that run take it within a minute"]
-        if use == .verdict {
+        var lines = ["new \(use.rawValue) key \(key.id)"]
+        switch use {
+        case .token:
             lines.append(
-                "devices that have pinned the old one refuse verdicts until they pin this one")
+                """
+                it is published within a minute, and signs in \(use.leadSeconds / 60) minutes, when \
+                all that verify know it; at once, if the old one is taken away: 'signing-key retire'
+                """)
+        case .verdict:
+            lines.append(
+                """
+                servers that run take it within a minute; \
+                devices that have pinned the old one refuse verdicts until they pin this one
+                """)
         }
         output.show(["id": key.id, "use": use.rawValue], lines)
     }

@@ -1,5 +1,6 @@
 import Database
 import Policy
+import Posix
 
 extension AdminVerbs {
     /// The audit trail; the longer name comes first, for the shorter one begins it.
@@ -41,6 +42,17 @@ extension AdminVerbs {
                     ServerSettings.all.map { setting in
                         ListedSetting(setting, settings)
                     })
+            }),
+        AdminVerb(
+            "check-certificate", [], [],
+            "says whether a reload of the server takes the certificate and key that are there",
+            .configuration { settings, output throws(AdminFault) in
+                let now = Clock.system.wallSeconds()
+                guard let end = try AdminFiles.certificateEnd(settings, at: now) else {
+                    return output.done("there is no certificate: the server speaks plain HTTP")
+                }
+                output.show(
+                    ["ends": end], ["certificate and key can be used; they hold to \(shown(end))"])
             }),
     ]
 }

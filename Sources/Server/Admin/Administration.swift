@@ -62,7 +62,9 @@ struct Administration: Sendable {
     ) async throws(AdminFault) -> T {
         try await change(what, of: application, account: account) {
             store, now throws(DatabaseFault) in
-            guard let record = try store.application(name: application) else {
+            guard let record = try store.application(name: application),
+                try store.hold(application: record.id)
+            else {
                 return .failure(.noApplication(application))
             }
             return try body(store, record, now)

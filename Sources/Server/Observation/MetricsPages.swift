@@ -28,6 +28,7 @@ struct MetricsPages: Sendable {
     let figures: ServerFigures
     let health: Health
     let database: DatabaseFigures
+    let refusals: RefusalShare
     let connections: @Sendable () -> Int
 
     /// Answers one request.
@@ -37,7 +38,8 @@ struct MetricsPages: Sendable {
         }
         switch request.path {
         case "/metrics":
-            let text = figures.text(connections: connections(), database)
+            let text = figures.text(
+                connections: connections(), unwritten: refusals.count, database)
             return HTTPResponse(
                 status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")],
                 body: [UInt8](text.utf8))

@@ -46,7 +46,7 @@ final class ServerFigures: Sendable {
     }
 
     /// All of them, in Prometheus's text format, version 0.0.4.
-    func text(connections: Int, _ database: DatabaseFigures) -> String {
+    func text(connections: Int, unwritten: Int, _ database: DatabaseFigures) -> String {
         var page = Page()
         let calls = calls.withLock { $0 }.sorted {
             ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method)
@@ -70,6 +70,10 @@ final class ServerFigures: Sendable {
         page.count(
             "signet_verifications_total", "requests' codes that back ends had verified",
             verifications.withLock { $0 })
+        page.begin(
+            "signet_refusals_unwritten_total", "counter",
+            "refused codes of requests that have no line of their own in the audit trail")
+        page.add("signet_refusals_unwritten_total", [], "\(unwritten)")
         page.begin("signet_connections", "gauge", "connections that are open now")
         page.add("signet_connections", [], "\(connections)")
         page.begin(

@@ -14,6 +14,7 @@ actor RunningServer {
     /// What it was started with, where it speaks TLS.
     private var settings: Configuration?
     private var housekeeping: Task<Void, Never>?
+    private var service: Service?
 
     /// `clock` is for tests.
     init(clock: Clock = .system) {
@@ -31,6 +32,7 @@ actor RunningServer {
             let database = try await ServerFiles.database(settings)
             self.database = database
             let service = try await ServerFiles.service(database, settings, clock: clock)
+            self.service = service
             let http = try await serve(service, settings, at: place, identity)
             self.http = http
             if let metricsPlace {
@@ -56,10 +58,10 @@ actor RunningServer {
             return 0
         }
         do throws(StartFault) {
-            let identity = try ServerFiles.identity(settings, isHandedOver: false)
-            guard let identity else { return 0 }
+            let renewed = try ServerFiles.renewedIdentity(settings, at: clock.wallSeconds())
+            guard let renewed else { return 0 }
             do throws(ServerFault) {
-                try http.renew(identity)
+                try http.renew(renewed.identity)
             } catch { throw .http(error) }
             report("the certificate was read anew; connections from now on have it")
             return 0
@@ -74,6 +76,7 @@ actor RunningServer {
         housekeeping?.cancel()
         await http?.stop(within: limit)
         await metrics?.stop(within: .seconds(1))
+        await service?.noteUnwrittenRefusals()
         await database?.close()
         return 0
     }
@@ -117,6 +120,7 @@ actor RunningServer {
             })
         var configuration = ServerConfiguration(
             place: place, identity: identity, bodyLimit: { _, _ in Routes.bodyLimit }, log: report)
+        configuration.refusal = { dispatcher.refuse($0, $1) }
         configuration.connectionLimit = settings.count(ServerSettings.connections)
         // Behind a proxy all connections are the proxy's.
         configuration.addressLimit =
@@ -130,6 +134,7 @@ actor RunningServer {
     ) throws(StartFault) -> HTTPServer {
         let pages = MetricsPages(
             figures: figures, health: service.health, database: service.database.figures,
+            refusals: service.refusals,
             connections: { [weak http] in http?.connectionCount ?? 0 })
         var configuration = ServerConfiguration(
             place: .address(place.address, port: place.port), bodyLimit: { _, _ in 0 }, log: report)

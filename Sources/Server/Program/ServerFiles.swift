@@ -39,16 +39,14 @@ enum ServerFiles {
     static func service(
         _ database: any Database, _ settings: Configuration, clock: Clock
     ) async throws(StartFault) -> Service {
-        let master: SecretBytes
-        do throws(FileFault) {
-            master = try MasterSecret.load(settings.word(ServerSettings.master))
-        } catch { throw .file(error) }
+        let master = try MasterSecret.load(settings.word(ServerSettings.master))
         do throws(KeyFault) {
             let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
             return Service(
                 database: database, keys: keys, clock: clock,
                 issuer: settings.word(ServerSettings.url),
-                auditDays: settings.count(ServerSettings.auditDays))
+                auditDays: settings.count(ServerSettings.auditDays),
+                refusals: settings.count(ServerSettings.rate))
         } catch { throw .keys(error) }
     }
 
@@ -76,6 +74,22 @@ enum ServerFiles {
         } catch { throw .file(error) }
     }
 
+    /// What is read anew where the server speaks TLS, if clients can be served with it now; and
+    /// until when. Nil where there is no certificate.
+    static func renewedIdentity(
+        _ settings: Configuration, at now: Int64
+    ) throws(StartFault) -> (identity: ServerConfiguration.Identity, ends: Int64)? {
+        guard let identity = try identity(settings, isHandedOver: true) else { return nil }
+        let validity: CertificateValidity
+        do throws(ServerFault) {
+            validity = try identity.validity()
+        } catch { throw .http(error) }
+        guard validity.begins <= now, now <= validity.ends else {
+            throw .outOfTime(settings.word(ServerSettings.certificate), validity)
+        }
+        return (identity, validity.ends)
+    }
+
     private static func secretBytes(moving bytes: inout [UInt8]) throws(FileFault) -> SecretBytes {
         do throws(SystemFault) {
             return try SecretBytes(moving: &bytes)
@@ -87,9 +101,13 @@ enum ServerFiles {
 enum StartFault: Error {
     case configuration(ConfigurationFault)
     case file(FileFault)
+    /// The master secret has not the length of one.
+    case masterSecret(path: String, count: Int)
     case database(DatabaseFault)
     case keys(KeyFault)
     case http(ServerFault)
+    /// A certificate that is to be read anew holds no more, or not yet.
+    case outOfTime(String, CertificateValidity)
     /// Plain HTTP was to be served to other machines.
     case plain(address: String)
     /// A socket that was handed over is not one that can be served.
@@ -104,11 +122,21 @@ enum StartFault: Error {
         switch self {
         case .configuration(let fault): fault.text
         case .file(let fault): "\(fault)"
+        case .masterSecret(let path, let count):
+            """
+            the master secret \(path) has \(count) bytes, not \(MasterSecret.count): \
+            put the right one back
+            """
         case .database(let fault): "the database cannot be used: \(fault)"
         case .keys(.sealedOtherwise):
             "the keys in the database were sealed with another master secret: put the right one back"
         case .keys(let fault): "no keys to sign with: \(fault)"
         case .http(let fault): "\(fault)"
+        case .outOfTime(let path, let validity):
+            """
+            \(path) holds from \(shown(validity.begins)) to \(shown(validity.ends)), and not now: \
+            put one there that does
+            """
         case .socket(.unsuitable(let number)):
             """
             descriptor \(number) is not one listening TCP socket, of this machine alone where \

@@ -19,8 +19,8 @@ struct AccountRecord: Equatable, Sendable {
         application = try row.integer(first + 1)
         name = try row.text(first + 2)
         isBlocked = try row.integer(first + 3) != 0
-        flags = try row.text(first + 4).split(separator: " ").map(String.init)
-        roles = try row.text(first + 5).split(separator: " ").map(String.init)
+        flags = try row.words(first + 4)
+        roles = try row.words(first + 5)
     }
 }
 

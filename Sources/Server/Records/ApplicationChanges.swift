@@ -71,7 +71,7 @@ extension Transaction {
         let rows = try run(
             """
             SELECT CAST(COUNT(*) AS BIGINT) FROM registration r JOIN account c ON c.id = r.account
-            WHERE c.application = $1 AND r.status <> 'REMOVED'
+            WHERE c.application = $1 AND r.status <> 'REMOVED' AND r.credential IS NOT NULL
             """, [.integer(application)])
         return try rows.first?.integer(0) ?? 0
     }

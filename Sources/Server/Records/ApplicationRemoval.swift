@@ -10,11 +10,29 @@ struct RemovedApplication: Equatable, Sendable {
 // How an application is removed: it is good for nothing from one moment on, then it is erased bit by
 // bit, so that others are not kept waiting. What a crash leaves, the next removal finishes.
 extension Transaction {
-    /// The application of a name, also one whose removal was begun.
+    /// The application of a name, also one whose removal was begun; nobody holds it any more, and
+    /// nobody can before this transaction has ended.
     func removable(application name: String) throws(DatabaseFault) -> RemovedApplication? {
-        let rows = try run("SELECT id, removed FROM application WHERE name = $1", [.text(name)])
+        let sql: StaticString =
+            isAlone
+            ? "SELECT id, removed FROM application WHERE name = $1"
+            : "SELECT id, removed FROM application WHERE name = $1 FOR UPDATE"
+        let rows = try run(sql, [.text(name)])
         guard let row = rows.first else { return nil }
         return RemovedApplication(id: try row.integer(0), begun: try row.optionalInteger(1))
+    }
+
+    /// Keeps an application's removal from beginning before this transaction has ended; false where
+    /// it has begun, or where there is no such application.
+    ///
+    /// Whoever adds what refers to an application holds it, or an account of it: what came beside
+    /// its removal would stand in the way of its end.
+    func hold(application: Int64) throws(DatabaseFault) -> Bool {
+        let sql: StaticString =
+            isAlone
+            ? "SELECT 1 FROM application WHERE id = $1 AND removed IS NULL"
+            : "SELECT 1 FROM application WHERE id = $1 AND removed IS NULL FOR KEY SHARE"
+        return try !run(sql, [.integer(application)]).isEmpty
     }
 
     /// The name of an application that is being removed, and still has this name or audience.

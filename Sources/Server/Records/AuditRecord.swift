@@ -29,8 +29,11 @@ struct AuditEntry: Sendable {
         case administration
     }
 
+    /// The outcome of what was accepted and awaits its proof.
+    static let begun = "begun"
+
     let event: Event
-    /// `ok`, or the code of the problem.
+    /// `ok`, `begun`, or the code of the problem.
     let outcome: String
     var application = ""
     var account = ""

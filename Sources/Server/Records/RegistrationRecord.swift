@@ -52,7 +52,7 @@ struct RegistrationRecord: Equatable, Sendable {
         self.counter = counter
         reason = try row.text(6)
         failures = try row.integer(8)
-        flags = try row.text(9).split(separator: " ").map(String.init)
+        flags = try row.words(9)
         created = try row.integer(10)
         lastUsed = try row.optionalInteger(11)
         keyKind = try row.text(12)

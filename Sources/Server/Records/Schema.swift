@@ -46,6 +46,10 @@ enum Schema {
             changed BIGINT NOT NULL, last_used BIGINT)
         """,
         "CREATE INDEX registration_account ON registration (account, device)",
+        // What was begun and never proven, which is forgotten.
+        """
+        CREATE INDEX registration_unproven ON registration (created) WHERE credential IS NULL
+        """,
         """
         CREATE TABLE challenge (
             value {bytes} PRIMARY KEY, application BIGINT NOT NULL, account TEXT NOT NULL,

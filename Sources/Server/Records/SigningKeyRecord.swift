@@ -10,7 +10,7 @@ struct SigningKeyRecord: Sendable {
     /// The private half, sealed for the row of this public key.
     let sealed: [UInt8]
     let created: Int64
-    /// Since when nothing is signed with it.
+    /// From when on nothing is signed with it; that may be to come.
     let retired: Int64?
 
     fileprivate init(_ row: Row) throws(DatabaseFault) {
@@ -19,6 +19,14 @@ struct SigningKeyRecord: Sendable {
         sealed = try row.bytes(2)
         created = try row.integer(3)
         retired = try row.optionalInteger(4)
+    }
+}
+
+extension [SigningKeyRecord] {
+    /// The one of them that signs, the oldest first: a new key waits until the one before it is
+    /// retired.
+    func signing(at now: Int64) -> SigningKeyRecord? {
+        first { key in key.retired.map { $0 > now } ?? true }
     }
 }
 
@@ -64,11 +72,11 @@ extension Transaction {
         ).isEmpty
     }
 
-    /// Has the keys for a use sign no more.
-    func endSigningKeys(_ use: KeyUse, at now: Int64) throws(DatabaseFault) {
+    /// Has the newest key for a use sign no more from a moment on.
+    func endSigningKey(_ use: KeyUse, at moment: Int64) throws(DatabaseFault) {
         try run(
             "UPDATE signing_key SET retired = $1 WHERE use = $2 AND retired IS NULL",
-            [.integer(now), .text(use.rawValue)])
+            [.integer(moment), .text(use.rawValue)])
     }
 
     /// Forgets a key.

@@ -45,10 +45,13 @@ extension Service {
                 wish.authorization.bytes, received, for: try call.asking(), from: call.origin)
             return AuthenticationAnswer(device)
         } catch {
-            if error == .apiKeyRefused { applications.forget(call.apiKey) }
+            // What cannot be read is refused before anybody has asked whether the key holds.
+            let isUnread = error.code == Problem.malformed("").code || error == .unauthenticated
+            let problem = isUnread ? try await objection(to: call.asking()) ?? error : error
+            if problem == .apiKeyRefused { applications.forget(call.apiKey) }
             // What the server or the caller is at fault for says nothing of the proof.
-            guard error.status < 500, error != .apiKeyRefused else { throw error }
-            return AuthenticationAnswer(refusedFor: error)
+            guard problem.status < 500, problem != .apiKeyRefused else { throw problem }
+            return AuthenticationAnswer(refusedFor: problem)
         }
     }
 
@@ -82,11 +85,16 @@ extension Service {
         }
     }
 
-    /// Writes down that a request's code was refused, of what its header says of itself.
+    /// Writes down that a request's code was refused, of what its header says of itself; not more of
+    /// them than `refusals` has lines for.
     func refuseRequest(
         _ problem: Problem, _ detail: String, for application: AskingApplication?,
         from origin: Origin
     ) async throws(Problem) {
+        guard refusals.hasLine(for: application, isSigned: false, from: origin) else {
+            if let objection = try await objection(to: application) { throw objection }
+            return
+        }
         let now = now
         let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
         try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
@@ -94,6 +102,14 @@ extension Service {
             try store.audit(entry, from: origin, at: now)
             return .failure(problem)
         }
+    }
+
+    /// What stands against who asks: that the API key does not hold any more.
+    private func objection(
+        to application: AskingApplication?
+    ) async throws(Problem) -> Problem? {
+        let holds = try await read { store throws(DatabaseFault) in try store.holds(application) }
+        return holds ? nil : .apiKeyRefused
     }
 }
 

@@ -13,15 +13,25 @@ func isSigned(
     }
 }
 
-/// Bytes that a stranger sent, as they may stand in the audit trail: cut, and without what could
-/// forge a line.
+/// Bytes that a stranger sent, as they may stand in the audit trail: cut, and `visible`.
 func printable(_ bytes: [UInt8]) -> String {
     let cut = bytes.prefix(128)
     let text = String(decoding: cut, as: UTF8.self)
     // Nearly all are.
     if cut.allSatisfy({ (0x20...0x7e).contains($0) }) { return text }
-    let scalars = text.unicodeScalars.map {
-        $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
+    return visible(text)
+}
+
+/// A text with U+FFFD in place of each character that ends a line, shows nothing or changes the
+/// direction of writing: what it shows is what it says.
+func visible(_ text: String) -> String {
+    String(decoding: visible([UInt8](text.utf8)), as: UTF8.self)
+}
+
+/// The same of well-formed UTF-8.
+func visible(_ text: [UInt8]) -> [UInt8] {
+    Printable.escaping(text, invisible: true) { byte, shown in
+        // One mark for a character: not for the bytes that continue it.
+        if byte & 0xC0 != 0x80 { shown += "\u{FFFD}".utf8 }
     }
-    return String(String.UnicodeScalarView(scalars))
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Database
+import Posix
 import Statement
 
 // The decision of an operation: what is approved is exactly what was shown, once, and in time.
@@ -62,7 +63,8 @@ extension Transaction {
         guard let signer = try signer(statement.head),
             signer.registration.id == former.registration.id,
             let operation = try operation(statement.operation), operation.isFor(signer),
-            operation.challenge == statement.challenge
+            // A secret that the operation's devices alone are told: the time says nothing of it.
+            constantTimeEqual(operation.challenge, statement.challenge)
         else { return .failure(.refused) }
         guard isSigned, operation.isShown(in: statement) else {
             var problem = Problem.refused

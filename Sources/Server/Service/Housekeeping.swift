@@ -1,51 +1,77 @@
 import Database
+import Synchronization
 
 // What is too old to be of use is forgotten, so that the tables do not grow without end.
 extension Service {
-    private static let pause = Duration.seconds(60)
     /// How many rows of a table go in one transaction: others are not kept waiting.
     private static let batch: Int64 = 1_000
 
-    /// Forgets what is old and reads the keys anew, until the task is cancelled.
-    func keepHouse() async {
-        while !Task.isCancelled {
-            await forgetOld()
-            do throws(KeyFault) {
-                try await keys.refresh()
-            } catch { report("the keys could not be read anew: \(error)") }
-            // Time itself is the event.
-            try? await Task.sleep(for: Self.pause)
+    /// Reads the keys anew, writes down what was counted, and forgets what is old, until the task is
+    /// cancelled. The last apart, for of a long backlog it takes hours; and only by a clock that can
+    /// be believed: what is deleted by a wrong one is gone for good.
+    func keepHouse(every pause: Duration = .seconds(60)) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await repeating(every: pause) {
+                    do throws(KeyFault) {
+                        try await self.keys.refresh(at: self.now)
+                    } catch { report("the keys could not be read anew: \(error)") }
+                    await self.noteUnwrittenRefusals()
+                }
+            }
+            group.addTask {
+                let watch = Mutex(ClockWatch())
+                await repeating(every: pause) {
+                    guard watch.withLock({ $0.isSteady(self.clock) }) else { return }
+                    await self.forgetOld()
+                }
+            }
         }
     }
 
-    /// Forgets all that is too old, in small transactions.
+    /// Forgets all that is too old, in small transactions: of each table some rows in turn, so that
+    /// none waits for the backlog of another. What cannot be forgotten keeps nothing else.
     func forgetOld() async {
-        let now = now
-        do throws(DatabaseFault) {
-            for sweep in Sweep.all {
-                var gone = Self.batch
-                while gone == Self.batch {
-                    gone = try await database.write { store throws(DatabaseFault) in
-                        try store.forget(sweep, before: now, most: Self.batch)
+        var chores = chores
+        var isMore = true
+        while isMore && !Task.isCancelled {
+            var sound: [Chore] = []
+            isMore = false
+            let now = now
+            for chore in chores {
+                do throws(DatabaseFault) {
+                    let gone = try await database.write { store throws(DatabaseFault) in
+                        try store.perform(chore, at: now, most: Self.batch)
                     }
-                }
+                    sound.append(chore)
+                    if gone == Self.batch { isMore = true }
+                } catch { report("what is too old could not be forgotten: \(error)") }
             }
-            try await pruneAudit(at: now)
-        } catch { report("what is too old could not be forgotten: \(error)") }
+            chores = sound
+        }
+    }
+
+    private var chores: [Chore] {
+        let kept = Int64(auditDays) * 86_400
+        return Sweep.all.map { .forget($0) } + (kept > 0 ? [.pruneAudit(kept: kept)] : [])
     }
 }
 
-extension Service {
-    /// Deletes what the settings do not keep of the audit trail.
-    private func pruneAudit(at now: Int64) async throws(DatabaseFault) {
-        guard auditDays > 0 else { return }
-        let moment = now - Int64(auditDays) * 86_400
-        var gone = Self.batch
-        while gone == Self.batch {
-            gone = try await database.write { store throws(DatabaseFault) in
-                try store.pruneAudit(before: moment, most: Self.batch)
-            }
-        }
+/// What keeps a table from growing.
+private enum Chore: Sendable {
+    case forget(Sweep)
+    /// What is older than so many seconds, as the settings have it.
+    case pruneAudit(kept: Int64)
+}
+
+/// Does something again and again, until the task is cancelled.
+private func repeating(
+    every pause: Duration, _ work: @escaping @Sendable () async -> Void
+) async {
+    while !Task.isCancelled {
+        await work()
+        // Time itself is the event.
+        try? await Task.sleep(for: pause)
     }
 }
 
@@ -75,6 +101,14 @@ private struct Sweep: Sendable {
                 DELETE FROM activation WHERE hash IN
                     (SELECT hash FROM activation WHERE expires < $1 LIMIT $2) RETURNING 1
                 """, grace: 86_400),
+        // Begun and never proven, also where another has replaced it; its challenge is long over. Asked
+        // again of the row itself.
+        Sweep(
+            sql: """
+                DELETE FROM registration WHERE credential IS NULL AND id IN
+                    (SELECT id FROM registration WHERE credential IS NULL AND created < $1 LIMIT $2)
+                    RETURNING 1
+                """, grace: 3_600),
         // Used ones stay for as long as their session: that one comes again must be noticed.
         Sweep(
             sql: """
@@ -128,8 +162,18 @@ private struct Sweep: Sendable {
 }
 
 extension Transaction {
+    /// Forgets some rows of one kind; gives how many.
+    fileprivate func perform(
+        _ chore: Chore, at now: Int64, most: Int64
+    ) throws(DatabaseFault) -> Int64 {
+        switch chore {
+        case .forget(let sweep): try forget(sweep, before: now, most: most)
+        case .pruneAudit(let kept): try pruneAudit(before: now - kept, most: most)
+        }
+    }
+
     /// Forgets some rows; gives how many.
-    fileprivate func forget(
+    private func forget(
         _ sweep: Sweep, before now: Int64, most: Int64
     ) throws(DatabaseFault) -> Int64 {
         let gone = try run(sweep.sql, [.integer(now - sweep.grace), .integer(most)]).count

@@ -26,7 +26,9 @@ extension Service {
         return try await write { store throws(DatabaseFault) in
             guard try store.holds(application) else { return .failure(.apiKeyRefused) }
             let result = try store.accept(authorization, at: now)
-            if let problem = result.problem {
+            if let problem = result.problem,
+                self.refusals.hasLine(for: application, isSigned: true, from: origin)
+            {
                 try store.audit(entry(.request, signer, problem), from: origin, at: now)
             }
             return result

@@ -30,6 +30,10 @@ extension Service {
         let hash = try made { () throws(CryptoFault) in try code.digest() }
         let now = now
         return try await write { store throws(DatabaseFault) in
+            // It may be removed since the API key was looked at: the key holds no more then.
+            guard try store.hold(application: application.id) else {
+                return .failure(.apiKeyRefused)
+            }
             let record = try store.makeAccount(account.text, of: application.id, at: now)
             // Of many codes made at once, the last one is good.
             try store.lockAccount(record.id)
@@ -73,6 +77,10 @@ extension Service {
                 application: application.id, account: record.name, device: wish.device.bytes,
                 action: .register)
             try store.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
+            let entry = AuditEntry(
+                event: .registration, outcome: AuditEntry.begun, application: application.name,
+                account: record.name, registration: id)
+            try store.audit(entry, from: call.origin, at: now)
             return .success(
                 RegistrationBegun(
                     registration: ID(id), account: record.name, application: application.name,
@@ -169,7 +177,8 @@ extension Service {
             }
             guard
                 try store.setStatus(
-                    signer.registration.id, from: from, to: status, reason: reason, at: now)
+                    signer.registration.id, from: from, to: status,
+                    reason: status == .active ? "" : reason, at: now)
             else { return .failure(.changed) }
             if status == .active { try store.forgetFailures(signer.registration.id) }
             return .success(())

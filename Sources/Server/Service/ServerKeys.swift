@@ -20,6 +20,7 @@ final class ServerKeys: Sendable {
     private let keySeal: RowSeal
     private let database: any Database
     private let keys: Mutex<KeySet>
+    private let renewal = KeyRenewal()
 
     /// Opens the keys that the database has, or makes the first ones: of several servers that do
     /// so at once, one's are kept.
@@ -32,13 +33,20 @@ final class ServerKeys: Sendable {
             throw .crypto(error)
         }
         for use in KeyUse.allCases { try await addKey(use, to: database, keySeal, at: now) }
-        keys = Mutex(try await openKeys(of: database, keySeal))
+        keys = Mutex(try await openKeys(of: database, keySeal, at: now))
     }
 
-    /// Reads anew what the database has: an administrator may have made new keys.
-    func refresh() async throws(KeyFault) {
-        let fresh = try await openKeys(of: database, keySeal)
+    /// Reads anew what the database has: an administrator may have made new keys, and the time of
+    /// one that was made before has come.
+    func refresh(at now: Int64) async throws(KeyFault) {
+        let fresh = try await openKeys(of: database, keySeal, at: now)
         keys.withLock { $0 = fresh }
+    }
+
+    /// The same for a token that names a key which is not known here, and may be known to another
+    /// server: strangers can send such, so once a second at the most.
+    func refreshForUnknown(at now: Int64) async throws(KeyFault) {
+        try await renewal.share { () throws(KeyFault) in try await self.refresh(at: now) }
     }
 
     /// A new key, sealed, that is nobody's yet.
@@ -74,12 +82,49 @@ final class ServerKeys: Sendable {
     }
 }
 
+/// Of many that want the keys read anew at once, one does; and nobody does within a second after.
+private actor KeyRenewal {
+    private var last: ContinuousClock.Instant?
+    private var pending: Task<Result<Void, KeyFault>, Never>?
+
+    func share(
+        _ refresh: @escaping @Sendable () async throws(KeyFault) -> Void
+    ) async throws(KeyFault) {
+        if pending == nil, let last, .now - last < .seconds(1) { return }
+        let task =
+            pending
+            ?? Task {
+                do throws(KeyFault) {
+                    return .success(try await refresh())
+                } catch { return .failure(error) }
+            }
+        pending = task
+        let result = await task.value
+        // Others may wait for the same one, or for a later one.
+        if pending == task {
+            pending = nil
+            if case .success = result { last = .now }
+        }
+        try result.get()
+    }
+}
+
 /// What a key is for; a key for one use serves no other.
 enum KeyUse: String, CaseIterable, Sendable {
     /// Access tokens.
     case token
     /// Verdicts for PAM modules.
     case verdict
+
+    /// How long a new key is published before it signs, in seconds: whoever verifies has kept the
+    /// others for five minutes, and a server reads them anew within one. A verdict's is pinned, and
+    /// published nowhere.
+    var leadSeconds: Int64 {
+        switch self {
+        case .token: 600
+        case .verdict: 0
+        }
+    }
 }
 
 /// A key that is open.
@@ -117,7 +162,7 @@ private func addKey(
 }
 
 private func openKeys(
-    of database: any Database, _ seal: RowSeal
+    of database: any Database, _ seal: RowSeal, at now: Int64
 ) async throws(KeyFault) -> KeySet {
     let rows: (token: [SigningKeyRecord], verdict: [SigningKeyRecord])
     do throws(DatabaseFault) {
@@ -133,18 +178,18 @@ private func openKeys(
             verifying.append(try JSONWebKey(P256PublicKey(point: row.publicKey)))
         }
         return KeySet(
-            token: try newest(rows.token, seal), verdict: try newest(rows.verdict, seal),
-            verifying: verifying)
+            token: try signing(rows.token, seal, at: now),
+            verdict: try signing(rows.verdict, seal, at: now), verifying: verifying)
     } catch {
         throw error == .notAuthentic ? .sealedOtherwise : .crypto(error)
     }
 }
 
-/// The newest key that is not retired, which every server on the database takes.
-private func newest(
-    _ rows: [SigningKeyRecord], _ seal: RowSeal
+/// The key that signs now, which every server on the database takes.
+private func signing(
+    _ rows: [SigningKeyRecord], _ seal: RowSeal, at now: Int64
 ) throws(CryptoFault) -> OpenKey {
-    guard let row = rows.last(where: { $0.retired == nil }) else { throw .notAuthentic }
+    guard let row = rows.signing(at: now) else { throw .notAuthentic }
     let secret = try seal.open(row.sealed, row: row.publicKey)
     return OpenKey(key: try P256PrivateKey(pkcs8: secret), id: [UInt8](row.id.utf8))
 }

@@ -18,9 +18,13 @@ package final class Service: Sendable {
     let publicKeys = KeyCache()
     /// Applications of API keys that held of late.
     let applications = ApplicationCache()
+    /// Which refusals of requests' codes have a line in the audit trail.
+    let refusals: RefusalShare
 
+    /// `refusals` is how many an application has a minute.
     init(
-        database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0
+        database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
+        refusals: Int = 120
     ) {
         self.database = database
         self.keys = keys
@@ -28,6 +32,7 @@ package final class Service: Sendable {
         self.issuer = issuer
         self.auditDays = auditDays
         health = Health(database)
+        self.refusals = RefusalShare(perMinute: refusals, clock: clock)
     }
 
     /// Seconds since 1970.

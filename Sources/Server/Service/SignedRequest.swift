@@ -28,7 +28,9 @@ extension Service {
         return try await write { store throws(DatabaseFault) in
             guard try store.holds(application) else { return .failure(.apiKeyRefused) }
             let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
-            if let problem = result.problem {
+            if let problem = result.problem,
+                self.refusals.hasLine(for: application, isSigned: isSigned, from: origin)
+            {
                 try store.audit(refusalOf: head, .request, problem, from: origin, at: now)
             }
             return result
@@ -91,13 +93,12 @@ extension Transaction {
         guard isNow, try !isForgotten(issued: statement.claims.issued) else {
             return .failure(.clock)
         }
-        let registration = signer.registration
         let (counter, isOver) = statement.claims.counter.addingReportingOverflow(
             Self.counterSlack)
-        guard isOver || counter >= registration.counter else { return .failure(.refused) }
+        guard isOver || counter >= signer.registration.counter else { return .failure(.refused) }
         // It was a touch, as good as a login's.
-        if registration.failures > 0 { try forgetFailures(registration.id) }
-        try noteUse(of: registration, at: now)
+        if signer.registration.failures > 0 { try forgetFailures(signer.registration.id) }
+        try noteUse(of: signer.registration, at: now)
         return .success(signer)
     }
 

@@ -1,5 +1,3 @@
-import Statement
-
 /// The text of a template: what is shown, with `{name}` where a value goes.
 ///
 /// A value is put in as it is and never looked through again: one that holds `{other}` shows just
@@ -33,7 +31,7 @@ struct TemplateText: Equatable, Sendable {
 
     /// Whether a text is shown just as it is.
     static func isVisible(_ text: String) -> Bool {
-        shown([UInt8](text.utf8)) == [UInt8](text.utf8)
+        visible([UInt8](text.utf8)) == [UInt8](text.utf8)
     }
 
     /// The names of the values that are wanted.
@@ -74,7 +72,7 @@ struct TemplateText: Equatable, Sendable {
         guard bytes.count <= longestValue else {
             throw .malformed("'\(name)' is longer than \(longestValue) bytes")
         }
-        return shown(bytes)
+        return visible(bytes)
     }
 
     /// By bytes: a brace with an accent on it is a brace.
@@ -109,14 +107,5 @@ struct TemplateText: Equatable, Sendable {
                 default: false
                 }
             }
-    }
-}
-
-/// Well-formed text, with U+FFFD in place of each character that ends a line, shows nothing or
-/// changes the direction of writing.
-private func shown(_ text: [UInt8]) -> [UInt8] {
-    Printable.escaping(text, invisible: true) { byte, shown in
-        // One mark for a character: not for the bytes that continue it.
-        if byte & 0xC0 != 0x80 { shown += "\u{FFFD}".utf8 }
     }
 }

@@ -9,7 +9,7 @@ extension Service {
     /// `POST /v1/token/refresh`: the next pair of tokens, until the session's end.
     func refreshTokens(_ call: Call) async throws(Problem) -> TokenPair {
         let wish = try call.body(RefreshWish.self)
-        guard let hash = refreshHash(wish.refreshToken) else { throw .tokenRefused }
+        guard let hash = try refreshHash(wish.refreshToken) else { throw .tokenRefused }
         let fresh = try freshTokens()
         let now = now
         let (signer, session) = try await write { store throws(DatabaseFault) in
@@ -25,23 +25,30 @@ extension Service {
 
     /// `POST /v1/token/revoke`: ends the session of a token, of either kind; whoever has it may.
     ///
-    /// As RFC 7009 has it, an unknown one is no fault: it is of no use already.
-    func revokeTokens(_ call: Call) async throws(Problem) -> RevocationAnswer {
+    /// As RFC 7009 has it, an unknown one is no fault: it is of no use already. False for such a
+    /// one. Whoever writes keeps others waiting: nobody does with a text that is no token.
+    func revokeTokens(_ call: Call) async throws(Problem) -> Bool {
         let wish = try call.body(TokenWish.self)
-        let hash = refreshHash(wish.token)
-        let claims = hash == nil ? accessClaims(wish.token) : nil
-        let now = now
-        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
-            var id = claims.flatMap { ID(text: $0.sid) }?.bytes
+        let hash = try refreshHash(wish.token)
+        let named =
+            hash == nil ? try await accessClaims(wish.token).flatMap { ID(text: $0.sid)?.bytes } : nil
+        guard hash != nil || named != nil else { return false }
+        let id = try await read { store throws(DatabaseFault) -> [UInt8]? in
+            var id = named
             if let hash { id = try store.refreshToken(hash)?.session }
-            guard let id, let session = try store.tokenSession(id),
+            guard let id, try store.tokenSession(id)?.isRevoked == false else { return nil }
+            return id
+        }
+        guard let id else { return false }
+        let now = now
+        return try await write { store throws(DatabaseFault) in
+            guard let session = try store.tokenSession(id),
                 let signer = try store.signer(registration: session.registration),
                 try store.revoke(session: id, reason: SessionEnd.revoked, at: now)
-            else { return .success(()) }
+            else { return .success(false) }
             try store.audit(entry(.revocation, signer, nil), from: call.origin, at: now)
-            return .success(())
+            return .success(true)
         }
-        return RevocationAnswer()
     }
 
     /// `POST /v1/token/introspect`: whether an access token for the caller holds now (RFC 7662).
@@ -49,7 +56,7 @@ extension Service {
         let wish = try call.body(TokenWish.self)
         let application = try call.caller()
         let now = now
-        guard let claims = accessClaims(wish.token), claims.aud == application.audience,
+        guard let claims = try await accessClaims(wish.token), claims.aud == application.audience,
             claims.exp > now, claims.iat <= now + Self.windowSeconds,
             let id = ID(text: claims.sid)
         else { return .inactive }
@@ -79,16 +86,45 @@ extension Service {
     }
 
     /// The claims of an access token that a key of this server signed; whether they hold now is
-    /// the caller's to check.
-    private func accessClaims(_ token: String) -> AccessClaims? {
-        guard
-            let payload = try? JSONWebToken.verify([UInt8](token.utf8), keys: keys.verifying)
-        else { return nil }
+    /// the caller's to check. Nil where none has; a fault of the machine says nothing of a token.
+    private func accessClaims(_ token: String) async throws(Problem) -> AccessClaims? {
+        guard let payload = try await signedPayload([UInt8](token.utf8)) else { return nil }
         return try? JSON.decode(AccessClaims.self, from: payload)
     }
 
-    private func refreshHash(_ token: String) -> [UInt8]? {
-        (try? BearerSecret.refreshToken.digest(of: [UInt8](token.utf8))) ?? nil
+    private func signedPayload(_ token: [UInt8]) async throws(Problem) -> [UInt8]? {
+        var outcome = verified(token)
+        if case .failure(.unknownHeader) = outcome {
+            // Another server may have signed it, with a key that is new.
+            do throws(KeyFault) {
+                try await keys.refreshForUnknown(at: now)
+            } catch {
+                report("the keys could not be read anew: \(error)")
+                throw .unavailable
+            }
+            outcome = verified(token)
+        }
+        switch outcome {
+        case .success(let payload): return payload
+        case .failure(.crypto(let fault)):
+            report("cryptography failed: \(fault)")
+            throw .unavailable
+        case .failure(.tooLong), .failure(.malformed), .failure(.unknownHeader),
+            .failure(.badSignature):
+            return nil
+        }
+    }
+
+    private func verified(_ token: [UInt8]) -> Result<[UInt8], TokenFault> {
+        do throws(TokenFault) {
+            return .success(try JSONWebToken.verify(token, keys: keys.verifying))
+        } catch { return .failure(error) }
+    }
+
+    private func refreshHash(_ token: String) throws(Problem) -> [UInt8]? {
+        try made { () throws(CryptoFault) in
+            try BearerSecret.refreshToken.digest(of: [UInt8](token.utf8))
+        }
     }
 }
 

@@ -1,5 +1,3 @@
-import Statement
-
 /// Text of HTML. What is put into a literal of it is escaped, unless it is of this type itself: so
 /// a value from outside cannot become markup by being forgotten.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
@@ -53,13 +51,10 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
 /// A value as it may stand in text and in a quoted attribute: U+FFFD is in place of each character
 /// that ends a line, shows nothing or changes the direction of writing.
 private func escaped(_ value: String) -> String {
-    let visible = Printable.escaping([UInt8](value.utf8), invisible: true) { byte, shown in
-        // One mark for a character: not for the bytes that continue it.
-        if byte & 0xC0 != 0x80 { shown += "\u{FFFD}".utf8 }
-    }
+    let shown = visible([UInt8](value.utf8))
     var text: [UInt8] = []
-    text.reserveCapacity(visible.count)
-    for byte in visible {
+    text.reserveCapacity(shown.count)
+    for byte in shown {
         switch byte {
         case UInt8(ascii: "&"): text += "&amp;".utf8
         case UInt8(ascii: "<"): text += "&lt;".utf8

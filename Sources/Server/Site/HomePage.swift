@@ -88,12 +88,20 @@ extension Site {
             <dl>
             \(row("Time", moment(line.time)))
             \(row("What", event?.words ?? line.event))
-            \(row("Outcome", line.outcome == "ok" ? "accepted" : "refused (\(line.outcome))"))
+            \(row("Outcome", outcome(line.outcome)))
             \(row("Factor", factor))
             \(row(device: names[line.registration]))
             \(row("Address", line.address.isEmpty ? "not known" : line.address))
             </dl>
             """
+    }
+
+    private func outcome(_ word: String) -> String {
+        switch word {
+        case "ok": "accepted"
+        case AuditEntry.begun: "begun, not proven yet"
+        default: "refused (\(word))"
+        }
     }
 
     private func state(_ record: RegistrationRecord) -> String {

@@ -43,7 +43,10 @@ extension Site {
         try await endFormer(call)
         let (login, cookie) = try await begin(name, subject, call)
         let now = service.now
-        try await service.write { store throws(DatabaseFault) in
+        try await service.write { store throws(DatabaseFault) -> Result<Void, Problem> in
+            guard try store.hold(application: subject.application.id) else {
+                return .failure(.notFound)
+            }
             try store.keep(siteLogin: login, of: subject.application.id, at: now)
             return .success(())
         }

@@ -57,7 +57,7 @@ int connect_stream(const char *path);
 // Returns the count, or -1 with errno set.
 long receive_some(int from, void *into, unsigned long capacity, struct sender *sender);
 
-// From now on virtual readers can be unplugged and exchanged: see readers.c.
+// From now on virtual readers can be unplugged, exchanged, and improve prints: see readers.c.
 void replug_virtual_readers(void);
 
 // Whether libfprint's virtual readers of this process list and delete without half a second's pause.

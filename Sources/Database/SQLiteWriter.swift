@@ -1,0 +1,74 @@
+/// The one thread of a program that writes to a file: it takes all that is waiting into one commit.
+struct SQLiteWriter: Sendable {
+    /// So many jobs share a commit at most: the first does not wait longer for its answer.
+    private static let batch = 512
+
+    private let connection: SQLiteConnection
+    private let turn: SQLiteTurn
+    private let figures: DatabaseFigures
+    /// How long a commit waits for others to share it, in nanoseconds.
+    private let gathering: Int64
+
+    init(
+        _ connection: SQLiteConnection, _ turn: SQLiteTurn, _ figures: DatabaseFigures,
+        gathering: Duration
+    ) {
+        self.connection = connection
+        self.turn = turn
+        self.figures = figures
+        self.gathering = Int64(gathering / .nanoseconds(1))
+    }
+
+    /// Does all jobs of a queue, until it is closed and empty.
+    func run(_ queue: JobQueue) {
+        while true {
+            let jobs = queue.take(upTo: Self.batch)
+            if jobs.isEmpty { return }
+            write(jobs, from: queue)
+        }
+    }
+
+    /// Runs jobs, and those that come meanwhile, and answers them. A job that throws undoes only
+    /// itself.
+    private func write(_ first: [Job], from queue: JobQueue) {
+        var jobs = first
+        do throws(DatabaseFault) {
+            try turn.begin(on: connection)
+            let end = monotonicNanoseconds() + gathering
+            var done = 0
+            while done < jobs.count {
+                for job in jobs[done...] { try SQLiteTransaction.run(job, on: connection) }
+                done = jobs.count
+                // A commit costs as much as a dozen jobs: whoever came meanwhile shares it, and
+                // while more are on their way than are here, it waits for half of them.
+                let others = figures.callers.count - done
+                jobs += queue.takeMore(
+                    upTo: Self.batch - done, awaiting: (others - done) / 2, until: end)
+            }
+            _ = try connection.run("COMMIT", [])
+            figures.batches.note(Int64(jobs.count))
+            for job in jobs { job.finish(nil) }
+        } catch {
+            figures.batches.note(Int64(jobs.count))
+            // All of it was undone, by the fault of one or for want of room: each for itself.
+            connection.rollBack()
+            if jobs.count == 1 {
+                jobs[0].finish(error)
+            } else {
+                for job in jobs { writeAlone(job) }
+            }
+        }
+    }
+
+    private func writeAlone(_ job: Job) {
+        do {
+            try turn.begin(on: connection)
+            try SQLiteTransaction.run(job, on: connection)
+            _ = try connection.run("COMMIT", [])
+        } catch {
+            connection.rollBack()
+            return job.finish(error)
+        }
+        job.finish(nil)
+    }
+}

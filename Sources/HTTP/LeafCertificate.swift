@@ -1,0 +1,60 @@
+import CGnuTLS
+
+/// The first certificate of a chain, which is the server's own; gnutls_x509_crt_t.
+// SAFETY: `handle` is valid from `init` to `deinit`, and this value's own.
+@safe struct LeafCertificate: ~Copyable {
+    private let handle: gnutls_x509_crt_t
+
+    private init(owning handle: gnutls_x509_crt_t) { unsafe self.handle = handle }
+
+    deinit { unsafe gnutls_x509_crt_deinit(handle) }
+
+    /// Reads it from PEM bytes; throws `.identity` for what is none.
+    static func read(_ chain: [UInt8]) throws(ServerFault) -> LeafCertificate {
+        var made: gnutls_x509_crt_t?
+        guard unsafe gnutls_x509_crt_init(&made) == 0, let made = unsafe made else {
+            throw .library("no memory for a certificate")
+        }
+        let leaf = unsafe LeafCertificate(owning: made)
+        var bytes = chain
+        let code = unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+            var text = unsafe gnutls_datum_t(data: bytes.baseAddress, size: UInt32(bytes.count))
+            return unsafe gnutls_x509_crt_import(made, &text, GNUTLS_X509_FMT_PEM)
+        }
+        guard code >= 0 else { throw .identity(unsafe String(cString: gnutls_strerror(code))) }
+        return leaf
+    }
+
+    /// Whether its key may sign, which every handshake here asks of it (RFC 5280, section 4.2.1.3);
+    /// one that says nothing about that may.
+    var maySign: Bool {
+        var usage: UInt32 = 0
+        let code = unsafe gnutls_x509_crt_get_key_usage(handle, &usage, nil)
+        if code == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE { return true }
+        return code >= 0 && usage & UInt32(GNUTLS_KEY_DIGITAL_SIGNATURE) != 0
+    }
+
+    /// From when to when it holds.
+    var validity: CertificateValidity {
+        CertificateValidity(
+            begins: Int64(unsafe gnutls_x509_crt_get_activation_time(handle)),
+            ends: Int64(unsafe gnutls_x509_crt_get_expiration_time(handle)))
+    }
+}
+
+/// From when to when a certificate holds, in seconds since 1970.
+package struct CertificateValidity: Equatable, Sendable {
+    /// Its first second.
+    package let begins: Int64
+    /// Its last second.
+    package let ends: Int64
+}
+
+extension ServerConfiguration.Identity {
+    /// When it holds; throws `.identity` for what no client could be served with: no certificate or no
+    /// key, two that are no pair, or a certificate that may not sign.
+    package func validity() throws(ServerFault) -> CertificateValidity {
+        _ = try TLSCredentials(self)
+        return try LeafCertificate.read(chain).validity
+    }
+}

@@ -1,0 +1,41 @@
+import HTTP
+
+// What is refused before it comes to a row of the table.
+extension Dispatcher {
+    /// The answer to a request that the HTTP server refuses by itself: a problem document, and a line
+    /// in log and figures, as for every other refusal.
+    package func refuse(_ status: Int, _ request: HTTPRequest) -> HTTPResponse {
+        let problem = Problem(refusedByServer: status)
+        var response = problem.response
+        let id = numbers.next()
+        response.headers.append(("X-Request-Id", id))
+        observer(
+            Served(
+                id: id, method: Self.methods.contains(request.method) ? request.method : "other",
+                route: (try? route(of: request))?.0.pattern ?? "none", status: status,
+                outcome: problem.code, nanoseconds: 0, peer: origin(of: request).address))
+        return response
+    }
+}
+
+extension Problem {
+    /// What the status of an HTTP server's own refusal says.
+    fileprivate init(refusedByServer status: Int) {
+        switch status {
+        case 413: self = .tooLarge
+        case 501:
+            self.init(
+                status: status, code: "malformed",
+                title: "the transfer coding is none but chunked, if any")
+        case 503:
+            // The next process is there in a moment.
+            self.init(
+                status: status, code: "unavailable", title: "the server stops: try again",
+                headers: ["Retry-After": "1"])
+        default:
+            self.init(
+                status: status, code: "malformed",
+                title: "the request cannot be read, or in more than one way")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Statement
+import Synchronization
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    @Suite("Operations at several servers")
+    struct OperationServersTests {
+        private static let urls = ["one", "three", "two"].map { Bytes("https://\($0).example".utf8) }
+        private let bench: DaemonBench
+        private let relay: PlayedServer
+
+        init() throws {
+            bench = try DaemonBench([.text])
+            try bench.enrol(.daemon, as: "one")
+            relay = try PlayedServer(for: bench)
+            relay.says { Self.told($0) }
+            for url in Self.urls {
+                let enabled = try bench.touchEach(
+                    .serverEnable(
+                        ServerEnableRequest(
+                            account: Person.daemon.bytes, server: url,
+                            code: Bytes("00000-00000-00000-00000".utf8))), with: "one")
+                try #require(enabled.enabled != nil, "\(enabled)")
+            }
+        }
+
+        /// Each server has one operation, and gives a token of its own.
+        private static func told(_ request: RelayRequest) -> [RelayAnswer]? {
+            let number = UInt8(urls.firstIndex(of: request.server) ?? urls.count)
+            return switch request {
+            case .macToken:
+                [
+                    .macToken(
+                        RelayMACToken(
+                            audience: PlayedServer.audience, expires: 4_000_000_000,
+                            token: Bytes(repeating: number, count: 16),
+                            secret: PlayedServer.secret))
+                ]
+            case .operations:
+                [
+                    .awaited(
+                        RelayAwaited(
+                            OperationContent(
+                                operation: Bytes(repeating: number, count: 16),
+                                template: Bytes("payment".utf8), data: Bytes("pay 10 EUR".utf8),
+                                created: 1, expires: 2))),
+                    .listed(count: 1),
+                ]
+            default: nil
+            }
+        }
+
+        private func list(_ milliseconds: UInt32?, only server: Bytes? = nil) -> Request {
+            .operationList(
+                OperationListRequest(
+                    account: Person.daemon.bytes, timeoutMilliseconds: milliseconds,
+                    server: server))
+        }
+
+        /// Gets the token of one, by a touch.
+        private func getToken(at url: Bytes) throws {
+            let answer = try bench.touchEach(
+                list(20_000, only: url), with: "one", client: bench.client(.daemon))
+            try #require(answer.done != nil, "\(answer)")
+        }
+
+        @Test("are told by those that can, where nobody touches for the one that wants it")
+        func untouched() throws {
+            try getToken(at: Self.urls[0])
+            try getToken(at: Self.urls[1])
+            relay.says { request in
+                guard case .operations = request, request.server == Self.urls[1] else {
+                    return Self.told(request)
+                }
+                return [.refused(code: Bytes("key-blocked".utf8), status: 401, attempts: nil)]
+            }
+            let client = try bench.client(.daemon)
+            try client.send(list(300))
+            let answers = try client.rest()
+            #expect(answers.compactMap(\.operation).map(\.server) == [Self.urls[0]])
+            let troubles = answers.compactMap(\.trouble)
+            #expect(troubles.map(\.server) == [Self.urls[1], Self.urls[2]])
+            #expect(troubles.map(\.reason) == [.serverKeyBlocked, .timedOut])
+            #expect(answers.last?.done != nil)
+            // What was asked of one alone is still denied as that.
+            try client.send(list(300, only: Self.urls[2]))
+            #expect(try client.last().reason == .timedOut)
+        }
+
+        @Test("are read by tokens for fresh challenges, where a silent server let them grow old")
+        func renewed() throws {
+            let isLate = Mutex(false)
+            relay.says { request in
+                guard case .challenge = request else { return Self.told(request) }
+                let challenge = Bytes(repeating: isLate.withLock { $0 } ? 2 : 1, count: 32)
+                return [
+                    .challenge(challenge, audience: PlayedServer.audience, expires: .max)
+                ]
+            }
+            let client = try bench.client(.daemon)
+            try client.send(list(20_000))
+            try client.wait(for: .touch)
+            isLate.withLock { $0 = true }
+            try bench.passTime(46)
+            try bench.text.send(.scan("one"))
+            #expect(try client.rest().compactMap(\.operation).count == Self.urls.count)
+            let signed = try relay.requests.compactMap { request -> Bytes? in
+                guard case .macToken(_, let statement, _) = request else { return nil }
+                return try LoginStatement(parsing: statement).challenge
+            }
+            #expect(signed == Self.urls.map { _ in Bytes(repeating: 2, count: 32) })
+        }
+
+        @Test("are not told where all want a touch and there is none, or it is taken back")
+        func refused() throws {
+            let client = try bench.client(.daemon)
+            try client.send(list(300))
+            #expect(try client.rest().last?.reason == .timedOut)
+            try getToken(at: Self.urls[0])
+            try client.send(list(20_000))
+            try client.wait(for: .touch)
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+            #expect(client.heard.allSatisfy { $0.trouble == nil && $0.done == nil })
+        }
+    }
+}

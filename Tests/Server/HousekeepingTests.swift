@@ -1,0 +1,117 @@
+import Database
+import DatabaseSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Server
+
+@Suite("Housekeeping")
+struct HousekeepingTests {
+    @Test("forgets the rest where one table cannot be cleared", arguments: Backend.allCases)
+    func oneFault(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let service = Service(
+            database: server.database, keys: server.service.keys, clock: server.time.clock,
+            issuer: "https://id.example.org", auditDays: 1)
+        let device = try TestDevice()
+        try await server.register(device)
+        #expect(try await server.logIn(device).status == 200)
+        let header = try device.header(try device.statement(at: server.time.now))
+        #expect(try await server.refusal(of: header) == nil)
+        try await server.database.write { store throws(DatabaseFault) in
+            _ = try store.run("ALTER TABLE challenge RENAME TO elsewhere")
+        }
+        server.time.pass(10 * 86_400)
+        await service.forgetOld()
+        for gone in [
+            try await server.rows("SELECT expires FROM nonce"),
+            try await server.rows("SELECT hash FROM refresh_token"),
+            try await server.rows("SELECT id FROM token_session"),
+            try await server.rows("SELECT id FROM audit"),
+        ] {
+            #expect(gone.isEmpty)
+        }
+    }
+
+    @Test("reads the keys anew also while what is old takes long to be forgotten")
+    func longBacklog() async throws {
+        let server = try await TestServer.make(.sqlite)
+        let held = HeldDatabase(server.database)
+        let service = Service(
+            database: held, keys: server.service.keys, clock: server.time.clock,
+            issuer: "https://id.example.org")
+        let house = Task { await service.keepHouse(every: .milliseconds(5)) }
+        // What is old is forgotten once the clock has proven itself.
+        try await until {
+            server.time.pass(120)
+            return held.isWriting
+        }
+        let key = try server.service.keys.fresh()
+        let now = server.time.now
+        try await server.database.write { store throws(DatabaseFault) in
+            try store.endSigningKey(.token, at: now)
+            _ = try store.keep(key, for: .token, at: now)
+        }
+        try await until { service.keys.verifying.count == 2 }
+        house.cancel()
+        held.release()
+        await house.value
+    }
+}
+
+/// Looks until something is so, for ten seconds at the most.
+func until(_ isSo: () -> Bool) async throws {
+    for _ in 0..<2_000 where !isSo() {
+        // Time itself is awaited: that somebody has come to it.
+        try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(isSo())
+}
+
+/// A database whose writes wait until they are released.
+private final class HeldDatabase: Database {
+    private struct State {
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var isReleased = false
+    }
+
+    private let inner: any Database
+    private let state = Mutex(State())
+
+    init(_ inner: any Database) { self.inner = inner }
+
+    var figures: DatabaseFigures { inner.figures }
+
+    /// Whether somebody waits to write.
+    var isWriting: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+    func release() {
+        let waiting = state.withLock { state in
+            state.isReleased = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func perform(
+        _ access: Access,
+        _ body: @escaping @Sendable (any Transaction) throws(DatabaseFault) -> Void
+    ) async throws(DatabaseFault) {
+        if access == .write { await pass() }
+        try await inner.perform(access, body)
+    }
+
+    func close() async { await inner.close() }
+
+    private func pass() async {
+        await withCheckedContinuation { continuation in
+            let isReleased = state.withLock { state in
+                if !state.isReleased { state.waiting.append(continuation) }
+                return state.isReleased
+            }
+            if isReleased { continuation.resume() }
+        }
+    }
+}
