@@ -199,6 +199,9 @@ enum PostgreSQLFault: Error {
     case fault(DatabaseFault)
     /// Another transaction was in the way: the same may work when it is run again.
     case conflict(String)
+    /// There is a row of the same key. Another may have kept it since this transaction looked: run
+    /// again, it sees that; met a second time, it is the program's own fault.
+    case double(String)
     /// The connection is of no use any more.
     case lost(String)
     /// The time is over, and the connection of no use. Asked again, a server that cannot cope would
@@ -210,6 +213,7 @@ enum PostgreSQLFault: Error {
         switch self {
         case .fault(let fault): fault
         case .conflict(let text), .lost(let text): .unavailable(text)
+        case .double(let text): .broken(text)
         case .late: .unavailable("PostgreSQL does not answer in time")
         }
     }
@@ -217,7 +221,7 @@ enum PostgreSQLFault: Error {
     /// Whether there is nothing left to be rolled back.
     var endsConnection: Bool {
         switch self {
-        case .fault, .conflict: false
+        case .fault, .conflict, .double: false
         case .lost, .late: true
         }
     }
