@@ -199,6 +199,9 @@ enum PostgreSQLFault: Error {
     case fault(DatabaseFault)
     /// Another transaction was in the way: the same may work when it is run again.
     case conflict(String)
+    /// What is to be there once is there: another transaction may have kept it after this one had
+    /// looked. It has ended by now, so that this one sees it when it is run again.
+    case double(String)
     /// The connection is of no use any more.
     case lost(String)
     /// The time is over, and the connection of no use. Asked again, a server that cannot cope would
@@ -209,6 +212,7 @@ enum PostgreSQLFault: Error {
     var plain: DatabaseFault {
         switch self {
         case .fault(let fault): fault
+        case .double(let text): .broken(text)
         case .conflict(let text), .lost(let text): .unavailable(text)
         case .late: .unavailable("PostgreSQL does not answer in time")
         }
@@ -217,7 +221,7 @@ enum PostgreSQLFault: Error {
     /// Whether there is nothing left to be rolled back.
     var endsConnection: Bool {
         switch self {
-        case .fault, .conflict: false
+        case .fault, .conflict, .double: false
         case .lost, .late: true
         }
     }

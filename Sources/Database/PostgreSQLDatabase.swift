@@ -113,6 +113,7 @@ private struct Session: Sendable {
         var isFresh = connection == nil
         var left = attempts
         var deadline: Int64?
+        var isDouble = false
         while true {
             var isCommitting = false
             do throws(PostgreSQLFault) {
@@ -132,7 +133,9 @@ private struct Session: Sendable {
                 case .lost, .late:
                     connection = nil
                     return error.plain
-                case .conflict, .fault:
+                case .double where !isDouble && monotonicNanoseconds() < deadline ?? 0:
+                    isDouble = true
+                case .conflict, .double, .fault:
                     return error.plain
                 }
             }

@@ -38,9 +38,10 @@ import CPostgreSQL
         let code = field("C")
         let text = "\(field("M")) (\(code))"
         switch code {
-        // serialization_failure, deadlock_detected; unique_violation, where another has just kept the
-        // same: run again, a transaction that looked before sees it
-        case "40001", "40P01", "23505": return .conflict(text)
+        // serialization_failure, deadlock_detected
+        case "40001", "40P01": return .conflict(text)
+        // unique_violation
+        case "23505": return .double(text)
         // disk_full; out_of_memory and the like pass
         case "53100": return .fault(.full)
         // query_canceled (a time limit), lock_not_available, read_only_sql_transaction (a standby)
