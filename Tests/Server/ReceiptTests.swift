@@ -24,7 +24,8 @@ struct ReceiptTests {
         let device = try TestDevice()
         try await server.register(device)
         #expect(try await server.logIn(device).status == 200)
-        #expect(try await receipts(server) == ["login", "registration", "activation"])
+        #expect(
+            try await receipts(server) == ["login", "registration", "registration", "activation"])
         // All of it within one second.
         try await server.administer("application", "remove", "shop", "--devices", "remove")
         try await server.administer("application", "add", "shop")

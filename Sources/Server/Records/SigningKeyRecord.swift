@@ -23,10 +23,10 @@ struct SigningKeyRecord: Sendable {
 }
 
 extension [SigningKeyRecord] {
-    /// The one of them that signs, the oldest first: a new key waits until the one before it is
-    /// retired.
+    /// The one of them that signs: that which is to be retired next. A new key waits until the one
+    /// before it is; when they were made says nothing, for that may be one second.
     func signing(at now: Int64) -> SigningKeyRecord? {
-        first { key in key.retired.map { $0 > now } ?? true }
+        filter { ($0.retired ?? .max) > now }.min { ($0.retired ?? .max) < ($1.retired ?? .max) }
     }
 }
 
