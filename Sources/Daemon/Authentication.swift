@@ -1,6 +1,7 @@
 import Policy
 import Posix
 import Statement
+import Store
 import Systemd
 import Texts
 import Wire
@@ -63,6 +64,8 @@ extension Service {
             release(password, request, account, client)
             return .assertion(proof.assertion)
         }
+        // Before others may have it sealed anew.
+        let opened = openedPassword(proof, account)
         // Before the server nothing that takes time: what is left is all for its answer.
         settleNow(proof, account, wish.asker, client)
         switch await serverProof(server, request, account, proof, until: end, client) {
@@ -71,9 +74,16 @@ extension Service {
             var assertion = proof.assertion
             assertion.server = said.proof
             guard said.isYes else { return .assertion(assertion) }
-            let password = await passwordToRelease(proof, account, within: timeLeft(until: end))
+            var password: SecretBytes?
+            if let opened {
+                password = await passwordToRelease(
+                    opened, account, proof.kept, within: timeLeft(until: end))
+            }
             // While it was tried, others may have acted as while the server was asked.
-            if let denial = changes(since: proof, server, account) { return .denial(denial) }
+            if let denial = changes(since: proof, server, account) {
+                if said.proof.hasTokenFile { forgetToken(of: account, from: server.key.server) }
+                return .denial(denial)
+            }
             release(password, request, account, client)
             return .assertion(assertion)
         }

@@ -46,33 +46,43 @@ extension Service {
     }
 
     /// The password that a touch opened, if it is to go out; what went wrong is recorded.
+    func passwordToRelease(_ proof: TouchProof, _ account: Account) async -> SecretBytes? {
+        guard let password = openedPassword(proof, account) else { return nil }
+        guard password.isUnwatched else { return password.secret }
+        return await passwordToRelease(password, account, proof.kept)
+    }
+
+    /// A password that was opened before, if it is to go out now; what went wrong is recorded.
     ///
     /// - Parameter limit: how long it may be tried, where nothing watches it.
     func passwordToRelease(
-        _ proof: TouchProof, _ account: Account, within limit: Duration = Service.longestTrial
+        _ password: OpenedPassword, _ account: Account, _ kept: AccountState,
+        within limit: Duration = Service.longestTrial
     ) async -> SecretBytes? {
         do throws(StoreFault) {
-            guard let password = try openedPassword(proof, account) else { return nil }
-            guard password.isUnwatched else { return password.secret }
-            let isWrong = await isWrong(
-                password.secret, account, proof.kept, within: min(limit, Self.longestTrial))
-            guard !isWrong, try isStillKept(password, account, proof.kept) else { return nil }
-            return password.secret
+            if password.isUnwatched {
+                let isWrong = await isWrong(
+                    password.secret, account, kept, within: min(limit, Self.longestTrial))
+                guard !isWrong else { return nil }
+            }
+            return try isStillKept(password, account, kept) ? password.secret : nil
         } catch {
             journal.fault(error.description, account: account.name)
             return nil
         }
     }
 
-    /// Whether an opened password is still the one that is kept: while it was tried, it may have been
-    /// given up, changed or exchanged, or the fingers have been.
+    /// Whether an opened password is still the one that is kept, and good: since then it may have been
+    /// given up, changed or exchanged, or the fingers have been. Nothing is dropped here: another
+    /// touch may be about to seal it anew.
     private func isStillKept(
         _ password: OpenedPassword, _ account: Account, _ kept: AccountState
     ) throws(StoreFault) -> Bool {
-        guard case .kept(let now) = try keyringState(account, kept, kept.prints.enrolment()) else {
-            return false
-        }
-        return now.identifier == password.identifier
+        guard case .kept(let now) = try kept.keyring.state(),
+            now.identifier == password.identifier
+        else { return false }
+        let enrolment = try kept.prints.enrolment()
+        return try kept.keyring.loss(of: now, enrolment, try shadowEntry(account)) == nil
     }
 
     /// Sends a password along with the proof of a touch.
@@ -85,14 +95,26 @@ extension Service {
         journal.released(to: request.service, of: account)
     }
 
-    private struct OpenedPassword {
+    /// A login password, and which it is.
+    struct OpenedPassword {
         let secret: SecretBytes
         let identifier: Bytes
         let isUnwatched: Bool
     }
 
+    /// The password under the key that the touch opened, before others may act on it; nil where there
+    /// is none. What went wrong is recorded.
+    func openedPassword(_ proof: TouchProof, _ account: Account) -> OpenedPassword? {
+        do throws(StoreFault) {
+            return try open(proof, account)
+        } catch {
+            journal.fault(error.description, account: account.name)
+            return nil
+        }
+    }
+
     /// The password under the key that the touch opened; nil, and dropped, if it does not open.
-    private func openedPassword(
+    private func open(
         _ proof: TouchProof, _ account: Account
     ) throws(StoreFault) -> OpenedPassword? {
         guard let key = proof.released else { return nil }

@@ -88,7 +88,7 @@ extension Service {
     private func isGivenUp(
         _ token: MACToken, _ account: Account, _ tokens: MACTokenStore
     ) throws(StoreFault) -> Bool {
-        guard token.expires <= instant, try tokens.wasVain(token) else { return false }
+        guard token.expires <= instant, try tokens.wasVain(token, at: instant) else { return false }
         journal.fault(
             "a MAC token has expired, and its server was never told of its end",
             account: account.name)

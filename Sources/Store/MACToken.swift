@@ -35,6 +35,8 @@ package struct MACToken: Equatable, Sendable {
     private var writtenState: State? = .good
     /// How often its server could not be told that it is off here, since it has expired.
     var vainTries: UInt64 = 0
+    /// When that was counted last.
+    var lastVain = Instant(seconds: 0)
     var sealed: [UInt8] = []
 
     /// Describes one that was just issued; its secret is sealed where it is kept.
@@ -79,7 +81,10 @@ extension MACToken: LineRecord {
         lines.put("created", created.text)
         lines.put("expires", expires.text)
         if let writtenState { lines.put("state", Array(writtenState.rawValue.utf8)) }
-        if vainTries > 0 { lines.put("vain-tries", number: vainTries) }
+        if vainTries > 0 {
+            lines.put("vain-tries", number: vainTries)
+            lines.put("last-vain", lastVain.text)
+        }
     }
 
     init(parsing lines: inout LineReader) throws(LineFault) {
@@ -101,6 +106,7 @@ extension MACToken: LineRecord {
         if lines.isNext("vain-tries") {
             vainTries = try lines.number("vain-tries")
             guard vainTries > 0 else { throw .malformed }
+            lastVain = try lines.instant("last-vain")
         }
         sealed = try lines.bytes("secret", cap: MACTokenSeal.sealedCount)
     }

@@ -9,8 +9,10 @@ import Vault
 package struct MACTokenStore: Sendable {
     /// The most tokens that an account can have.
     package static let limit = 64
-    /// How often a server is asked to end a token that has expired: at most once an hour, after a while.
+    /// How often it is counted that a server could not be asked to end a token that has expired.
     package static let vainTries: UInt64 = 100
+    /// So many seconds lie between two of them: whoever has servers asked more often uses up nothing.
+    package static let vainPause: UInt64 = 3_600
     static let directoryName = "mac-tokens"
 
     let account: AccountState
@@ -70,15 +72,18 @@ package struct MACTokenStore: Sendable {
     }
 
     /// Counts that a server could not be told of the end of a token that has expired; true where that
-    /// was often enough, and the token is forgotten. Throws as `secret` does.
+    /// was often enough, and the token is forgotten. Within an hour it is counted once. Throws as
+    /// `secret` does.
     ///
     /// The clock alone says that it has expired, and may be wrong; no server is asked for ever either.
-    package func wasVain(_ token: MACToken) throws(StoreFault) -> Bool {
+    package func wasVain(_ token: MACToken, at now: Instant) throws(StoreFault) -> Bool {
         // While the server was asked, another may have taken its place, or it have been told.
         guard let directory = try directory(), try load(token.identifier, in: directory) == token
         else { return false }
+        guard now.seconds >= token.lastVain.seconds + Self.vainPause else { return false }
         var counted = token
         counted.vainTries += 1
+        counted.lastVain = now
         guard counted.vainTries < Self.vainTries else {
             try remove(token)
             return true

@@ -71,6 +71,29 @@ extension DaemonTests {
             #expect(verdicts.count == 1)
         }
 
+        @Test("the clock's floor is lowered only by a server that root names")
+        func anybodysWord() throws {
+            #expect(try logIn().assertion != nil)
+            let path = bench.file("counter", of: .daemon)
+            func latest() throws -> String {
+                let text = String(decoding: try Layout.read(path), as: UTF8.self)
+                return try #require(text.split(separator: "\n").last { $0.hasPrefix("latest: ") })
+                    .description
+            }
+            let honest = try latest()
+            server.answering(yes(at: 0))
+            // The account itself, which may name any server and key.
+            let own = try bench.touchEach(
+                .authenticate(request()), with: "one", client: bench.client(.daemon))
+            #expect(own.assertion != nil)
+            #expect(try latest() >= honest)
+            cut()
+            #expect(try logIn(request(offlineHours: 720)).reason == .serverTooLongAgo)
+            server.answering(yes(at: 0))
+            #expect(try logIn().assertion != nil)
+            #expect(try latest() == "latest: 1970-01-01T00:00:00Z")
+        }
+
         /// Somebody's request that takes one of the relay's places.
         private final class Stranger {
             let socket: PacketSocket

@@ -379,7 +379,7 @@ extension TestServer {
     fileprivate func signing() async throws -> String? {
         let now = time.now
         return try await database.read { store throws(DatabaseFault) in
-            try store.signingKeys(.token).signing(at: now)?.id
+            try store.signingKeys(.token).signing(.token, at: now)?.id
         }
     }
 }

@@ -191,8 +191,16 @@ struct MACTokenStoreTests {
         try tokens.keep(token("a", 0xa1), try secret(1))
         var found = try #require(try tokens.list().first)
         found = try tokens.beginRemoval(found)
+        var now = Instant(seconds: 1_800_000_000)
         for _ in 1..<MACTokenStore.vainTries {
-            #expect(try !tokens.wasVain(found))
+            #expect(try !tokens.wasVain(found, at: now))
+            found = try #require(try tokens.list().first)
+            // Others are not counted within the hour, nor before that one.
+            for seconds in [now.seconds, now.seconds + MACTokenStore.vainPause - 1, 0] {
+                #expect(try !tokens.wasVain(found, at: Instant(seconds: seconds)))
+                #expect(try tokens.list().first == found)
+            }
+            now = Instant(seconds: now.seconds + MACTokenStore.vainPause)
             found = try #require(try tokens.list().first)
             #expect(found.state == .removing)
         }
@@ -208,7 +216,7 @@ struct MACTokenStoreTests {
             path(0xa1), Bytes(text.replacing(mark, with: "vain-tries: 0\n").utf8))
         #expect(try tokens.list().isEmpty)
         try bench.overwrite(path(0xa1), Bytes(text.utf8))
-        #expect(try tokens.wasVain(found))
+        #expect(try tokens.wasVain(found, at: now))
         #expect(try tokens.list().isEmpty)
     }
 
@@ -218,10 +226,10 @@ struct MACTokenStoreTests {
         try tokens.keep(token("a", 0xa1), try secret(1))
         let old = try tokens.beginRemoval(try #require(try tokens.list().first))
         let new = try tokens.keep(token("a", 0xa2), try secret(2))
-        #expect(try !tokens.wasVain(old))
+        #expect(try !tokens.wasVain(old, at: Instant(seconds: 1_800_000_000)))
         #expect(try tokens.list() == [new])
         try tokens.remove(new)
-        #expect(try !tokens.wasVain(old))
+        #expect(try !tokens.wasVain(old, at: Instant(seconds: 1_800_000_000)))
         #expect(try tokens.list().isEmpty)
     }
 

@@ -28,7 +28,7 @@ extension Administration {
                 var all: [ListedSigningKey] = []
                 for use in KeyUse.allCases {
                     let keys = try store.signingKeys(use)
-                    let signing = keys.signing(at: now)?.id
+                    let signing = keys.signing(use, at: now)?.id
                     all += keys.map { ListedSigningKey($0, use, isSigning: $0.id == signing) }
                 }
                 return all

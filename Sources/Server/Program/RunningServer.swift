@@ -11,8 +11,8 @@ actor RunningServer {
     private var database: (any Database)?
     private var http: HTTPServer?
     private var metrics: HTTPServer?
-    /// What it was started with, where it speaks TLS.
-    private var settings: Configuration?
+    /// Where its configuration is, where it speaks TLS.
+    private var configuration: String?
     private var housekeeping: Task<Void, Never>?
     private var service: Service?
 
@@ -38,7 +38,7 @@ actor RunningServer {
             if let metricsPlace {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
             }
-            if identity != nil { self.settings = settings }
+            if identity != nil { configuration = path }
             housekeeping = Task { await service.keepHouse() }
             announce(http, isSecure: identity != nil)
             return 0
@@ -50,16 +50,20 @@ actor RunningServer {
         }
     }
 
-    /// Reads certificate and key anew from where they were at the start; the old ones stay where the
-    /// new ones cannot be used. 0 where the new ones are.
+    /// Reads certificate and key anew from where the configuration says now; the old ones stay where
+    /// the new ones cannot be used. 0 where the new ones are.
     func renewCertificate() -> Int32 {
-        guard let settings, let http else {
-            report("nothing is read anew: there is no certificate")
+        guard let configuration, let http else {
+            report("nothing is read anew: it was started without a certificate")
             return 0
         }
         do throws(StartFault) {
+            let settings = try ServerFiles.settings(configuration)
             let renewed = try ServerFiles.renewedIdentity(settings, at: clock.wallSeconds())
-            guard let renewed else { return 0 }
+            guard let renewed else {
+                report("the certificate stays as it was: the configuration names none any more")
+                return 1
+            }
             do throws(ServerFault) {
                 try http.renew(renewed.identity)
             } catch { throw .http(error) }

@@ -23,10 +23,15 @@ struct SigningKeyRecord: Sendable {
 }
 
 extension [SigningKeyRecord] {
-    /// The one of them that signs: that which is to be retired next. A new key waits until the one
-    /// before it is; when they were made says nothing, for that may be one second.
-    func signing(at now: Int64) -> SigningKeyRecord? {
-        filter { ($0.retired ?? .max) > now }.min { ($0.retired ?? .max) < ($1.retired ?? .max) }
+    /// The one of them, of a use, that signs: that which is to be retired within the time that its
+    /// successor is published before it signs, else the one that is not retired. When they were
+    /// made, and a retirement far ahead, say nothing: a clock may have been wrong then.
+    func signing(_ use: KeyUse, at now: Int64) -> SigningKeyRecord? {
+        let leaving = filter { key in
+            key.retired.map { $0 > now && $0 - now <= use.leadSeconds } ?? false
+        }
+        return leaving.min { ($0.retired ?? .max) < ($1.retired ?? .max) }
+            ?? first { $0.retired == nil }
     }
 }
 

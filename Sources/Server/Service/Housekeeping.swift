@@ -22,19 +22,19 @@ extension Service {
             group.addTask {
                 let watch = Mutex(ClockWatch())
                 await repeating(every: pause) {
-                    guard watch.withLock({ $0.isSteady(self.clock) }) else { return }
-                    await self.forgetOld()
+                    await self.forgetOld { watch.withLock { $0.isSteady(self.clock) } }
                 }
             }
         }
     }
 
     /// Forgets all that is too old, in small transactions: of each table some rows in turn, so that
-    /// none waits for the backlog of another. What cannot be forgotten keeps nothing else.
-    func forgetOld() async {
+    /// none waits for the backlog of another. What cannot be forgotten keeps nothing else. Before
+    /// each turn the clock is looked at, since of a long backlog it may be set.
+    func forgetOld(while isSteady: () -> Bool = { true }) async {
         var chores = chores
         var isMore = true
-        while isMore && !Task.isCancelled {
+        while isMore && !Task.isCancelled && isSteady() {
             var sound: [Chore] = []
             isMore = false
             let now = now

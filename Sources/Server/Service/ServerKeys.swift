@@ -178,8 +178,8 @@ private func openKeys(
             verifying.append(try JSONWebKey(P256PublicKey(point: row.publicKey)))
         }
         return KeySet(
-            token: try signing(rows.token, seal, at: now),
-            verdict: try signing(rows.verdict, seal, at: now), verifying: verifying)
+            token: try signing(.token, rows.token, seal, at: now),
+            verdict: try signing(.verdict, rows.verdict, seal, at: now), verifying: verifying)
     } catch {
         throw error == .notAuthentic ? .sealedOtherwise : .crypto(error)
     }
@@ -187,9 +187,9 @@ private func openKeys(
 
 /// The key that signs now, which every server on the database takes.
 private func signing(
-    _ rows: [SigningKeyRecord], _ seal: RowSeal, at now: Int64
+    _ use: KeyUse, _ rows: [SigningKeyRecord], _ seal: RowSeal, at now: Int64
 ) throws(CryptoFault) -> OpenKey {
-    guard let row = rows.signing(at: now) else { throw .notAuthentic }
+    guard let row = rows.signing(use, at: now) else { throw .notAuthentic }
     let secret = try seal.open(row.sealed, row: row.publicKey)
     return OpenKey(key: try P256PrivateKey(pkcs8: secret), id: [UInt8](row.id.utf8))
 }

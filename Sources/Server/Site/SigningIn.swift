@@ -50,8 +50,7 @@ extension Site {
             try store.keep(siteLogin: login, of: subject.application.id, at: now)
             return .success(())
         }
-        // Time itself is the event.
-        try? await Task.sleep(until: Self.due(since: began))
+        await wait(until: Self.due(since: began))
         return ("ok", .seeOther(SitePath.waiting, [address.setting(cookie)]))
     }
 
@@ -79,8 +78,15 @@ extension Site {
         // As a sign-in: there may be no login behind what waits, and then there is less to do.
         let began = ContinuousClock.now
         if case .waiting(let login) = try await visitor(call) { try await takeBack(login, call) }
-        try? await Task.sleep(until: Self.due(since: began))
+        await wait(until: Self.due(since: began))
         return ("ok", .seeOther(SitePath.signIn, [address.unsetting]))
+    }
+
+    /// Waits: time itself is the event. Nobody's commit waits for who does.
+    private func wait(until moment: ContinuousClock.Instant) async {
+        service.database.figures.callers.leave()
+        try? await Task.sleep(until: moment)
+        service.database.figures.callers.enter()
     }
 
     /// Ends what the browser waits for, or is signed in by: it has one cookie, and another soon.
