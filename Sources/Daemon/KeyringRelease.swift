@@ -53,17 +53,26 @@ extension Service {
     ) async -> SecretBytes? {
         do throws(StoreFault) {
             guard let password = try openedPassword(proof, account) else { return nil }
-            if password.isUnwatched,
-                await isWrong(
-                    password.secret, account, proof.kept, within: min(limit, Self.longestTrial))
-            {
-                return nil
-            }
+            guard password.isUnwatched else { return password.secret }
+            let isWrong = await isWrong(
+                password.secret, account, proof.kept, within: min(limit, Self.longestTrial))
+            guard !isWrong, try isStillKept(password, account, proof.kept) else { return nil }
             return password.secret
         } catch {
             journal.fault(error.description, account: account.name)
             return nil
         }
+    }
+
+    /// Whether an opened password is still the one that is kept: while it was tried, it may have been
+    /// given up, changed or exchanged, or the fingers have been.
+    private func isStillKept(
+        _ password: OpenedPassword, _ account: Account, _ kept: AccountState
+    ) throws(StoreFault) -> Bool {
+        guard case .kept(let now) = try keyringState(account, kept, kept.prints.enrolment()) else {
+            return false
+        }
+        return now.identifier == password.identifier
     }
 
     /// Sends a password along with the proof of a touch.
@@ -78,6 +87,7 @@ extension Service {
 
     private struct OpenedPassword {
         let secret: SecretBytes
+        let identifier: Bytes
         let isUnwatched: Bool
     }
 
@@ -99,7 +109,8 @@ extension Service {
             } catch { throw .malformed }
             let secret = try SealedContent.open(
                 password.sealed.content, key: try key.get(), context)
-            return OpenedPassword(secret: secret, isUnwatched: password.isUnwatched)
+            return OpenedPassword(
+                secret: secret, identifier: password.identifier, isUnwatched: password.isUnwatched)
         } catch {
             switch error {
             case .doesNotOpen, .malformed: try drop(account, kept, because: .damaged)

@@ -185,9 +185,9 @@ extension Service {
         guard proof.improves else { return }
         afterwards(client) { [self] in
             onService { [self] in
+                let turn = await queue.turn(for: asker, of: account.uid) { _ in }
                 // Where too many wait, the next touch will do.
-                guard case .granted = await queue.turn(for: asker, of: account.uid, inFront: { _ in })
-                else { return }
+                guard case .granted = turn else { return }
                 await improve(proof, account)
             }
         }

@@ -199,8 +199,8 @@ enum PostgreSQLFault: Error {
     case fault(DatabaseFault)
     /// Another transaction was in the way: the same may work when it is run again.
     case conflict(String)
-    /// What is to be there once is there: another transaction may have kept it after this one had
-    /// looked. It has ended by now, so that this one sees it when it is run again.
+    /// There is a row of the same key. Another may have kept it since this transaction looked: run
+    /// again, it sees that; met a second time, it is the program's own fault.
     case double(String)
     /// The connection is of no use any more.
     case lost(String)
@@ -212,8 +212,8 @@ enum PostgreSQLFault: Error {
     var plain: DatabaseFault {
         switch self {
         case .fault(let fault): fault
-        case .double(let text): .broken(text)
         case .conflict(let text), .lost(let text): .unavailable(text)
+        case .double(let text): .broken(text)
         case .late: .unavailable("PostgreSQL does not answer in time")
         }
     }

@@ -112,8 +112,8 @@ private struct Session: Sendable {
         else { return PostgreSQLFault.late.plain }
         var isFresh = connection == nil
         var left = attempts
+        var metDouble = false
         var deadline: Int64?
-        var isDouble = false
         while true {
             var isCommitting = false
             do throws(PostgreSQLFault) {
@@ -126,6 +126,9 @@ private struct Session: Sendable {
                     // The other is about to go on: begun at once, this one would be in its way again.
                     let most = min(200, 10 << (attempts - left))
                     _ = poll(nil, 0, Int32.random(in: 5...Int32(most)))
+                // Whoever kept the row has committed, or there would be no fault.
+                case .double where !metDouble:
+                    metDouble = true
                 // The server was away since the last job: nothing of this one has happened.
                 case .lost where !isFresh && !isCommitting:
                     connection = nil
@@ -133,8 +136,6 @@ private struct Session: Sendable {
                 case .lost, .late:
                     connection = nil
                     return error.plain
-                case .double where !isDouble && monotonicNanoseconds() < deadline ?? 0:
-                    isDouble = true
                 case .conflict, .double, .fault:
                     return error.plain
                 }

@@ -4,6 +4,8 @@ import Vault
 
 /// A login password as it was found on disk.
 package struct KeptPassword: Equatable, Sendable {
+    /// Its id, 16 bytes: it stays where the key is sealed anew, and no other password gets it.
+    package var identifier: [UInt8] { record.identifier }
     /// When it was kept.
     package var created: Instant { record.created }
     /// The vault that opens it.

@@ -7,7 +7,9 @@ import Wire
 extension DaemonTests {
     @Suite("Operations at several servers")
     struct OperationServersTests {
-        private static let urls = ["one", "three", "two"].map { Bytes("https://\($0).example".utf8) }
+        private static let urls = ["one", "three", "two"].map { name in
+            Bytes("https://\(name).example".utf8)
+        }
         private let bench: DaemonBench
         private let relay: PlayedServer
 

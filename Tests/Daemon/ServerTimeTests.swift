@@ -49,7 +49,7 @@ extension DaemonTests {
             #expect(try bench.servers() == [.good])
         }
 
-        @Test("is not taken by the trial of a password, which is tried when the server has said yes")
+        @Test("is not taken by the trial of a password, which comes when the server has said yes")
         func tried() throws {
             try #require(try bench.give().done?.keyring == .on)
             let before = try bench.checks()

@@ -171,6 +171,31 @@ extension DaemonTests {
             if deed != .disable { #expect(verdicts.isEmpty) }
         }
 
+        @Test("gives out no login password that was given up while it was asked for")
+        func passwordMeanwhile() throws {
+            _ = try bench.give()
+            #expect(try bench.keyring() == .on)
+            let (asked, goOn) = (DispatchedEvent(), try Event())
+            var wish = request()
+            wish.wantsKeyring = true
+            let login = Request.authenticate(wish)
+            #expect(try bench.opened(by: login) == "right")
+            server.answering(
+                yes {
+                    asked.happen()
+                    hold(until: goOn)
+                })
+            let client = try bench.client()
+            try client.send(login)
+            try client.wait(for: .touch)
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            try #require(unsafe unlink(bench.file("keyring", of: .daemon)) == 0)
+            goOn.happen()
+            let assertion = try #require(try client.last().assertion)
+            #expect(assertion.server != nil && assertion.password == nil)
+        }
+
         @Test("has its token stay where another server's key ends, and go with its own")
         func twoServers() throws {
             let other = Bytes("https://other.example".utf8)

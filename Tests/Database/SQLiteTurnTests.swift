@@ -18,8 +18,9 @@ struct SQLiteTurnTests {
                             met = await fault {
                                 try await database.write { store throws(DatabaseFault) in
                                     try store.run("UPDATE codes SET used = used + 1")
-                                    // All together as long as a commit takes on a disk.
-                                    usleep(100)
+                                    // All together for so long that the moment between two
+                                    // commits is hardly ever met.
+                                    usleep(1_000)
                                 }
                             }
                         }
@@ -40,15 +41,15 @@ struct SQLiteTurnTests {
         let isOver = Signal()
         let writers = load(busy, isOver)
         while busy.figures.batches.snapshot.sum < 500 { await Task.yield() }
-        for number in 1...10 as ClosedRange<Int64> {
+        for number in 1...4 as ClosedRange<Int64> {
             let began = ContinuousClock.now
             try await insert(number, into: other)
-            #expect(began.duration(to: .now) < .seconds(2))
+            #expect(began.duration(to: .now) < .seconds(3))
         }
         isOver.raise()
         #expect(await writers.value == nil)
         let found = try await codes(of: busy)
-        #expect(found == Array(0...10))
+        #expect(found == Array(0...4))
         await busy.close()
         await other.close()
     }
