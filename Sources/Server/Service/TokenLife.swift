@@ -31,7 +31,8 @@ extension Service {
         let wish = try call.body(TokenWish.self)
         let hash = try refreshHash(wish.token)
         let named =
-            hash == nil ? try await accessClaims(wish.token).flatMap { ID(text: $0.sid)?.bytes } : nil
+            hash == nil
+            ? try await accessClaims(wish.token).flatMap { ID(text: $0.sid)?.bytes } : nil
         guard hash != nil || named != nil else { return false }
         let id = try await read { store throws(DatabaseFault) -> [UInt8]? in
             var id = named
