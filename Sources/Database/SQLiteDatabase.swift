@@ -14,8 +14,9 @@ package final class SQLiteDatabase: Database {
 
     /// Opens the file at an absolute path, or makes it; `readers` threads read.
     ///
-    /// While more of `figures.callers` are on their way than a commit has, it waits for some of
-    /// them, `gathering` at most: to write each one's changes alone costs twice as much.
+    /// While a commit has less than a quarter of `figures.callers`, it waits for more of them,
+    /// `gathering` at most.
+    ///
     /// The file is for the program's account alone (mode 0600), and the directory must not let
     /// others write. Throws `.broken` for a file that is damaged or another program's.
     package init(

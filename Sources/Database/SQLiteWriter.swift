@@ -39,11 +39,11 @@ struct SQLiteWriter: Sendable {
             while done < jobs.count {
                 for job in jobs[done...] { try SQLiteTransaction.run(job, on: connection) }
                 done = jobs.count
-                // A commit costs as much as a dozen jobs: whoever came meanwhile shares it, and
-                // while more are on their way than are here, it waits for half of them.
-                let others = figures.callers.count - done
+                // A commit costs as much as a dozen jobs: whoever came meanwhile shares it, and it
+                // waits for a quarter of those who are being answered. Not for more: the others keep
+                // the processor busy while this quarter waits for the disk.
                 jobs += queue.takeMore(
-                    upTo: Self.batch - done, awaiting: (others - done) / 2, until: end)
+                    upTo: Self.batch - done, awaiting: figures.callers.count / 4 - done, until: end)
             }
             _ = try connection.run("COMMIT", [])
             figures.batches.note(Int64(jobs.count))

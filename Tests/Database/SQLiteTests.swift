@@ -57,14 +57,14 @@ struct SQLiteTests {
         await database.close()
     }
 
-    @Test("commits when half of those on their way have come, without waiting for the rest")
+    @Test("commits when a quarter of those being answered have come, without waiting for the rest")
     func gathered() async throws {
         let scratch = try Scratch()
         let database = try SQLiteDatabase(path: scratch.at("database"), gathering: .seconds(3_600))
         try await database.migrate(things)
         let before = database.figures.batches.snapshot
         let callers = database.figures.callers
-        for _ in 1...6 { callers.enter() }
+        for _ in 1...12 { callers.enter() }
         let isOver = Atomic(false)
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let first = Task.immediate {
@@ -75,7 +75,7 @@ struct SQLiteTests {
             isOver.store(true, ordering: .relaxed)
         }
         for await _ in begun {}
-        // Five are on their way, one is here: two more must come.
+        // Twelve are being answered, one is here: two more must come.
         let second = Task.immediate { try await Self.insert(2, into: database) }
         let wasOver = isOver.load(ordering: .relaxed)
         #expect(!wasOver)
@@ -85,18 +85,18 @@ struct SQLiteTests {
         let after = database.figures.batches.snapshot
         #expect(after.counts.reduce(0, +) == before.counts.reduce(0, +) + 1)
         #expect(after.sum == before.sum + 3)
-        for _ in 1...6 { callers.leave() }
+        for _ in 1...12 { callers.leave() }
         await database.close()
     }
 
-    @Test("does not wait where nobody else is on their way")
+    @Test("does not wait where few are being answered")
     func alone() async throws {
         let scratch = try Scratch()
         let database = try SQLiteDatabase(path: scratch.at("database"), gathering: .seconds(3_600))
         try await database.migrate(things)
         database.figures.callers.enter()
         try await Self.insert(1, into: database)
-        database.figures.callers.enter()
+        for _ in 2...7 { database.figures.callers.enter() }
         try await Self.insert(2, into: database)
         #expect(try await codes(of: database) == [1, 2])
         await database.close()
