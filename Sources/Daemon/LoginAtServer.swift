@@ -310,7 +310,7 @@ extension Service {
         guard let found, found.verdict.isAbout(login, request, device: state.device),
             isSigned(found, by: login.wish.key)
         else {
-            journal.fault("a server's yes is not by its key, or about another", account: account.name)
+            journal.fault("a server's yes that is none", account: account.name)
             let given = ServerProof(verdict: verdict.statement, signature: verdict.signature)
             return .allow(GivenProof(proof: given, isYes: false))
         }

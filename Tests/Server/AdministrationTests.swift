@@ -299,6 +299,31 @@ struct AdministrationTests {
         #expect(await server.fault("signing-key", "rotate", "all")?.status == 2)
     }
 
+    @Test(
+        "signs with the newest key after its lead, whatever clocks have said",
+        arguments: Backend.allCases)
+    func rotationByWrongClocks(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let now = server.time.now
+        let lead = KeyUse.token.leadSeconds
+        var kept: [String] = [try #require(try await server.signing())]
+        // A year ahead, and then long ago.
+        for clock in [now + 365 * 86_400, 1] {
+            let key = try server.service.keys.fresh()
+            try await server.database.write { store throws(DatabaseFault) in
+                try store.endSigningKey(.token, at: clock)
+                _ = try store.keep(key, for: .token, at: clock)
+            }
+            kept.append(key.id)
+            #expect(try await server.signing() == key.id)
+        }
+        try await server.administer("signing-key", "rotate", "token")
+        #expect(try await server.signing() == kept.last)
+        server.time.pass(lead)
+        let last = try #require(try await server.signing())
+        #expect(!kept.contains(last))
+    }
+
     @Test("is in the audit trail, also where it was refused", arguments: Backend.allCases)
     func audited(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -77,6 +77,26 @@ struct CertificateReloadTests {
         #expect(try server.stop().ending == .exited(0))
     }
 
+    @Test("takes the one that the configuration names by then")
+    func moved() throws {
+        let home = try ServerHome(.sqlite)
+        let (first, second) = (try TestAuthority(home.scratch), try TestAuthority(Scratch()))
+        let server = try ServerProcess(home, settings: first.settings(), client: first.client)
+        var text = String(decoding: try home.scratch.read("server1.conf"), as: UTF8.self)
+        for name in ["server.pem", "server.key"] {
+            text = text.replacing(first.scratch.at(name), with: second.scratch.at(name))
+        }
+        try home.scratch.write("server1.conf", text)
+        server.process.signal(SIGHUP)
+        try server.process.expectError("the certificate was read anew")
+        #expect(try answer(server, second) == "ready\n")
+        try home.scratch.write("server1.conf", "nothing")
+        server.process.signal(SIGHUP)
+        try server.process.expectError("the certificate stays as it was")
+        #expect(try answer(server, second) == "ready\n")
+        #expect(try server.stop().ending == .exited(0))
+    }
+
     @Test("goes on where it has none")
     func plain() async throws {
         let server = try ServerProcess(try ServerHome(.sqlite))

@@ -34,6 +34,35 @@ struct HousekeepingTests {
         }
     }
 
+    @Test("deletes nothing more once the clock cannot be believed", arguments: Backend.allCases)
+    func unsteady(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        try await server.database.write { store throws(DatabaseFault) in
+            _ = try store.run(
+                """
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+                INSERT INTO audit (time, application, account, registration, event, outcome,
+                    address, agent, detail)
+                SELECT 0, '', '', '', 'login', 'ok', '', '', '' FROM n
+                """)
+        }
+        let service = Service(
+            database: server.database, keys: server.service.keys, clock: server.time.clock,
+            issuer: "https://id.example.org", auditDays: 1)
+        func lines() async throws -> Int { try await server.rows("SELECT id FROM audit").count }
+        let all = try await lines()
+        await service.forgetOld { false }
+        #expect(try await lines() == all)
+        var looks = 0
+        await service.forgetOld {
+            looks += 1
+            return looks == 1
+        }
+        #expect(try await lines() == all - 1_000)
+        await service.forgetOld()
+        #expect(try await lines() == all - 2_500)
+    }
+
     @Test("reads the keys anew also while what is old takes long to be forgotten")
     func longBacklog() async throws {
         let server = try await TestServer.make(.sqlite)

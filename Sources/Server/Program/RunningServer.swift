@@ -54,7 +54,7 @@ actor RunningServer {
     /// the new ones cannot be used. 0 where the new ones are.
     func renewCertificate() -> Int32 {
         guard let configuration, let http else {
-            report("nothing is read anew: it was started without a certificate")
+            report("nothing is read anew: there is no certificate")
             return 0
         }
         do throws(StartFault) {
