@@ -8,6 +8,10 @@ import Posix
 
     /// Descriptors that a name is surely looked up and a connection made with.
     private static let room = 16
+    /// Whether there is now what that takes.
+    private static var hasRoom: Bool {
+        Posix.hasRoom(forDescriptors: room) && hasDatagramPort()
+    }
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
@@ -34,7 +38,7 @@ import Posix
             setWay(configuration), setReception(reception), setRequest(request),
             unsafe signet_curl_pointer(curl, CURLOPT_HTTPHEADER, list) == CURLE_OK
         else { throw .badRequest("libcurl refuses a setting") }
-        let hadRoom = hasRoom(forDescriptors: Self.room)
+        let hadRoom = Self.hasRoom
         let code = run(request.body)
         if code == CURLE_OK {
             let status = unsafe Int(signet_curl_status(curl))
@@ -44,7 +48,7 @@ import Posix
             code, sent: unsafe signet_curl_sent(curl) != 0,
             connected: unsafe signet_curl_connected(curl) != 0,
             exhausted: unsafe signet_curl_exhausted(curl) != 0,
-            hadRoom: hadRoom && hasRoom(forDescriptors: Self.room), reception)
+            hadRoom: hadRoom && Self.hasRoom, reception)
     }
 
     /// The body is lent for the time of the transfer, not copied.
