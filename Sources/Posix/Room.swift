@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 
@@ -21,7 +22,7 @@ package func hasRoom(forDescriptors count: Int) -> Bool {
 /// a name takes a port for it, and any account may take all that there are; udp(7).
 package func hasDatagramPort() -> Bool {
     [AF_INET, AF_INET6].allSatisfy { family in
-        let number = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let number = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return errno == EAFNOSUPPORT }
         let probe = Descriptor(adopting: number)
         // All zeros: any address, and any port that is free.
