@@ -76,12 +76,7 @@ extension DaemonTests {
             let machine = try Machine(bench)
             defer { withExtendedLifetime(machine) {} }
             let bus = machine.bus
-            let (asked, goOn) = (DispatchedEvent(), try Event())
-            server.answering(
-                yes {
-                    asked.happen()
-                    hold(until: goOn)
-                })
+            let (asked, goOn) = try sayingYesLater()
             let client = try bench.client()
             try client.send(.authenticate(request(token: .file)))
             try client.wait(for: .touch)

@@ -141,12 +141,7 @@ extension DaemonTests {
         func meanwhile(deed: Deed) throws {
             #expect(try logIn(request(token: .file)).assertion != nil)
             #expect(hasToken)
-            let (asked, goOn) = (DispatchedEvent(), try Event())
-            server.answering(
-                yes {
-                    asked.happen()
-                    hold(until: goOn)
-                })
+            let (asked, goOn) = try sayingYesLater()
             let client = try bench.client()
             try client.send(.authenticate(request(token: .file)))
             try client.wait(for: .touch)

@@ -51,6 +51,17 @@ class VerdictBench {
         }
     }
 
+    /// Has the server say yes once it is let to; gives when it was asked, and what lets it.
+    func sayingYesLater() throws -> (asked: DispatchedEvent, goOn: Event) {
+        let (asked, goOn) = (DispatchedEvent(), try Event())
+        server.answering(
+            yes {
+                asked.happen()
+                hold(until: goOn)
+            })
+        return (asked, goOn)
+    }
+
     /// Cuts the way to the server, as the relay tells it.
     func cut(isAway: Bool = true) {
         server.answering { _ in
