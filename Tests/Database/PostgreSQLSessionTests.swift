@@ -65,31 +65,17 @@ struct PostgreSQLSessionTests {
         }
     }
 
-    @Test("that was too slow is not asked the same again")
-    func late() async throws {
-        try await use(patience: .seconds(1)) { database in
+    @Test(
+        "that was too slow, by our time or by its own, is not asked the same again",
+        arguments: [(Duration.seconds(1), "0"), (.seconds(5), "100")])
+    func late(patience: Duration, ownLimit: String) async throws {
+        try await use(patience: patience) { database in
             let runs = Atomic(0)
             let fault = await fault {
                 try await database.write { store throws(DatabaseFault) in
                     runs.add(1, ordering: .sequentiallyConsistent)
-                    try store.run("SELECT set_config('statement_timeout', '0', true)")
-                    try store.run("SELECT 1 FROM pg_sleep(3)")
-                }
-            }
-            expectUnavailable(fault)
-            #expect(runs.load(ordering: .sequentiallyConsistent) == 1)
-            try await insert(2, into: database)
-        }
-    }
-
-    @Test("that says itself that a statement took too long is not asked the same again")
-    func timedOut() async throws {
-        try await use(patience: .seconds(5)) { database in
-            let runs = Atomic(0)
-            let fault = await fault {
-                try await database.write { store throws(DatabaseFault) in
-                    runs.add(1, ordering: .sequentiallyConsistent)
-                    try store.run("SELECT set_config('statement_timeout', '100', true)")
+                    try store.run(
+                        "SELECT set_config('statement_timeout', $1, true)", [.text(ownLimit)])
                     try store.run("SELECT 1 FROM pg_sleep(3)")
                 }
             }
