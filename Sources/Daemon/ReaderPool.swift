@@ -71,7 +71,7 @@ final class ReaderPool {
         await renewing(limit) { [self] limit throws(ReaderFault) in
             try await readers.listAndEnroll(
                 finger, account: account, on: reader, limit: limit, examine: examine,
-                observer: observer(tell))
+                observer: observer(tell, isEnrolling: true))
         }
     }
 
@@ -163,20 +163,22 @@ final class ReaderPool {
 
     /// Passes events on to the service's thread, in their order.
     private func observer(
-        _ tell: @escaping @ServiceActor (Notice) -> Void
+        _ tell: @escaping @ServiceActor (Notice) -> Void, isEnrolling: Bool = false
     ) -> ReaderEvent.Observer {
         { [weak self] event in
-            guard let notice = self?.notice(event) else { return }
+            guard let notice = self?.notice(event, isEnrolling) else { return }
             onService { tell(notice) }
         }
     }
 
-    private func notice(_ event: ReaderEvent) -> Notice? {
+    private func notice(_ event: ReaderEvent, _ isEnrolling: Bool) -> Notice? {
         let reader = readers.descriptions.first { $0.id == event.reader }
         switch event.kind {
         case .fingerNeeded:
+            // How many scans are wanted tells an enrolment from the look whose finger it is.
+            let total = isEnrolling ? reader.map { UInt8(clamping: $0.enrolStages) } : nil
             return Notice(
-                .touch, scan: reader?.scanType,
+                .touch, scan: reader?.scanType, total: total,
                 subject: reader.map { Bytes($0.name.utf8.prefix(Limit.text)) })
         // The reader says itself that it needs the finger again.
         case .round: return nil

@@ -15,7 +15,8 @@ package enum RetryReason: UInt8, CaseIterable, Sendable {
 
 /// What kind of notice it is; the raw value is on the wire.
 package enum NoticeKind: UInt8, CaseIterable, Sendable {
-    /// The reader waits for a finger. `scan`, `subject`: the reader's name.
+    /// The reader waits for a finger. `scan`, `subject`: the reader's name, and `total` for an
+    /// enrolment.
     case touch = 1
     /// Another request is served first. `subject` names it.
     case waiting = 2

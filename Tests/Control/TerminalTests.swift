@@ -82,15 +82,17 @@ struct TerminalTests {
         #expect(!shell.transcript.contains("half"))
     }
 
-    @Test("an enrolment draws a bar in one line")
+    @Test("an enrolment draws a bar in one line, once it is known whose finger it is")
     func bar() throws {
         let desk = try Desk([
             unlisted,
-            touching + (1...5).map { .send(.notice(Notice(.stage, done: $0, total: 5))) } + [
+            touching + [.send(.notice(Notice(.touch, total: 5)))] + (1...5).map { .send(.notice(Notice(.stage, done: $0, total: 5))) } + [
                 .send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid)))
             ],
         ])
         let terminal = try desk.terminal("enroll", "left-ring")
+        #expect(try terminal.expect("touch the reader").contains("of 5") == false)
+        try terminal.expect("[.....] 0 of 5  touch the reader")
         try terminal.expect("[#....] 1 of 5  touch the reader")
         try terminal.expect("[#####] 5 of 5  touch the reader")
         try terminal.expect("left-ring is enrolled for alice: 1 finger in all\r\n")

@@ -25,6 +25,22 @@ extension DaemonTests {
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
 
+        @Test("how many scans are wanted is said with the enrolment, not when it asks whose it is")
+        func scansWanted() throws {
+            let bench = try DaemonBench()
+            try bench.enrol(.daemon, as: "one")
+            let client = try bench.client()
+            try client.send(.enroll(account: Self.name, finger: .leftIndex, readerID: nil))
+            let asked = try client.wait(for: .touch)
+            #expect(asked.total == nil && asked.done == nil)
+            try bench.storage.send(.scan("two"))
+            var wanted = try client.wait(for: .touch)
+            while wanted.total == nil { wanted = try client.wait(for: .touch) }
+            #expect(wanted.total == 5 && wanted.done == nil && wanted.scan == .swipe)
+            try client.send(.cancel)
+            #expect(try client.last() == .denial(Denial(.cancelled)))
+        }
+
         @Test("no more fingers than the configuration says; one can still be replaced")
         func tooMany() throws {
             let bench = try DaemonBench(

@@ -51,7 +51,8 @@ extension DaemonBench {
         }
         while let answer = try client.next() {
             if answer.isLast { return answer }
-            guard answer.notice?.kind == .touch else { continue }
+            guard let notice = answer.notice, notice.kind == .touch, notice.total != nil
+            else { continue }
             for _ in 0..<5 { try person.send(.scan(id)) }
             return try client.last()
         }
