@@ -142,6 +142,7 @@ extension Service {
             return .denial(denial)
         case .allow(let proof):
             settleAfterwards(proof, account, client)
+            if hasSlept(since: proof) { return .denial(Denial(.suspending)) }
             let content: SecretBytes
             do throws(VaultError) {
                 guard let key = try proof.released?.get() else { throw .doesNotOpen }

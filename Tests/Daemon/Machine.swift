@@ -62,6 +62,14 @@ extension DaemonBench {
         .verify(account: Person.daemon.bytes, timeoutMilliseconds: 30_000), .get("mail"),
     ]
 
+    /// Waits until the daemon knows that the machine sleeps.
+    func awaitSleep() throws {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while try ask(.login(.daemon, milliseconds: 100)) != .denial(Denial(.suspending)) {
+            try #require(ContinuousClock.now < deadline)
+        }
+    }
+
     /// A login that goes on as soon as the daemon knows that the machine is awake.
     func loginAwake(_ reader: VirtualReader) throws -> Answer {
         let deadline = ContinuousClock.now + .seconds(10)

@@ -84,15 +84,11 @@ extension DaemonTests {
             try bench.text.send(.scan("one"))
             try asked.wait()
             #expect(try bus.sleep().isInTime)
-            let end = ContinuousClock.now + .seconds(10)
-            let asleep = Answer.denial(Denial(.suspending))
-            while try bench.ask(.login(.daemon, milliseconds: 100)) != asleep {
-                try #require(ContinuousClock.now < end)
-            }
+            try bench.awaitSleep()
             try bus.wake()
             #expect(try bench.loginAwake(bench.text).assertion != nil)
             goOn.happen()
-            #expect(try client.last() == asleep)
+            #expect(try client.last() == .denial(Denial(.suspending)))
             #expect(verdicts.isEmpty && !hasToken)
         }
 

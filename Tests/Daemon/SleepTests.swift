@@ -1,4 +1,5 @@
 import Glibc
+import Posix
 import TestSupport
 import Testing
 import Wire
@@ -129,11 +130,42 @@ extension DaemonTests {
         func near() throws {
             #expect(try bus.sleep().isInTime)
             try bench.restart()
-            let deadline = ContinuousClock.now + .seconds(10)
-            while try bench.ask(.login(.daemon, milliseconds: 100)) != Self.asleep {
-                try #require(ContinuousClock.now < deadline)
-            }
+            try bench.awaitSleep()
             try bus.wake()
+            #expect(try bench.loginAwake(bench.text).assertion != nil)
+        }
+
+        @Test(
+            "gives nobody what was touched for before it, however short it was",
+            arguments: [Request.login(.daemon, tries: 1), .get("mail")])
+        func between(request: Request) throws {
+            let tpm = try SoftwareTPM()
+            let interposer = try TPMInterposer(tpm)
+            let bench = try DaemonBench(
+                [.text],
+                configuration: "[vault]\nkind = tpm\ntpm = \(interposer.tcti)\ntimeout = 20s\n")
+            try bench.enrol(.daemon, as: "one")
+            try #require(try bench.client().keep([1], "mail").done != nil)
+            let machine = try Machine(bench)
+            let client = try bench.client()
+            try client.send(request)
+            try client.wait(for: .touch)
+            try machine.bus.awaitInhibitors(1)
+            let (asked, goOn) = (DispatchedEvent(), try Event())
+            interposer.setRule(at: .answer) { exchange in
+                if exchange.code == .sign {
+                    asked.happen()
+                    hold(until: goOn)
+                }
+                return .pass
+            }
+            try bench.text.send(.scan("one"))
+            try asked.wait()
+            #expect(try machine.bus.sleep().isInTime)
+            try bench.awaitSleep()
+            try machine.bus.wake()
+            goOn.happen()
+            #expect(try client.last() == Self.asleep)
             #expect(try bench.loginAwake(bench.text).assertion != nil)
         }
 

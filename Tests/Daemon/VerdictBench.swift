@@ -93,7 +93,7 @@ class VerdictBench {
     }
 }
 
-/// Has a server wait with its answer.
+/// Has a server, or a TPM, wait with its answer.
 func hold(until event: Event) {
     _ = wait(
         for: event.descriptor.number, or: -1, until: ContinuousClock.now + .seconds(20))
