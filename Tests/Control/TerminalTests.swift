@@ -84,12 +84,10 @@ struct TerminalTests {
 
     @Test("an enrolment draws a bar in one line, once it is known whose finger it is")
     func bar() throws {
-        let desk = try Desk([
-            unlisted,
-            touching + [.send(.notice(Notice(.touch, total: 5)))] + (1...5).map { .send(.notice(Notice(.stage, done: $0, total: 5))) } + [
-                .send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid)))
-            ],
-        ])
+        let stages = (1...5).map { Step.send(.notice(Notice(.stage, done: $0, total: 5))) }
+        let done = Answer.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid))
+        let wanted = Step.send(.notice(Notice(.touch, total: 5)))
+        let desk = try Desk([unlisted, touching + [wanted] + stages + [.send(done)]])
         let terminal = try desk.terminal("enroll", "left-ring")
         #expect(try terminal.expect("touch the reader").contains("of 5") == false)
         try terminal.expect("[.....] 0 of 5  touch the reader")
