@@ -77,7 +77,9 @@ extension Transaction {
         guard
             try advance(
                 registration, counter: claims.counter, enrolment: claims.enrolment, at: now)
-        else { return .failure(.refused) }
+        else {
+            return .failure(try countSetBack(of: signer, askedAt: operation.created, at: now))
+        }
         let decided: OperationStatus =
             switch statement.decision {
             case .approve: .approved
@@ -91,7 +93,6 @@ extension Transaction {
         return .success(
             DecisionAnswer(operation: ID(operation.id), status: decided, decided: now))
     }
-}
 
     /// Counts a signature that is wrong, or is over something else than was shown; not of who may
     /// decide nothing any more, but has read the challenge before: they shall make nothing FAILED.
@@ -104,3 +105,4 @@ extension Transaction {
         }
         return problem
     }
+}
