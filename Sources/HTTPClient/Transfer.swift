@@ -84,7 +84,8 @@ extension Transfer {
 
     private func setLimits(_ configuration: ClientConfiguration, _ limit: Duration?) -> Bool {
         let total = min(limit ?? configuration.totalLimit, configuration.totalLimit)
-        return set(CURLOPT_NOSIGNAL, 1)
+        // A name server that says nothing is not waited for beyond the limits.
+        return set(CURLOPT_NOSIGNAL, 1) && set(CURLOPT_QUICK_EXIT, 1)
             && set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(min(configuration.connectLimit, total)))
             && set(CURLOPT_TIMEOUT_MS, milliseconds(total))
             && set(CURLOPT_FOLLOWLOCATION, 0)
@@ -117,6 +118,8 @@ extension Transfer {
         guard set(CURLOPT_PROTOCOLS_STR, schemes), set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         else { return false }
+        // Connecting by what is switched off fails as if no port were left.
+        if isIPv6Off(), !set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4)) { return false }
         switch configuration.proxy {
         case .none: return set(CURLOPT_PROXY, "")
         case .url(let url): return set(CURLOPT_PROXY, url) && set(CURLOPT_NOPROXY, "")
