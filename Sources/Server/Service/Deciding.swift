@@ -76,10 +76,7 @@ extension Transaction {
         let status = operation.status(at: now)
         guard status == .pending else { return .failure(.over(status)) }
         let registration = signer.registration.id
-        guard
-            try advance(
-                registration, counter: claims.counter, enrolment: claims.enrolment, at: now)
-        else { return .failure(.refused) }
+        guard try advance(registration, to: claims, at: now) else { return .failure(.refused) }
         let decided: OperationStatus =
             switch statement.decision {
             case .approve: .approved
