@@ -6,6 +6,7 @@
 #include <errno.h>
 
 typedef size_t (*signet_curl_sink)(char *bytes, size_t size, size_t count, void *context);
+typedef curl_socket_t (*signet_curl_opener)(void *context, curlsocktype, struct curl_sockaddr *);
 typedef int (*signet_curl_progress)(void *context, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
 
 static inline CURLcode signet_curl_long(CURL *curl, CURLoption option, long value) {
@@ -30,6 +31,10 @@ static inline CURLcode signet_curl_call(CURL *curl, CURLoption option, signet_cu
 
 static inline CURLcode signet_curl_watch(CURL *curl, signet_curl_progress value) {
     return curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, value);
+}
+
+static inline CURLcode signet_curl_open(CURL *curl, signet_curl_opener value) {
+    return curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
 static inline CURLcode signet_curl_copied(CURL *curl, CURLoption option, const void *bytes, size_t count) {

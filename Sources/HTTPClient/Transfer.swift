@@ -47,7 +47,7 @@ import Posix
         throw fault(
             code, sent: unsafe signet_curl_sent(curl) != 0,
             connected: unsafe signet_curl_connected(curl) != 0,
-            exhausted: unsafe signet_curl_exhausted(curl) != 0,
+            exhausted: unsafe reception.isExhausted || signet_curl_exhausted(curl) != 0,
             hadRoom: hadRoom && Self.hasRoom, reception)
     }
 
@@ -84,7 +84,8 @@ extension Transfer {
 
     private func setLimits(_ configuration: ClientConfiguration, _ limit: Duration?) -> Bool {
         let total = min(limit ?? configuration.totalLimit, configuration.totalLimit)
-        return set(CURLOPT_NOSIGNAL, 1)
+        // A name server that says nothing is not waited for beyond the limits.
+        return set(CURLOPT_NOSIGNAL, 1) && set(CURLOPT_QUICK_EXIT, 1)
             && set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(min(configuration.connectLimit, total)))
             && set(CURLOPT_TIMEOUT_MS, milliseconds(total))
             && set(CURLOPT_FOLLOWLOCATION, 0)
@@ -117,6 +118,8 @@ extension Transfer {
         guard set(CURLOPT_PROTOCOLS_STR, schemes), set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         else { return false }
+        // Connecting by what is switched off fails as if no port were left.
+        if isIPv6Off(), !set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4)) { return false }
         switch configuration.proxy {
         case .none: return set(CURLOPT_PROXY, "")
         case .url(let url): return set(CURLOPT_PROXY, url) && set(CURLOPT_NOPROXY, "")
@@ -146,6 +149,13 @@ extension Transfer {
             let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
             return unsafe taken.takeBody(part) ? part.count : 0
         }
+        let opener: signet_curl_opener = { context, _, address in
+            guard let asked = unsafe received(context), let address = unsafe address?.pointee,
+                let socket = asked.openSocket(
+                    family: address.family, type: address.socktype, protocol: address.protocol)
+            else { return CURL_SOCKET_BAD }
+            return socket
+        }
         let watch: signet_curl_progress = { context, _, _, _, _ in
             unsafe received(context)?.cancelled.isSet == false ? 0 : 1
         }
@@ -153,6 +163,8 @@ extension Transfer {
             && signet_curl_pointer(curl, CURLOPT_HEADERDATA, context) == CURLE_OK
             && signet_curl_call(curl, CURLOPT_WRITEFUNCTION, body) == CURLE_OK
             && signet_curl_pointer(curl, CURLOPT_WRITEDATA, context) == CURLE_OK
+            && signet_curl_open(curl, opener) == CURLE_OK
+            && signet_curl_pointer(curl, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
             && signet_curl_watch(curl, watch) == CURLE_OK
             && signet_curl_pointer(curl, CURLOPT_XFERINFODATA, context) == CURLE_OK
             && set(CURLOPT_NOPROGRESS, 0)
@@ -210,7 +222,7 @@ private func fault(
         CURLE_PROXY:
         return hadRoom ? .cannotConnect(reason) : .exhausted(reason)
     case CURLE_OPERATION_TIMEDOUT where !sent && !connected:
-        return hadRoom ? .cannotConnect(reason) : .exhausted(reason)
+        return hadRoom && !reception.isExhausted ? .cannotConnect(reason) : .exhausted(reason)
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
         CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
         CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED:

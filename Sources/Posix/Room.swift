@@ -20,22 +20,35 @@ package func hasRoom(forDescriptors count: Int) -> Bool {
 
 /// Whether a datagram could be sent now, of each family of addresses that this machine has: a look-up of
 /// a name takes a port for it, and any account may take all that there are; udp(7).
+///
+/// Nothing is bound, which a unit may forbid (`SocketBindDeny=`), and nothing is sent: connect(2) takes
+/// the port before it looks for a way.
 package func hasDatagramPort() -> Bool {
-    [AF_INET, AF_INET6].allSatisfy { family in
-        let number = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard number >= 0 else { return errno == EAFNOSUPPORT }
-        let probe = Descriptor(adopting: number)
-        // All zeros: any address, and any port that is free.
-        var address = sockaddr_storage()
-        address.ss_family = sa_family_t(family)
-        let length =
-            family == AF_INET
-            ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
-        let code = unsafe withUnsafePointer(to: &address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe bind(probe.number, address, socklen_t(length))
-            }
-        }
-        return code == 0 || errno == EADDRNOTAVAIL
-    }
+    let addresses = ["127.0.0.1", "::1"]
+    return addresses.allSatisfy { ![EAGAIN, ENOBUFS, ENOMEM].contains(connectDatagram(to: $0)) }
+}
+
+/// Whether IPv6 is switched off on this machine (`net.ipv6.conf.all.disable_ipv6`), which is told from
+/// one that leads nowhere. Then connect(2) fails as if no port were left.
+package func isIPv6Off() -> Bool {
+    // An address that nobody has; RFC 3849.
+    connectDatagram(to: "2001:db8::1") == EADDRNOTAVAIL
+}
+
+/// What it comes to when a datagram socket is connected to a numeric address: 0, or connect(2)'s `errno`.
+private func connectDatagram(to address: String) -> Int32 {
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+    unsafe hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard unsafe getaddrinfo(address, "53", &hints, &found) == 0, let found = unsafe found
+    else { return ENOMEM }
+    defer { unsafe freeaddrinfo(found) }
+    let flags = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let number = unsafe socket(found.pointee.ai_family, flags, 0)
+    // Without the family no look-up wants a port of it.
+    guard number >= 0 else { return errno == EAFNOSUPPORT ? 0 : errno }
+    let probe = Descriptor(adopting: number)
+    let code = unsafe connect(probe.number, found.pointee.ai_addr, found.pointee.ai_addrlen)
+    return code == 0 ? 0 : errno
 }

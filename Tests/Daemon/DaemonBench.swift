@@ -93,7 +93,7 @@ final class DaemonBench {
                 [vault]
                 kind = \(kind)
                 tpm = \(tcti)
-                timeout = 1s
+                timeout = 3s
                 \(more)
                 """)
         if enrolled {

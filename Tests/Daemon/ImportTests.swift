@@ -252,7 +252,7 @@ extension DaemonTests {
             try bench.storage.send(.scan("three"))
             #expect(try login.last().assertion != nil)
             // For the next operation, which is the list of the import.
-            try bench.storage.send(.sleep(milliseconds: 1_000))
+            try bench.storage.send(.sleep(milliseconds: 5_000))
             try bench.storage.send(.proceed)
             let client = try bench.client()
             try client.send(Self.request)

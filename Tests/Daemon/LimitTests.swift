@@ -35,7 +35,12 @@ extension DaemonTests {
             }
             #expect(refused > 50)
             #expect(try bench.client(.bin).ask(.configuration).done != nil)
-            #expect(try bench.client(.daemon).ask(.configuration).reason == .tooManyRequests)
+            // Each second allows some more: a slow machine may have had one go by.
+            let another = try bench.client(.daemon)
+            let isRefused = try (0..<100).contains { _ in
+                try another.ask(.configuration).reason == .tooManyRequests
+            }
+            #expect(isRefused)
             let entries = bench.program.errors.split(separator: "\n")
             #expect(entries.count { $0.contains("asks too often") } < 20)
             #expect(!entries.contains { $0.contains("tooManyRequests") })

@@ -17,7 +17,7 @@ final class ServerBench {
     /// With a finger of `daemon`'s enrolled, `one`.
     init(_ server: LiveServer, configuration more: String = "") throws {
         self.server = server
-        let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 2s\n" + more
+        let configuration = "[relay]\nca-file = \(server.authority)\ntimeout = 20s\n" + more
         bench = try DaemonBench([.text], configuration: configuration)
         try bench.enrol(.daemon, as: "one")
         relay = try Self.relay(of: bench)

@@ -126,7 +126,7 @@ extension DaemonTests {
             let start = ContinuousClock.now
             let answer = try client.ask(.authenticate(request(milliseconds: 4_000)))
             #expect(answer.reason == .timedOut)
-            #expect(ContinuousClock.now - start < .milliseconds(3_500))
+            #expect(ContinuousClock.now - start < .seconds(4))
         }
 
         // MARK: What others do meanwhile

@@ -108,7 +108,7 @@ extension DaemonTests {
 
         @Test("who has watched, and then asks for something, is a reason to stay again")
         func active() throws {
-            let bench = try DaemonBench([.text], configuration: "[daemon]\nidle-exit = 1s\n")
+            let bench = try DaemonBench([.text], configuration: "[daemon]\nidle-exit = 3s\n")
             try bench.enrol(.daemon, as: "one")
             let activated = try bench.activated()
             let client = try bench.client()
@@ -119,7 +119,7 @@ extension DaemonTests {
             try client.wait(for: .touch)
             // This outlasts the idle time.
             var waiting = pollfd(fd: -1, events: 0, revents: 0)
-            _ = unsafe poll(&waiting, 1, 1_200)
+            _ = unsafe poll(&waiting, 1, 3_300)
             #expect(activated.ended == nil)
             try bench.text.send(.scan("one"))
             #expect(try client.last().assertion != nil)

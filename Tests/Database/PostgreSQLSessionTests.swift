@@ -67,7 +67,7 @@ struct PostgreSQLSessionTests {
 
     @Test(
         "that was too slow, by our time or by its own, is not asked the same again",
-        arguments: [(Duration.seconds(1), "0"), (.seconds(5), "100")])
+        arguments: [(Duration.seconds(3), "0"), (.seconds(10), "100")])
     func late(patience: Duration, ownLimit: String) async throws {
         try await use(patience: patience) { database in
             let runs = Atomic(0)
@@ -76,7 +76,7 @@ struct PostgreSQLSessionTests {
                     runs.add(1, ordering: .sequentiallyConsistent)
                     try store.run(
                         "SELECT set_config('statement_timeout', $1, true)", [.text(ownLimit)])
-                    try store.run("SELECT 1 FROM pg_sleep(3)")
+                    try store.run("SELECT 1 FROM pg_sleep(6)")
                 }
             }
             expectUnavailable(fault)

@@ -171,8 +171,8 @@ final class Visit {
     }
 }
 
-/// Waits, at most ten seconds if nothing else is said.
-func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32 = 10_000) -> Bool {
+/// Waits, at most half a minute if nothing else is said.
+func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32 = 30_000) -> Bool {
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&request, 1, milliseconds) > 0
 }

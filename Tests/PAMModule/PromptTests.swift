@@ -166,11 +166,11 @@ struct PromptTests {
         try terminal.control(.z)
         try terminal.expect("Stopped")
         #expect(try visit.hasEnded())
-        try terminal.sendLine("bg; sleep 0.3; jobs")
+        try terminal.sendLine("bg; wait; jobs")
         try terminal.expect("Stopped")
         #expect(!bench.hasVisit)
         try terminal.sendLine("kill -9 %1; wait; sudo echo in-side &")
-        try terminal.sendLine("sleep 0.3; jobs")
+        try terminal.sendLine("wait; jobs")
         try terminal.expect("Stopped")
         #expect(!bench.hasVisit)
     }
@@ -181,7 +181,7 @@ struct PromptTests {
             "time", "reader", "daemon",
         ])
     func followed(_ end: String) throws {
-        let bench = try bench(options: end == "time" ? "timeout=1" : "")
+        let bench = try bench(options: end == "time" ? "timeout=5" : "")
         var (terminal, visit, _): (Terminal, Visit?, AuthenticateRequest) = try sudo(
             bench, "sudo echo in-side")
         try terminal.send("half-secret")

@@ -106,8 +106,9 @@ extension ReaderTests {
         func limit() async throws {
             try await Bench.withReaders { readers in
                 let template = try await Bench.enrol(as: "one", with: readers)
-                let match = await start(readers, [template], limit: .milliseconds(30))
-                await #expect(throws: ReaderFault.timedOut) { _ = try await match.value }
+                await #expect(throws: ReaderFault.timedOut) {
+                    _ = try await readers.match(among: [template], limit: .milliseconds(30))
+                }
             }
         }
 

@@ -11,7 +11,7 @@ struct RoomTests {
             RelayChallengeWish(
                 server: Bytes("https://no-such-host.invalid".utf8), account: Bytes("alice".utf8),
                 device: Bytes(repeating: 1, count: 16), application: Bytes("shop".utf8),
-                action: Bytes("login".utf8)))
+                action: Bytes("login".utf8), milliseconds: 2_500))
     }
 
     /// What a relay says that may have so many descriptors; nil where it ends, or hangs up.
@@ -61,24 +61,106 @@ struct RoomTests {
         #expect(try answer(withDescriptors: 256)?.isAway == true)
     }
 
-    /// Becomes the program of its arguments, with a part of the ports of a network of its own taken.
-    private func taking(_ ports: [Int]) -> [String] {
-        let script = """
-            import os, socket, sys
-            open("/proc/sys/net/ipv4/ip_local_port_range", "w").write("40000 40001")
-            for port in map(int, sys.argv[1].split()):
-                taken = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-                taken.bind(("::", port))
+    /// Becomes the program of its arguments, after a part of a network and of files of its own was
+    /// made, as the script says.
+    private func prepared(_ script: String) -> [String] {
+        let common = """
+            import os, socket, subprocess, sys
+            def run(*command): subprocess.run(command, check=True)
+            def write(path, text): open(path, "w").write(text)
+            def replace(path, text):
+                run("mount", "-t", "tmpfs", "none", "/mnt")
+                write("/mnt/new", text)
+                run("mount", "--bind", "/mnt/new", path)
+            def take(address, port, family=socket.AF_INET6, kind=socket.SOCK_DGRAM):
+                taken = socket.socket(family, kind)
+                taken.bind((address, port))
                 os.set_inheritable(taken.detach(), True)
-            os.execv(sys.argv[2], sys.argv[2:])
+
             """
-        let list = ports.map { "\($0)" }.joined(separator: " ")
-        return ["unshare", "--net", "python3", "-c", script, list]
+        return [
+            "unshare", "--net", "--mount", "--propagation", "private", "python3", "-c",
+            common + script + "\nos.execv(sys.argv[1], sys.argv[1:])",
+        ]
+    }
+
+    private static let fewPorts = "write('/proc/sys/net/ipv4/ip_local_port_range', '40000 40001')\n"
+
+    /// The same, with a part of all ports taken.
+    private func taking(_ ports: [Int]) -> [String] {
+        prepared(Self.fewPorts + ports.map { "take('::', \($0))\n" }.joined())
     }
 
     @Test("does not call a server away where somebody has taken all ports to look up its name with")
     func ports() throws {
         #expect(try answer(through: taking([40_000, 40_001]))?.isAway == false)
         #expect(try answer(through: taking([40_000]))?.isAway == true)
+    }
+
+    @Test(
+        "does not call a server away where somebody has taken all ports to connect with",
+        arguments: [40_000...40_000, 40_000...40_001])
+    func connectionPorts(taken: ClosedRange<Int>) throws {
+        // Two addresses: what the second one fails of is another thing.
+        let machine = prepared(
+            Self.fewPorts + """
+                run("ip", "link", "set", "lo", "up")
+                replace("/etc/hosts", "127.0.0.1 no-such-host.invalid\\n2001:db8::1 no-such-host.invalid\\n")
+                replace("/etc/nsswitch.conf", "hosts: files\\n")
+                for port in range(\(taken.lowerBound), \(taken.upperBound) + 1):
+                    take("0.0.0.0", port, socket.AF_INET, socket.SOCK_STREAM)
+                """)
+        let answer = try #require(try answer(through: machine))
+        #expect(answer.isAway == (taken.count == 1), "\(answer)")
+    }
+
+    @Test("calls a server away that answers no attempt to connect")
+    func swallowed() throws {
+        // Where the queue of connections is full, the kernel drops what asks for another one.
+        let machine = prepared(
+            """
+            run("ip", "link", "set", "lo", "up")
+            replace("/etc/hosts", "127.0.0.1 no-such-host.invalid\\n")
+            replace("/etc/nsswitch.conf", "hosts: files\\n")
+            full = socket.socket()
+            full.bind(("127.0.0.1", 443))
+            full.listen(0)
+            waiting = [full] + [socket.socket() for _ in range(4)]
+            for one in waiting[1:]:
+                one.setblocking(False)
+                one.connect_ex(("127.0.0.1", 443))
+            for one in waiting: os.set_inheritable(one.detach(), True)
+            """)
+        let answer = try #require(try answer(through: machine))
+        #expect(answer.isAway == true && answer.isRepeatable == true, "\(answer)")
+    }
+
+    @Test("waits for no name server beyond its own time, and calls the server away then")
+    func silentNameServer() throws {
+        // Longer than this test waits: only who does not wait for it is in time.
+        let silent = prepared(
+            """
+            run("ip", "link", "set", "lo", "up")
+            take("::", 53)
+            replace("/etc/resolv.conf", "nameserver 127.0.0.1\\noptions timeout:30 attempts:3\\n")
+            replace("/etc/nsswitch.conf", "hosts: dns\\n")
+            """)
+        let answer = try #require(try answer(through: silent))
+        #expect(answer.isAway == true && answer.isRepeatable == true, "\(answer)")
+    }
+
+    @Test(
+        "calls a server away that cannot be reached, also where IPv6 is switched off",
+        arguments: [0, 1])
+    func withoutIPv6(isOff: Int) throws {
+        let machine = prepared(
+            """
+            run("ip", "link", "set", "lo", "up")
+            write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "\(isOff)")
+            replace("/etc/hosts", "127.0.0.1 no-such-host.invalid\\n::1 no-such-host.invalid\\n")
+            replace("/etc/nsswitch.conf", "hosts: files\\n")
+            """)
+        let answer = try #require(try answer(through: machine))
+        #expect(answer.isAway == true && answer.isRepeatable == true, "\(answer)")
     }
 }

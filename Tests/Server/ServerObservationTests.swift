@@ -68,7 +68,7 @@ struct ServerObservationTests {
         try await server.register(device)
         let reply = try await server.logIn(device)
         let request = try #require(reply.headers.first { $0.name == "x-request-id" }?.value)
-        _ = try await server.send("GET", "/v1/registrations/secret-of-somebody?token=abc")
+        _ = try await server.send("GET", "/v1/registrations/secret-of-somebody?token=LOUI")
         let log = try server.stop().errors
         let line = try #require(log.split(separator: "\n").first { $0.contains(request) })
         if format == "json" {
@@ -83,7 +83,7 @@ struct ServerObservationTests {
         let tokens = try #require(reply["tokens"] as? [String: Any])
         for secret in [
             server.apiKey, tokens["accessToken"] as? String ?? "-none-", "sgr_",
-            "secret-of-somebody", "abc", device.registration, "alice",
+            "secret-of-somebody", "LOUI", device.registration, "alice",
         ] {
             #expect(!log.contains(secret), "\(secret)")
         }

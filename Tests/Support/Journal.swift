@@ -35,7 +35,7 @@ package final class Journal: Sendable {
     /// Waits for the first entry, of all since the stage stands, that `isWanted` accepts.
     @discardableResult
     package func expect(
-        _ awaited: String, within limit: Duration = .seconds(10),
+        _ awaited: String, within limit: Duration = .patience,
         _ isWanted: (JournalEntry) -> Bool
     ) throws(TestFault) -> JournalEntry {
         let found = collector.first(within: limit) { chunks, _ in

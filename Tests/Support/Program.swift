@@ -52,21 +52,21 @@ package final class Program: Sendable {
 
     /// Waits until standard output holds `text` so many times, from its beginning.
     package func expect(
-        _ text: String, times: Int = 1, within limit: Duration = .seconds(10)
+        _ text: String, times: Int = 1, within limit: Duration = .patience
     ) throws(TestFault) {
         try expect(text, times, in: standardOutput, within: limit)
     }
 
     /// Waits until standard error holds `text`, from its beginning.
     package func expectError(
-        _ text: String, within limit: Duration = .seconds(10)
+        _ text: String, within limit: Duration = .patience
     ) throws(TestFault) {
         try expect(text, 1, in: standardError, within: limit)
     }
 
     /// Waits until it ended and its outputs are closed.
     @discardableResult
-    package func expectEnd(within limit: Duration = .seconds(10)) throws(TestFault) -> Outcome {
+    package func expectEnd(within limit: Duration = .patience) throws(TestFault) -> Outcome {
         guard let ending = child.end(within: limit) else {
             throw .deadline(awaited: "the end of \(title)", transcript: transcript)
         }

@@ -87,7 +87,7 @@ package final class Stage: Sendable {
     package func run(
         _ arguments: [String], as account: Account = Stage.root,
         environment: [String: String] = [:], input: String = "",
-        within limit: Duration = .seconds(10)
+        within limit: Duration = .patience
     ) throws(TestFault) -> Outcome {
         let command = command(arguments, as: account, environment: environment)
         return try Program(command, input: input).expectEnd(within: limit)
@@ -170,7 +170,7 @@ package final class Stage: Sendable {
             if opened == -ESRCH { continue }
             let process = try Descriptor(opened, "pidfd_open", "\(pid)")
             _ = Glibc.kill(pid, SIGKILL)
-            guard process.isReady(within: .seconds(10)) else {
+            guard process.isReady(within: .patience) else {
                 throw .deadline(awaited: "the end of \(name)", transcript: "")
             }
         }

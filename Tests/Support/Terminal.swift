@@ -87,7 +87,7 @@ package final class Terminal: Sendable {
     /// Waits until `text` appears after what was last found, and returns what appeared before it.
     @discardableResult
     package func expect(
-        _ text: String, within limit: Duration = .seconds(10)
+        _ text: String, within limit: Duration = .patience
     ) throws(TestFault) -> String {
         let wanted = Array(text.utf8)
         let start = cursor.withLock { $0 }
@@ -107,7 +107,7 @@ package final class Terminal: Sendable {
 
     /// Waits until the leader ended and the terminal is closed on its side.
     @discardableResult
-    package func expectEnd(within limit: Duration = .seconds(10)) throws(TestFault) -> Ending {
+    package func expectEnd(within limit: Duration = .patience) throws(TestFault) -> Ending {
         guard let ending = child.end(within: limit) else {
             throw .deadline(awaited: "the end of \(title)", transcript: transcript)
         }

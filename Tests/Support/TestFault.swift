@@ -1,3 +1,9 @@
+extension Duration {
+    /// How long what must come is waited for, if nothing else is said: on a busy machine too, only
+    /// what never comes takes that long.
+    package static let patience = Duration.seconds(30)
+}
+
 /// Why a test's own machinery could not go on; its text holds what a reader needs to see why.
 package enum TestFault: Error, CustomStringConvertible {
     /// A system call failed: its name, what it was for, and `errno`.

@@ -9,8 +9,11 @@ struct DaemonLossTests {
     private var stage: Stage { signet.stage }
     private static let silent = "the fingerprint service does not answer: use the password"
 
+    /// The module's, for what ends with it.
+    private static let limit = Duration.seconds(4)
+
     init() throws {
-        signet = try SignetStage.inhabited(options: "timeout=2")
+        signet = try SignetStage.inhabited(options: "timeout=4")
     }
 
     private func sudo() throws -> Terminal {
@@ -42,7 +45,7 @@ struct DaemonLossTests {
         let begun = ContinuousClock.now
         let terminal = try sudo()
         try terminal.expect(Self.silent)
-        expectReturn(after: .seconds(2), since: begun, of: "a daemon stopped before")
+        expectReturn(since: begun, of: "a daemon stopped before")
         try terminal.passBySudosPrompt()
         signet.resume()
         #expect(try signet.status(Stage.alice).lock == .open)
@@ -55,9 +58,10 @@ struct DaemonLossTests {
         try terminal.expectInvitation()
         signet.suspend()
         try terminal.expect("the reader was not touched in time")
-        expectReturn(after: .seconds(2), since: begun, of: "a daemon stopped during")
+        expectReturn(since: begun, of: "a daemon stopped during")
         try terminal.passBySudosPrompt()
         signet.resume()
+        try signet.writeServices(options: "")
         let next = try sudo()
         try next.expectInvitation()
         try signet.touch(Touch.alice)
@@ -69,23 +73,22 @@ struct DaemonLossTests {
         let begun = ContinuousClock.now
         let terminal = try sudo()
         try terminal.expect("the reader was not touched in time")
-        expectReturn(after: .seconds(2), since: begun, of: "no touch")
+        expectReturn(since: begun, of: "no touch")
         try terminal.passBySudosPrompt()
         #expect(try signet.failures(of: Stage.alice) == 0)
     }
 
     /// From the start of sudo on: the whole program, its start included, on a machine that is busy.
-    private func expectReturn(
-        after limit: Duration, since begun: ContinuousClock.Instant, of what: String
-    ) {
-        let late = ContinuousClock.now - begun - limit
+    private func expectReturn(since begun: ContinuousClock.Instant, of what: String) {
+        let late = ContinuousClock.now - begun - Self.limit
         #expect(late >= .zero)
-        #expect(late < .seconds(1))
+        #expect(late < .seconds(5))
         print("measured: \(what): the module returned \(late) after its deadline")
     }
 
     @Test("that is killed while a finger is awaited, the password works at once")
     func killedDuring() throws {
+        try signet.writeServices(options: "")
         let terminal = try sudo()
         try terminal.expectInvitation()
         try signet.kill()
@@ -95,6 +98,7 @@ struct DaemonLossTests {
 
     @Test("that is stopped while a finger is awaited, the password works at once")
     func stoppedDuring() throws {
+        try signet.writeServices(options: "")
         let terminal = try sudo()
         try terminal.expectInvitation()
         #expect(try signet.stop() == .exited(0))

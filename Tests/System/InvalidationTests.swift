@@ -38,7 +38,7 @@ struct InvalidationTests {
                 what: "altered",
                 line: """
                     f=$(ls \(prints)/* | head -1)
-                    printf X | dd of="$f" bs=1 seek=$(($(stat -c %s "$f") - 30)) conv=notrunc
+                    printf XXXXXXXX | dd of="$f" bs=1 seek=$(($(stat -c %s "$f") - 30)) conv=notrunc
                     """,
                 cause: .printDamaged, text: "a stored fingerprint was damaged or altered"),
             Change(

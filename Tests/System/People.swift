@@ -39,8 +39,10 @@ extension SignetStage {
         try stage.write("\(Self.state(of: account))/lockout", record, mode: 0o600)
     }
 
-    /// How many fingers have failed to match, by the record on disk.
+    /// How many fingers have failed to match, by the record on disk. A daemon that runs is asked for
+    /// something first: it answers when it has written what it does after an answer.
     func failures(of account: Account) throws -> Int? {
+        _ = try? status(account)
         let record = try stage.read("\(Self.state(of: account))/lockout")
         let lines = String(decoding: record, as: UTF8.self).split(separator: "\n")
         let line = lines.first { $0.hasPrefix("failures: ") }
@@ -59,10 +61,12 @@ extension SignetStage {
 
     /// Puts a finger on the reader again and again until something is over, where nothing says when
     /// the reader waits: what comes before it does is lost.
-    func touchBlindly(_ id: String, until isOver: () -> Bool) {
-        let deadline = ContinuousClock.now + .seconds(10)
+    func touchBlindly(
+        _ id: String, on kind: ReaderKind = .storage, until isOver: () -> Bool
+    ) {
+        let deadline = ContinuousClock.now + .patience
         while !isOver() && ContinuousClock.now < deadline {
-            try? reader().send(.scan(id), within: .milliseconds(300))
+            try? reader(kind).send(.scan(id), within: .milliseconds(300))
             usleep(100_000)
         }
     }

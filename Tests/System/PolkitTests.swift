@@ -105,7 +105,7 @@ struct PolkitTests {
     @Test("the password lets in when the finger's time is over")
     func password() throws {
         shows(.pkexec, .password)
-        try signet.installStacks(options: "timeout=2")
+        try signet.installStacks(options: "timeout=5")
         let terminal = try pkexec()
         try terminal.expect(SignetStage.invitation)
         try terminal.expect("the reader was not touched in time")
@@ -116,7 +116,7 @@ struct PolkitTests {
     @Test("a wrong password is refused")
     func wrongPassword() throws {
         shows(.pkexec, .wrongPassword)
-        try signet.installStacks(options: "timeout=2")
+        try signet.installStacks(options: "timeout=5")
         let terminal = try pkexec()
         try terminal.expect("the reader was not touched in time")
         try type(Stage.bob.password, on: terminal)

@@ -89,7 +89,7 @@ struct PromptTests {
 
     @Test("a half-typed password never reaches the shell", arguments: ["touch", "time-out"])
     func halfTyped(end: String) throws {
-        if end == "time-out" { try signet.writeServices(options: "timeout=2") }
+        if end == "time-out" { try signet.writeServices(options: "timeout=5") }
         let terminal = try shell(running: "sudo id -un")
         try terminal.send("touch /tmp/typed; ")
         if end == "touch" {

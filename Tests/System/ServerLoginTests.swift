@@ -183,7 +183,7 @@ private final class Relay {
         self.signet = signet
         scratch = try Scratch()
         try scratch.write(
-            "signet.conf", "[relay]\nca-file = \(server.authority)\ntimeout = 2s\n")
+            "signet.conf", "[relay]\nca-file = \(server.authority)\ntimeout = 20s\n")
         try scratch.write("cut.conf", "[relay]\nproxy = http://127.0.0.1:1\n")
         try start()
     }

@@ -62,8 +62,8 @@ extension Transaction {
         return true
     }
 
-    /// Keeps what a device says now, and forgets failures; false where its counter is not above the
-    /// one kept, or where the registration is not ACTIVE any more.
+    /// Keeps what a device says now, since when its counter is what it is, and forgets failures; false
+    /// where the counter is not above the one kept, or where the registration is not ACTIVE any more.
     func advance(
         _ registration: [UInt8], to claims: StatementClaims, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -73,7 +73,7 @@ extension Transaction {
         return try change(
             """
             UPDATE registration SET counter = $1, enrolment = $2, secure_boot = $3, failures = 0,
-                last_used = $4
+                last_used = $4, advanced = $4
             WHERE id = $5 AND status = 'ACTIVE' AND counter < $6
             """,
             [
@@ -94,16 +94,18 @@ extension Transaction {
         ).isEmpty
     }
 
-    /// Counts a counter that went back, and blocks at the limit; gives how many are left.
+    /// Counts a counter that went back, and blocks at the limit; gives how many are left, or nil
+    /// where it is not counted: the device was not asked after the counter that is kept was taken.
     func countFailure(
-        _ registration: [UInt8], limit: Int64, at now: Int64
-    ) throws(DatabaseFault) -> Int64 {
+        _ registration: [UInt8], askedAt asked: Int64, limit: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Int64? {
         let rows = try run(
             """
             UPDATE registration SET failures = failures + 1
-            WHERE id = $1 AND status = 'ACTIVE' RETURNING failures
-            """, [.bytes(registration)])
-        guard let row = rows.first else { return 0 }
+            WHERE id = $1 AND status = 'ACTIVE' AND (advanced IS NULL OR advanced < $2)
+            RETURNING failures
+            """, [.bytes(registration), .integer(asked)])
+        guard let row = rows.first else { return nil }
         let left = max(0, limit - (try row.integer(0)))
         if left == 0 {
             _ = try setStatus(

@@ -36,6 +36,7 @@ enum Schema {
             maker TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL, used BIGINT)
         """,
         "CREATE INDEX activation_account ON activation (account)",
+        // `advanced`: when the counter that is kept was taken; nil for that of the registration itself.
         """
         CREATE TABLE registration (
             id {bytes} PRIMARY KEY, account BIGINT NOT NULL REFERENCES account (id),
@@ -43,7 +44,7 @@ enum Schema {
             status TEXT NOT NULL, reason TEXT NOT NULL, counter BIGINT NOT NULL,
             enrolment BIGINT NOT NULL, failures BIGINT NOT NULL, key_kind TEXT NOT NULL,
             secure_boot TEXT NOT NULL, flags TEXT NOT NULL, created BIGINT NOT NULL,
-            changed BIGINT NOT NULL, last_used BIGINT)
+            changed BIGINT NOT NULL, last_used BIGINT, advanced BIGINT)
         """,
         "CREATE INDEX registration_account ON registration (account, device)",
         // What was begun and never proven, which is forgotten.
