@@ -32,7 +32,7 @@ struct RegistrationRecord: Equatable, Sendable {
     let lastUsed: Int64?
     /// `tpm` or `file`, as the device claimed when it proved the key.
     let keyKind: String
-    /// `on`, `off` or `unknown`, as it claimed then.
+    /// `on`, `off` or `unknown`, as it claimed last: with the key, or with a login since.
     let secureBoot: String
 
     /// How many columns `init` reads.

@@ -56,7 +56,7 @@ extension Service {
             valid: true, application: signer.application.name, account: signer.account.name,
             registration: ID(signer.registration.id), status: signer.registration.status,
             factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
-            flags: signer.account.flags + signer.registration.flags,
+            flags: signer.flags,
             roles: signer.account.roles,
             tokens: try pair(fresh, of: signer, methods: signer.registration.methods, at: now),
             verdict: nil)
@@ -93,13 +93,15 @@ extension Transaction {
         return .success(signer)
     }
 
-    /// Who approved; nil where the account is blocked.
+    /// Who approved; nil where the account is blocked, or the policy has become another.
     private func signer(_ operation: OperationRecord) throws(DatabaseFault) -> Signer? {
         guard let id = operation.registration, let registration = try registration(id),
             let account = try account(registration.account), account.id == operation.account,
-            !account.isBlocked, let application = try application(ofAccount: account.id)
+            let application = try application(ofAccount: account.id)
         else { return nil }
-        return Signer(application: application, account: account, registration: registration)
+        let signer = Signer(
+            application: application, account: account, registration: registration)
+        return signer.objection(toFactor: Factor.touch) == nil ? signer : nil
     }
 }
 
