@@ -6,6 +6,7 @@
 #include <errno.h>
 
 typedef size_t (*signet_curl_sink)(char *bytes, size_t size, size_t count, void *context);
+typedef curl_socket_t (*signet_curl_opener)(void *context, curlsocktype, struct curl_sockaddr *);
 typedef int (*signet_curl_progress)(void *context, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
 
 static inline CURLcode signet_curl_long(CURL *curl, CURLoption option, long value) {
@@ -32,6 +33,10 @@ static inline CURLcode signet_curl_watch(CURL *curl, signet_curl_progress value)
     return curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, value);
 }
 
+static inline CURLcode signet_curl_open(CURL *curl, signet_curl_opener value) {
+    return curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
 static inline CURLcode signet_curl_copied(CURL *curl, CURLoption option, const void *bytes, size_t count) {
     struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
     return curl_easy_setopt(curl, option, &blob);
@@ -40,6 +45,12 @@ static inline CURLcode signet_curl_copied(CURL *curl, CURLoption option, const v
 static inline long signet_curl_status(CURL *curl) {
     long status = 0;
     return curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
+}
+
+// What OpenSSL found wrong with the certificate, X509_V_ERR_…; 0 for nothing.
+static inline long signet_curl_verification(CURL *curl) {
+    long code = 0;
+    return curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &code) == CURLE_OK ? code : 0;
 }
 
 // 0 for as long as nothing of the request has left.

@@ -1,3 +1,4 @@
+import Posix
 import Synchronization
 
 /// What has been received of an answer, within its limits.
@@ -9,12 +10,25 @@ final class Reception {
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
     private(set) var isMalformed = false
+    /// Whether this machine had nothing left for a connection, to whichever of several addresses.
+    private(set) var isExhausted = false
     let cancelled: CancelFlag
 
     init(_ configuration: ClientConfiguration, cancelled: CancelFlag) {
         headerLimit = configuration.headerLimit
         bodyLimit = configuration.bodyLimit
         self.cancelled = cancelled
+    }
+
+    /// A socket to connect; nil where there is none to be had.
+    func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32? {
+        switch OutgoingSocket(family: family, type: type, protocol: `protocol`) {
+        case .open(let socket): return socket.release()
+        case .exhausted:
+            isExhausted = true
+            return nil
+        case .refused: return nil
+        }
     }
 
     /// Takes one header line with its end; false where it must not go on.

@@ -47,8 +47,9 @@ import Posix
         throw fault(
             code, sent: unsafe signet_curl_sent(curl) != 0,
             connected: unsafe signet_curl_connected(curl) != 0,
-            exhausted: unsafe signet_curl_exhausted(curl) != 0,
-            hadRoom: hadRoom && Self.hasRoom, reception)
+            exhausted: unsafe reception.isExhausted || signet_curl_exhausted(curl) != 0,
+            hadRoom: hadRoom && Self.hasRoom,
+            verification: unsafe signet_curl_verification(curl), reception)
     }
 
     /// The body is lent for the time of the transfer, not copied.
@@ -149,6 +150,13 @@ extension Transfer {
             let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
             return unsafe taken.takeBody(part) ? part.count : 0
         }
+        let opener: signet_curl_opener = { context, _, address in
+            guard let asked = unsafe received(context), let address = unsafe address?.pointee,
+                let socket = asked.openSocket(
+                    family: address.family, type: address.socktype, protocol: address.protocol)
+            else { return CURL_SOCKET_BAD }
+            return socket
+        }
         let watch: signet_curl_progress = { context, _, _, _, _ in
             unsafe received(context)?.cancelled.isSet == false ? 0 : 1
         }
@@ -156,6 +164,8 @@ extension Transfer {
             && signet_curl_pointer(curl, CURLOPT_HEADERDATA, context) == CURLE_OK
             && signet_curl_call(curl, CURLOPT_WRITEFUNCTION, body) == CURLE_OK
             && signet_curl_pointer(curl, CURLOPT_WRITEDATA, context) == CURLE_OK
+            && signet_curl_open(curl, opener) == CURLE_OK
+            && signet_curl_pointer(curl, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
             && signet_curl_watch(curl, watch) == CURLE_OK
             && signet_curl_pointer(curl, CURLOPT_XFERINFODATA, context) == CURLE_OK
             && set(CURLOPT_NOPROGRESS, 0)
@@ -199,7 +209,7 @@ private func milliseconds(_ duration: Duration) -> Int {
 /// and after.
 private func fault(
     _ code: CURLcode, sent: Bool, connected: Bool, exhausted: Bool, hadRoom: Bool,
-    _ reception: Reception
+    verification: Int, _ reception: Reception
 ) -> ClientFault {
     // The general text: libcurl's particular one may quote what was received.
     let reason = unsafe String(cString: curl_easy_strerror(code))
@@ -213,14 +223,28 @@ private func fault(
         CURLE_PROXY:
         return hadRoom ? .cannotConnect(reason) : .exhausted(reason)
     case CURLE_OPERATION_TIMEDOUT where !sent && !connected:
-        return hadRoom ? .cannotConnect(reason) : .exhausted(reason)
+        return hadRoom && !reception.isExhausted ? .cannotConnect(reason) : .exhausted(reason)
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
         CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
         CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED:
-        return .tlsRefused(reason)
+        return .tlsRefused(refusal(code, verification) ?? .other(reason))
     case CURLE_OPERATION_TIMEDOUT: return .timedOut(sent: sent)
     case CURLE_FILESIZE_EXCEEDED: return .tooLarge
     case CURLE_ABORTED_BY_CALLBACK: return .cancelled(sent: sent)
     default: return .broken(sent: sent, reason)
+    }
+}
+
+/// What a certificate was refused for, as far as there is a word for it: where libcurl's own check of the
+/// name fails, OpenSSL's result is still unspecified; openssl-verification-options(1).
+private func refusal(_ code: CURLcode, _ verification: Int) -> TLSRefusal? {
+    switch (code, verification) {
+    case (CURLE_SSL_PINNEDPUBKEYNOTMATCH, _): .anotherKey
+    case (CURLE_SSL_CACERT_BADFILE, _): .unusableAuthorities
+    case (CURLE_PEER_FAILED_VERIFICATION, 0...1): .anotherName
+    case (CURLE_PEER_FAILED_VERIFICATION, 9): .notYetValid
+    case (CURLE_PEER_FAILED_VERIFICATION, 10): .expired
+    case (CURLE_PEER_FAILED_VERIFICATION, 18...21): .unknownAuthority
+    default: nil
     }
 }

@@ -72,8 +72,8 @@ struct RoomTests {
                 run("mount", "-t", "tmpfs", "none", "/mnt")
                 write("/mnt/new", text)
                 run("mount", "--bind", "/mnt/new", path)
-            def take(address, port):
-                taken = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+            def take(address, port, family=socket.AF_INET6, kind=socket.SOCK_DGRAM):
+                taken = socket.socket(family, kind)
                 taken.bind((address, port))
                 os.set_inheritable(taken.detach(), True)
 
@@ -84,17 +84,55 @@ struct RoomTests {
         ]
     }
 
+    private static let fewPorts = "write('/proc/sys/net/ipv4/ip_local_port_range', '40000 40001')\n"
+
     /// The same, with a part of all ports taken.
     private func taking(_ ports: [Int]) -> [String] {
-        let lines = ports.map { "\ntake('::', \($0))" }.joined()
-        return prepared(
-            "write('/proc/sys/net/ipv4/ip_local_port_range', '40000 40001')" + lines)
+        prepared(Self.fewPorts + ports.map { "take('::', \($0))\n" }.joined())
     }
 
     @Test("does not call a server away where somebody has taken all ports to look up its name with")
     func ports() throws {
         #expect(try answer(through: taking([40_000, 40_001]))?.isAway == false)
         #expect(try answer(through: taking([40_000]))?.isAway == true)
+    }
+
+    @Test(
+        "does not call a server away where somebody has taken all ports to connect with",
+        arguments: [40_000...40_000, 40_000...40_001])
+    func connectionPorts(taken: ClosedRange<Int>) throws {
+        // Two addresses: what the second one fails of is another thing.
+        let machine = prepared(
+            Self.fewPorts + """
+                run("ip", "link", "set", "lo", "up")
+                replace("/etc/hosts", "127.0.0.1 no-such-host.invalid\\n2001:db8::1 no-such-host.invalid\\n")
+                replace("/etc/nsswitch.conf", "hosts: files\\n")
+                for port in range(\(taken.lowerBound), \(taken.upperBound) + 1):
+                    take("0.0.0.0", port, socket.AF_INET, socket.SOCK_STREAM)
+                """)
+        let answer = try #require(try answer(through: machine))
+        #expect(answer.isAway == (taken.count == 1), "\(answer)")
+    }
+
+    @Test("calls a server away that answers no attempt to connect")
+    func swallowed() throws {
+        // Where the queue of connections is full, the kernel drops what asks for another one.
+        let machine = prepared(
+            """
+            run("ip", "link", "set", "lo", "up")
+            replace("/etc/hosts", "127.0.0.1 no-such-host.invalid\\n")
+            replace("/etc/nsswitch.conf", "hosts: files\\n")
+            full = socket.socket()
+            full.bind(("127.0.0.1", 443))
+            full.listen(0)
+            waiting = [full] + [socket.socket() for _ in range(4)]
+            for one in waiting[1:]:
+                one.setblocking(False)
+                one.connect_ex(("127.0.0.1", 443))
+            for one in waiting: os.set_inheritable(one.detach(), True)
+            """)
+        let answer = try #require(try answer(through: machine))
+        #expect(answer.isAway == true && answer.isRepeatable == true, "\(answer)")
     }
 
     @Test("waits for no name server beyond its own time, and calls the server away then")

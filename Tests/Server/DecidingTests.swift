@@ -239,6 +239,66 @@ struct DecidingTests {
         #expect(try await server.logIn(device).status == 200)
         let reply = try await server.decide(id, device.signed(early.encoded(), .operation))
         #expect(reply.code == "refused")
+        // It may have been overtaken, and is not counted.
+        #expect(reply["remainingAttempts"] == nil)
+        let state = try await server.ask("GET", "/v1/registrations/\(device.registration)")
+        #expect(state["failures"] as? Int == 0)
+        #expect(try await server.decide(id, by: device).status == 200)
+    }
+
+    @Test(
+        "blocks the registration where its own counter goes back again and again",
+        arguments: Backend.allCases)
+    func setBack(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        try await server.makeTemplate()
+        device.counter = 100
+        #expect(try await server.logIn(device).status == 200)
+        server.time.pass(1)
+        let id = try await server.operation()
+        device.counter = 0
+        for left in [4, 3, 2, 1, 0] {
+            let reply = try await server.decide(id, by: device)
+            #expect(reply.code == "refused")
+            #expect(reply["remainingAttempts"] as? Int == left)
+        }
+        device.counter = 200
+        #expect(try await server.decide(id, by: device).code == "key-blocked")
+        let state = try await server.ask("GET", "/v1/operations/\(id)")
+        #expect(state["status"] as? String == "PENDING")
+        #expect(state["failureCount"] as? Int == 0)
+    }
+
+    @Test(
+        "by a device that may decide nothing any more makes nothing fail",
+        arguments: Backend.allCases)
+    func uncounted(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let (device, stolen) = (try TestDevice(id: 0xd1), try TestDevice(id: 0xd2))
+        for someone in [device, stolen] { try await server.register(someone) }
+        try await server.makeTemplate(maximumFailures: 3)
+        let id = try await server.operation()
+        let shown = try await server.detail(id, for: stolen)
+        for change in ["block", "remove"] {
+            let path = "/v1/registrations/\(stolen.registration)/\(change)"
+            #expect(try await server.ask("POST", path, [:]).status == 200)
+            for _ in 0..<3 {
+                var statement = stolen.decision(of: shown, at: server.time.now)
+                let forged = try stolen.signed(statement.encoded(), .operation, by: .generate())
+                statement.data = [UInt8]("pay 1 EUR\nto Eve".utf8)
+                let another = try stolen.signed(statement.encoded(), .operation)
+                for body in [forged, another] {
+                    let reply = try await server.decide(id, body)
+                    #expect(reply.code == "refused")
+                    #expect(reply["remainingAttempts"] == nil)
+                }
+            }
+        }
+        let state = try await server.ask("GET", "/v1/operations/\(id)")
+        #expect(state["status"] as? String == "PENDING")
+        #expect(state["failureCount"] as? Int == 0)
         #expect(try await server.decide(id, by: device).status == 200)
     }
 

@@ -24,6 +24,21 @@ struct DispatcherTests {
         #expect(reply.headers.contains { $0 == ("Allow", "POST") })
     }
 
+    @Test("has one path: with a slash behind it there is none")
+    func trailingSlash() async throws {
+        let server = try await TestServer.make(.sqlite)
+        let id = String(repeating: "0", count: 32)
+        for route in Routes.all {
+            let path = route.pattern.replacing("{id}", with: id).replacing("{name}", with: "alice")
+            let body: [String: Any]? = route.method == "POST" ? ["account": "alice"] : nil
+            let reply = try await server.ask(route.method, path + "/", body)
+            #expect(reply.code == "not-found" && reply.status == 404, "\(path)")
+        }
+        let path = "/v1/accounts/alice/registrations"
+        #expect(try await server.ask("GET", path).status == 200)
+        #expect(try await server.ask("GET", path + "/").status == 404)
+    }
+
     @Test("that is for applications wants an API key that holds")
     func keys() async throws {
         let server = try await TestServer.make(.sqlite)
@@ -220,6 +235,43 @@ struct DispatcherTests {
         var codes: [Int] = []
         for _ in 0..<5 { codes.append(try await server.decide(operation, body).status) }
         #expect(codes == [409, 409, 409, 409, 429])
+    }
+
+    @Test("signed rightly, and refused by the policy, is limited as a wrong proof is")
+    func againstPolicy() async throws {
+        let server = try await TestServer.make(.sqlite, rate: 4)
+        let device = try TestDevice()
+        try await server.register(device)
+        try await server.makeTemplate()
+        let operation = try await server.operation()
+        let shown = try await server.detail(operation, for: device)
+        device.factor = "possession"
+        let body = try device.signed(
+            device.decision(of: shown, at: server.time.now).encoded(), .operation)
+        let calls: [() async throws -> Reply] = [
+            { try await server.decide(operation, body) },
+            {
+                let request = TestRequest(
+                    method: "GET", resource: "/v1/device/operations", body: [])
+                let statement = try device.statement(of: request, at: server.time.now)
+                return try await server.send(
+                    "GET", request.resource,
+                    headers: [("authorization", try device.header(statement))])
+            },
+        ]
+        for call in calls {
+            server.time.pass(60)
+            let before = try await server.rows("SELECT id FROM audit").count
+            var codes: [String] = []
+            for _ in 0..<6 { codes.append(try await call().code ?? "") }
+            #expect(codes == ["policy", "policy", "policy", "policy", "slow-down", "slow-down"])
+            #expect(try await server.rows("SELECT id FROM audit").count == before + 4)
+        }
+        // A back end that asks about what it got is told as often as it asks.
+        for _ in 0..<6 {
+            let header = try device.header(device.statement(at: server.time.now))
+            #expect(try await server.refusal(of: header) == "policy")
+        }
     }
 
     @Test("with SQL in its names does nothing but what the names say", arguments: Backend.allCases)

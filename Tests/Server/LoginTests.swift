@@ -211,6 +211,7 @@ struct LoginTests {
         for round in 0..<2 {
             // A right login between forgets what was counted.
             #expect(try await server.logIn(device).status == 200)
+            server.time.pass(1)
             let kept = device.counter
             for left in round == 0 ? [4, 3, 2, 1] : [4, 3, 2, 1, 0] {
                 device.counter = 0
@@ -224,6 +225,60 @@ struct LoginTests {
         let path = "/v1/registrations/\(device.registration)"
         #expect(try await server.ask("POST", path + "/unblock", [:]).status == 200)
         #expect(try await server.logIn(device).status == 200)
+    }
+
+    @Test(
+        "that was held back on its way until a later one has passed is refused, and not counted",
+        arguments: Backend.allCases, [0, 20] as [Int64])
+    func heldBack(backend: Backend, seconds: Int64) async throws {
+        var policy = ApplicationPolicy()
+        policy.maximumFailures = 2
+        let server = try await TestServer.make(backend, policy: policy)
+        let device = try TestDevice()
+        try await server.register(device)
+        var held: [[String: Any]] = []
+        for _ in 0..<3 {
+            let statement = device.answer(
+                try await server.challenge(device), "login", at: server.time.now)
+            held.append(try device.signed(statement.encoded(), .login))
+        }
+        server.time.pass(seconds)
+        #expect(try await server.logIn(device).status == 200)
+        server.time.pass(seconds)
+        for body in held {
+            let reply = try await server.send("POST", "/v1/login", body)
+            #expect(reply.code == "refused")
+            #expect(reply["remainingAttempts"] == nil)
+        }
+        let state = try await server.ask("GET", "/v1/registrations/\(device.registration)")
+        #expect(state["status"] as? String == "ACTIVE")
+        #expect(state["failures"] as? Int == 0)
+        #expect(try await server.logIn(device).status == 200)
+    }
+
+    @Test(
+        "of a copy that asks for its own challenge is counted, whatever else was accepted since",
+        arguments: Backend.allCases)
+    func copied(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let token = try await server.macToken(device)
+        device.counter = 100
+        #expect(try await server.logIn(device).status == 200)
+        server.time.pass(100)
+        device.counter = 50
+        let challenge = try await server.challenge(device)
+        server.time.pass(1)
+        // Both are a use of the registration, and take no counter.
+        let code = try device.header(try device.statement(at: server.time.now))
+        #expect(try await server.refusal(of: code) == nil)
+        #expect(try await server.refusal(of: token.header(at: server.time.now)) == nil)
+        let statement = device.answer(challenge, "login", at: server.time.now)
+        let reply = try await server.send(
+            "POST", "/v1/login", try device.signed(statement.encoded(), .login))
+        #expect(reply.code == "refused")
+        #expect(reply["remainingAttempts"] as? Int == 4)
     }
 
     @Test("asks no more than the policy does", arguments: Backend.allCases)

@@ -116,6 +116,7 @@ struct MACTokenTests {
         try await server.register(device)
         let token = try await server.macToken(device)
         #expect(try await server.logIn(device).status == 200)
+        server.time.pass(1)
         #expect(try await server.failedLogin(device)["remainingAttempts"] as? Int == 4)
         var forged = token
         forged.secret[0] ^= 1

@@ -28,6 +28,43 @@ struct SiteRefusalTests {
         #expect(try await server.rows("SELECT hash FROM site_session").isEmpty)
     }
 
+    @Test("an approval that is late is looked at once", arguments: Backend.allCases)
+    func late(backend: Backend) async throws {
+        let (server, device) = try await TestBrowser.server(backend)
+        let browser = TestBrowser(server)
+        try await browser.begin()
+        _ = try await server.decide(try await server.latestOperation(), by: device)
+        server.time.pass(61)
+        try await browser.open("/site/waiting")
+        #expect(browser.page.contains("This sign-in is over"))
+        #expect(try await server.rows("SELECT hash FROM site_login").isEmpty)
+        for _ in 0..<3 {
+            #expect(try await browser.open("/site/waiting").location == "/site")
+        }
+        #expect(try await server.audited("operation-consumed", "conflict") == 1)
+        // The person begins anew.
+        try await browser.signIn(by: device)
+    }
+
+    @Test("late approvals looked at by many at once are so many, and one in time costs nothing")
+    func lateAtOnce() async throws {
+        let (server, device) = try await TestBrowser.server(.sqlite, rate: 8)
+        // Each begins by one of the address's eight, which is there again after 7.5 s.
+        for _ in 0..<10 {
+            try await TestBrowser(server).signIn(by: device)
+            server.time.pass(8)
+        }
+        server.time.pass(60)
+        let browser = TestBrowser(server)
+        try await browser.begin()
+        _ = try await server.decide(try await server.latestOperation(), by: device)
+        server.time.pass(61)
+        let asked = server.request("/site/waiting", [], cookie: browser.cookie)
+        _ = try await server.race(200) { await $0.answer(asked).status == 200 }
+        let refused = try await server.audited("operation-consumed", "conflict")
+        #expect((1...8).contains(refused))
+    }
+
     @Test("a rejection is not told, and ends with the time", arguments: Backend.allCases)
     func rejected(backend: Backend) async throws {
         let (server, device) = try await TestBrowser.server(backend)

@@ -75,14 +75,15 @@ package struct Dispatcher: Sendable {
         }
         // Each proof that does not hold leaves a line in the audit trail: so an address has so many.
         // Taken before it is looked at, so that many at once are no more, and given back if it holds;
-        // not where it held before: who sends a decision again and again has as many.
+        // not where it held before, nor where the policy refuses what was signed rightly: who sends a
+        // decision again and again has as many.
         let admission = try limits.admit(origin.address)
         do throws(Problem) {
             let answer = try await admitted(request, route, parameters, from: origin)
             if answer.wasOfUse { limits.giveBack(admission) }
             return answer
         } catch {
-            if error.status != 401 && error.status != 409 { limits.giveBack(admission) }
+            if ![401, 403, 409].contains(error.status) { limits.giveBack(admission) }
             throw error
         }
     }

@@ -50,4 +50,12 @@ extension Transaction {
                 .integer(now),
             ]) == 1
     }
+
+    /// When a challenge was issued that was just used up; not one of a registration.
+    func issued(challenge: [UInt8]) throws(DatabaseFault) -> Int64 {
+        let rows = try run(
+            "SELECT expires FROM challenge WHERE value = $1", [.bytes(challenge)])
+        guard let row = rows.first else { throw .broken("a challenge in use is gone") }
+        return try row.integer(0) - Service.challengeSeconds
+    }
 }

@@ -62,8 +62,8 @@ extension Transaction {
         return true
     }
 
-    /// Keeps a counter that is above the one kept, and forgets failures; false where it is not
-    /// above, or where the registration is not ACTIVE any more.
+    /// Keeps a counter that is above the one kept, and since when, and forgets failures; false
+    /// where it is not above, or where the registration is not ACTIVE any more.
     func advance(
         _ registration: [UInt8], counter: UInt64, enrolment: UInt64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
@@ -71,7 +71,8 @@ extension Transaction {
         else { return false }
         return try change(
             """
-            UPDATE registration SET counter = $1, enrolment = $2, failures = 0, last_used = $3
+            UPDATE registration SET counter = $1, enrolment = $2, failures = 0, last_used = $3,
+                advanced = $3
             WHERE id = $4 AND status = 'ACTIVE' AND counter < $5
             """,
             [
@@ -91,16 +92,18 @@ extension Transaction {
         ).isEmpty
     }
 
-    /// Counts a counter that went back, and blocks at the limit; gives how many are left.
+    /// Counts a counter that went back, and blocks at the limit; gives how many are left, or nil
+    /// where it is not counted: the device was not asked after the counter that is kept was taken.
     func countFailure(
-        _ registration: [UInt8], limit: Int64, at now: Int64
-    ) throws(DatabaseFault) -> Int64 {
+        _ registration: [UInt8], askedAt asked: Int64, limit: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Int64? {
         let rows = try run(
             """
             UPDATE registration SET failures = failures + 1
-            WHERE id = $1 AND status = 'ACTIVE' RETURNING failures
-            """, [.bytes(registration)])
-        guard let row = rows.first else { return 0 }
+            WHERE id = $1 AND status = 'ACTIVE' AND (advanced IS NULL OR advanced < $2)
+            RETURNING failures
+            """, [.bytes(registration), .integer(asked)])
+        guard let row = rows.first else { return nil }
         let left = max(0, limit - (try row.integer(0)))
         if left == 0 {
             _ = try setStatus(

@@ -53,7 +53,7 @@ extension Transaction {
     /// The checks of a decision, in the order of docs/SERVER.md, and what it comes to.
     ///
     /// Failures are counted only of who knows the challenge, which the operation's own devices
-    /// alone are told: nobody else can make it FAILED.
+    /// alone are told, and of devices that may decide: nobody else can make it FAILED.
     fileprivate func decide(
         _ statement: OperationStatement, of former: Signer, isSigned: Bool, at now: Int64
     ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
@@ -67,9 +67,7 @@ extension Transaction {
             constantTimeEqual(operation.challenge, statement.challenge)
         else { return .failure(.refused) }
         guard isSigned, operation.isShown(in: statement) else {
-            var problem = Problem.refused
-            problem.remainingAttempts = try countFailure(ofOperation: operation.id, at: now)
-            return .failure(problem)
+            return .failure(try countWrong(operation, by: signer, at: now))
         }
         let claims = statement.claims
         if let objection = signer.objection(to: claims) { return .failure(objection) }
@@ -79,7 +77,9 @@ extension Transaction {
         guard
             try advance(
                 registration, counter: claims.counter, enrolment: claims.enrolment, at: now)
-        else { return .failure(.refused) }
+        else {
+            return .failure(try countSetBack(of: signer, askedAt: operation.created, at: now))
+        }
         let decided: OperationStatus =
             switch statement.decision {
             case .approve: .approved
@@ -92,5 +92,17 @@ extension Transaction {
         }
         return .success(
             DecisionAnswer(operation: ID(operation.id), status: decided, decided: now))
+    }
+
+    /// Counts a signature that is wrong, or is over something else than was shown; not of who may
+    /// decide nothing any more, but has read the challenge before: they shall make nothing FAILED.
+    private func countWrong(
+        _ operation: OperationRecord, by signer: Signer, at now: Int64
+    ) throws(DatabaseFault) -> Problem {
+        var problem = Problem.refused
+        if signer.standing == nil {
+            problem.remainingAttempts = try countFailure(ofOperation: operation.id, at: now)
+        }
+        return problem
     }
 }

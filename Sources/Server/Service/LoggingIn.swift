@@ -5,7 +5,7 @@ import Statement
 // A login: a challenge, its answer, and the tokens or the verdict that follow.
 extension Service {
     /// How long a challenge is good, in seconds.
-    private static let challengeSeconds: Int64 = 60
+    static let challengeSeconds: Int64 = 60
 
     /// `POST /v1/login/challenge`: for whoever asks. Whether there is such an account is not told,
     /// also not by the time that the answer takes: a challenge is kept either way.

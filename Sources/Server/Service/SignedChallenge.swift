@@ -111,16 +111,25 @@ extension Transaction {
             try advance(
                 signer.registration.id, counter: claims.counter, enrolment: claims.enrolment,
                 at: now)
-        else { return .failure(try countSetBack(of: signer, at: now)) }
+        else {
+            let asked = try issued(challenge: statement.challenge)
+            return .failure(try countSetBack(of: signer, askedAt: asked, at: now))
+        }
         return .success(signer)
     }
 
     /// The registered key has signed with a counter that is not above the last one: the device was
-    /// set back to an old state, or copied. Who has the key alone can come here.
-    private func countSetBack(of signer: Signer, at now: Int64) throws(DatabaseFault) -> Problem {
+    /// set back to an old state, or copied, if it was asked after that last one was taken.
+    ///
+    /// Else its answer may be older, and was overtaken: whoever holds some back on their way, and
+    /// lets a later one pass, blocks nobody.
+    func countSetBack(
+        of signer: Signer, askedAt asked: Int64, at now: Int64
+    ) throws(DatabaseFault) -> Problem {
         var problem = Problem.refused
         problem.remainingAttempts = try countFailure(
-            signer.registration.id, limit: signer.application.policy.maximumFailures, at: now)
+            signer.registration.id, askedAt: asked,
+            limit: signer.application.policy.maximumFailures, at: now)
         return problem
     }
 }

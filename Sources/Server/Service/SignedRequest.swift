@@ -96,9 +96,12 @@ extension Transaction {
         let (counter, isOver) = statement.claims.counter.addingReportingOverflow(
             Self.counterSlack)
         guard isOver || counter >= signer.registration.counter else { return .failure(.refused) }
-        // It was a touch, as good as a login's.
-        if signer.registration.failures > 0 { try forgetFailures(signer.registration.id) }
-        try noteUse(of: signer.registration, at: now)
+        // It was a touch, as good as a login's; with a counter that is not above, maybe a copy's.
+        let registration = signer.registration
+        if registration.failures > 0, statement.claims.counter > registration.counter {
+            try forgetFailures(registration.id)
+        }
+        try noteUse(of: registration, at: now)
         return .success(signer)
     }
 

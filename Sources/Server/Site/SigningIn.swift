@@ -180,6 +180,8 @@ extension Site {
         _ login: SiteLogin, _ cookie: BrowserCookie, _ call: SiteCall
     ) async throws(Problem) -> (String, HTTPResponse) {
         let subject = try await subject()
+        // Each refusal leaves a line in the audit trail: so an address has so many, also at once.
+        let admission = try limits.admit(call.origin.address)
         let answer: LoginAnswer
         do throws(Problem) {
             answer = try await service.confirmLogin(
@@ -187,8 +189,17 @@ extension Site {
                     "/v1/login/confirm",
                     ConfirmBody(operation: ID(login.operation), session: cookie.text),
                     of: subject.application))
+            limits.giveBack(admission)
         } catch {
-            guard error.status != 503 else { throw error }
+            guard error.status != 503 else {
+                limits.giveBack(admission)
+                throw error
+            }
+            // What cannot be confirmed now never can: nothing is waited for any more.
+            try await service.write { store throws(DatabaseFault) -> Result<Void, Problem> in
+                try store.endSiteLogin(login.hash)
+                return .success(())
+            }
             return (error.code, .over)
         }
         let session = try tokenSession(of: answer)
