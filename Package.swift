@@ -250,8 +250,8 @@ let package = Package(
         .testTarget(
             name: "StoreTests",
             dependencies: [
-                "Crypto", "Policy", "Posix", "Statement", "Store", "TestSupport", "Vault",
-                "Wire",
+                "Crypto", "Doctor", "Policy", "Posix", "Statement", "Store", "TestSupport", "Texts",
+                "Vault", "Wire",
             ], path: "Tests/Store", swiftSettings: common),
         .testTarget(
             name: "DaemonTests",

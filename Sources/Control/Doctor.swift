@@ -56,7 +56,9 @@ extension Invocation {
                 }
             }
             view.accounts.append(
-                AccountView(name: name, status: status, prints: prints, secrets: secrets))
+                AccountView(
+                    name: name, status: status, prints: prints, secrets: secrets,
+                    servers: try knownServers(name)))
         } catch .denied(let denial, let account) {
             view.denied.append((name, denial.text(account: account)))
         }

@@ -14,14 +14,14 @@ extension Invocation {
         let account = try account()
         let named = try namedFinger()
         var finger = named ?? .rightIndex
-        let isAtTerminal = !isJSON && surroundings.columns() != nil
+        var secrets: UInt32?
         if named == nil || isAtTerminal {
             let fingers = try fingers(account)
             if named == nil { finger = try freeFinger(fingers, account) }
-            if isAtTerminal, let secrets = fingers.secrets {
-                surroundings.say(CommandSecrets.warning(secrets))
-            }
+            secrets = fingers.secrets
         }
+        let endings = try endings(account)
+        warn(of: endings, secrets)
         let done = try follow(
             .enroll(
                 account: account, finger: finger,
@@ -30,7 +30,7 @@ extension Invocation {
         let lines = [
             CommandOutcome.enrolled(name.bytes, account: account, prints: done.prints ?? 0)
         ]
-        sayChange("enrolled", account, finger: name, done, lines)
+        sayChange("enrolled", account, finger: name, done, endings, lines)
     }
 
     /// `signet delete FINGER | --all`
@@ -41,12 +41,15 @@ extension Invocation {
                 CommandText.choose("FINGER".bytes, Option.all.name.bytes, action: "delete".bytes))
         }
         let account = try account()
+        let secrets = isAtTerminal ? try endingSecrets(account) : nil
+        let endings = try endings(account)
+        warn(of: endings, secrets)
         let done = try follow(.delete(account: account, finger: finger), awaitsTouch: false)
         let lines = [
             CommandOutcome.deleted(
                 finger?.word.bytes, account: account, prints: done.prints ?? 0)
         ]
-        sayChange("deleted", account, finger: finger?.word, done, lines)
+        sayChange("deleted", account, finger: finger?.word, done, endings, lines)
     }
 
     /// `signet list`
@@ -141,8 +144,29 @@ extension Invocation {
         return (prints, done.secrets)
     }
 
+    /// Whether somebody sees what is said before a change of fingers, and can still take it back.
+    private var isAtTerminal: Bool { !isJSON && surroundings.columns() != nil }
+
+    /// Says what a change of fingers will end, before anything is asked for.
+    private func warn(of endings: Endings, _ secrets: UInt32?) {
+        guard isAtTerminal else { return }
+        if let secrets { surroundings.say(CommandSecrets.warning(secrets)) }
+        for warning in endings.warnings { surroundings.say(warning) }
+    }
+
+    /// How many secrets a change would end; nil for none, and where that cannot be told: fingers that
+    /// nothing opens any more can still be deleted.
+    private func endingSecrets(_ account: Bytes) throws(CommandFault) -> UInt32? {
+        do throws(CommandFault) {
+            return try fingers(account).secrets
+        } catch .interrupted {
+            throw .interrupted
+        } catch { return nil }
+    }
+
     private func sayChange(
-        _ kind: String, _ account: Bytes, finger: String?, _ done: DoneAnswer, _ lines: [Text]
+        _ kind: String, _ account: Bytes, finger: String?, _ done: DoneAnswer,
+        _ endings: Endings, _ lines: [Text]
     ) {
         let login: [Text] =
             done.prints == 0
@@ -159,8 +183,9 @@ extension Invocation {
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
                     ("keptOut", .optional(done.keptOut, JSON.bytes)),
                     ("secretsEnded", .number(UInt64(done.secrets ?? 0))),
-                ]),
-            lines + login + keyringLines(done, account) + secrets + keptOutLines(done, account))
+                ] + endings.members),
+            lines + login + keyringLines(done, account) + secrets + endings.ended
+                + keptOutLines(done, account))
     }
 
     private func keptOutLines(_ done: DoneAnswer, _ account: Bytes) -> [Text] {

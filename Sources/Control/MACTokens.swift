@@ -7,7 +7,7 @@ import Wire
 
 extension Invocation {
     /// What `signet operations` reads with; it is got and used there alone.
-    private static let reserved = Bytes("signet-operations".utf8)
+    static let reserved = Bytes("signet-operations".utf8)
 
     /// `signet mac-token add URL NAME | list | remove NAME | header NAME METHOD URL`
     func macToken() throws(CommandFault) {
@@ -115,7 +115,8 @@ extension Invocation {
         }
     }
 
-    private func macTokens(of account: Bytes) throws(CommandFault) -> [MACTokenAnswer] {
+    /// The MAC tokens that an account has.
+    func macTokens(of account: Bytes) throws(CommandFault) -> [MACTokenAnswer] {
         try collect(.macTokenList(account: account)) { answer in
             if case .macToken(let token) = answer { token } else { nil }
         }

@@ -1,3 +1,4 @@
+import Doctor
 import Statement
 import Texts
 import Wire
@@ -12,6 +13,18 @@ enum Obstacle: String {
     case noReader = "no-reader"
     case unused
     case keptOut = "kept-out"
+    case notRegistered = "not-registered"
+    case registrationEnded = "registration-ended"
+    case serverFile = "server-file"
+
+    /// What a server's part in logins comes to.
+    init(_ trouble: ServerDemand.Trouble) {
+        switch trouble {
+        case .notRegistered: self = .notRegistered
+        case .ended: self = .registrationEnded
+        case .file: self = .serverFile
+        }
+    }
 }
 
 /// How things stand for an account, from all that is asked.
@@ -22,6 +35,26 @@ struct Standing {
     /// Nil where that cannot be told.
     let servers: [ServerAnswer]?
     let signing: SigningKeyAnswer?
+    /// What the stacks want of servers.
+    let demands: ServerDemands
+
+    /// Why no touch lets in at some services, though nothing else stood in the way.
+    var serverTroubles: [(demand: ServerDemand, trouble: ServerDemand.Trouble)] {
+        demands.demands(on: status.account).compactMap { demand in
+            demand.trouble(servers).map { (demand, $0) }
+        }
+    }
+
+    /// The same where it is so at all services.
+    private var serverObstacles: [Obstacle] {
+        let troubles = serverTroubles
+        guard !troubles.isEmpty, !demands.areOpen(beside: troubles.map(\.demand)) else { return [] }
+        var obstacles: [Obstacle] = []
+        for obstacle in troubles.map({ Obstacle($0.trouble) }) where !obstacles.contains(obstacle) {
+            obstacles.append(obstacle)
+        }
+        return obstacles
+    }
 
     /// What keeps login from working, the first to be mended first.
     var obstacles: [Obstacle] {
@@ -37,7 +70,7 @@ struct Standing {
         if status.lock != .open { obstacles.append(.locked) }
         if services.isEmpty { obstacles.append(.unused) }
         if status.keptOut != nil { obstacles.append(.keptOut) }
-        return obstacles
+        return obstacles + serverObstacles
     }
 }
 
@@ -48,7 +81,8 @@ extension Invocation {
         let standing = Standing(
             status: try status(of: account), readers: try knownReaders(),
             services: PAMServices(directory: surroundings.pamDirectory).using("pam_signet.so"),
-            servers: try knownServers(account), signing: try knownSigningKey(account))
+            servers: try knownServers(account), signing: try knownSigningKey(account),
+            demands: surroundings.machine.serverDemands())
         say(standing.document, standing.lines)
         guard standing.obstacles.isEmpty else { throw .said(.denied) }
     }
@@ -76,7 +110,7 @@ extension Invocation {
     }
 
     /// The servers; nil where the daemon cannot tell, and other lines say why.
-    private func knownServers(_ account: Bytes) throws(CommandFault) -> [ServerAnswer]? {
+    func knownServers(_ account: Bytes) throws(CommandFault) -> [ServerAnswer]? {
         do throws(CommandFault) {
             return try servers(of: account)
         } catch .denied { return nil }
@@ -121,7 +155,10 @@ extension Standing {
         rows.append([CommandStatus.lock, CommandStatus.lock(status)])
         let users = services.joined(separator: ", ").text
         rows += [
-            [CommandStatus.usedBy, services.isEmpty ? CommandStatus.unused : users],
+            [CommandStatus.usedBy, services.isEmpty ? CommandStatus.unused : users]
+        ]
+        rows += serverTroubles.map { ["", text($0.demand, $0.trouble)] }
+        rows += [
             [CommandStatus.service, CommandStatus.service(status.program)],
             [CommandStatus.vault, "\(status.vault)"],
             [CommandStatus.device, "\(Hexadecimal.encode(status.device))"],
@@ -135,8 +172,32 @@ extension Standing {
         return Table.lines(rows) + ["", verdict]
     }
 
+    private func text(_ demand: ServerDemand, _ trouble: ServerDemand.Trouble) -> Text {
+        let services = demand.serviceList
+        switch (demand.wish, trouble) {
+        case (.mistake(let place), _):
+            return CommandStatus.serverFile(services, place: place)
+        case (.server(let url), .ended):
+            return CommandStatus.registrationEnded(services, url, account: status.account)
+        case (.server(let url), .notRegistered), (.server(let url), .file):
+            return CommandStatus.notRegistered(services, url, account: status.account)
+        }
+    }
+
     private func continued(_ label: Text, _ lines: [Text]) -> [[Text]] {
         lines.enumerated().map { [$0.offset == 0 ? label : "", $0.element] }
+    }
+
+    private func document(
+        _ demand: ServerDemand, _ trouble: ServerDemand.Trouble
+    ) -> JSON {
+        var server: Bytes?
+        if case .server(let url) = demand.wish { server = url }
+        return .object([
+            ("trouble", .string(trouble.rawValue)),
+            ("services", .array(demand.services.map { .string($0) })),
+            ("server", .optional(server, JSON.bytes)), ("file", .string(demand.file)),
+        ])
     }
 
     fileprivate var document: JSON {
@@ -175,6 +236,7 @@ extension Standing {
                 ),
                 ("keyring", .string(status.keyring.word)),
                 ("services", .array(services.map { .string($0) })),
+                ("serverTroubles", .array(serverTroubles.map(document))),
                 ("program", .bytes(status.program)), ("vault", .bytes(status.vault)),
                 ("device", .bytes(Hexadecimal.encode(status.device))),
                 ("keptOut", .optional(status.keptOut, JSON.bytes)),

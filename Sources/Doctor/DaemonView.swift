@@ -13,15 +13,19 @@ package struct AccountView: Sendable {
     package let prints: [PrintAnswer]
     /// The secrets; empty where they cannot be listed.
     package let secrets: [SecretAnswer]
+    /// The servers that it is registered at; nil where that was not asked, or cannot be told.
+    package let servers: [ServerAnswer]?
 
     /// All of it.
     package init(
-        name: Bytes, status: StatusAnswer, prints: [PrintAnswer], secrets: [SecretAnswer]
+        name: Bytes, status: StatusAnswer, prints: [PrintAnswer], secrets: [SecretAnswer],
+        servers: [ServerAnswer]? = nil
     ) {
         self.name = name
         self.status = status
         self.prints = prints
         self.secrets = secrets
+        self.servers = servers
     }
 }
 

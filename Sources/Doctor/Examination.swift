@@ -22,7 +22,7 @@ extension Machine {
         let view = ask()
         findings += view.serviceFindings(
             version, files: fault, configuration: configuration)
-        findings += view.standingFindings(hasTPM: hasTPM)
+        findings += view.standingFindings(hasTPM: hasTPM) + registrationFindings(view)
         findings += fprintdFindings() + tpmFindings() + machineFindings() + journalFindings()
         if !isRoot { findings.append(.needsRoot) }
         return Machine.sorted(findings)

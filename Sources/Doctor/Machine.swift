@@ -23,6 +23,12 @@ package struct Machine: Sendable {
     package var isGroup: @Sendable (String) throws(SystemFault) -> Bool = {
         (name) throws(SystemFault) in try Group.number(of: name) != nil
     }
+    /// Whether an account is in a group, both by name.
+    package var isMember: @Sendable (String, String) throws(SystemFault) -> Bool = {
+        (name, group) throws(SystemFault) in
+        guard let account = try Account.named(name) else { return false }
+        return try !Group.memberships(of: account, among: [group]).isEmpty
+    }
     /// What journalctl says to these arguments; it fails where there is no journal.
     package var journal: @Sendable ([String]) -> ChildAnswer = { arguments in
         ChildOutput.of(

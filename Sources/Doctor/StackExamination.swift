@@ -96,14 +96,23 @@ struct StackExamination {
     var serverFiles: [(path: String, services: [String])] {
         var found: [String: [String]] = [:]
         for service in services {
-            let chain = chain(of: service, .auth)
-            let lines = chain.places(of: .signet).map { chain.handlers[$0].options.map(\.bytes) }
-            let paths = lines.compactMap { try? ModuleOptions(parsing: $0).server }
-            for path in Set(paths) where !path.isEmpty {
+            for path in servers(of: service) where !path.isEmpty {
                 found[String(decoding: path, as: UTF8.self), default: []].append(service)
             }
         }
         return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// The services that have a line of the module without a server.
+    var withoutServer: [String] {
+        using.filter { servers(of: $0).contains(Bytes()) }
+    }
+
+    /// The files of servers that a service's lines name; an empty one stands for a line without.
+    private func servers(of service: String) -> Set<Bytes> {
+        let chain = chain(of: service, .auth)
+        let lines = chain.places(of: .signet).map { chain.handlers[$0].options.map(\.bytes) }
+        return Set(lines.compactMap { try? ModuleOptions(parsing: $0).server })
     }
 
     /// All that is wrong with them.

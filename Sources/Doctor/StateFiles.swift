@@ -63,7 +63,7 @@ extension Machine {
             switch name {
             case "account", "credential", "keyring", "lockout", "counter", "receipts", "signers":
                 findings += check(path, .privateFile)
-            case "prints", "secrets":
+            case "prints", "secrets", "servers", "mac-tokens":
                 findings += check(path, .privateDirectory) + fileFindings(in: path)
             default: findings += foreign(name, path)
             }

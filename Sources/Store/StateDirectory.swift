@@ -6,8 +6,8 @@ import Vault
 ///
 /// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`,
 /// `private/template-keys/`, `private/reader-work`, `private/stored/` for what readers keep;
-/// `private/accounts/<uid>/` with account, prints/, secrets/, credential, signers, lockout,
-/// counter, receipts.
+/// `private/accounts/<uid>/` with account, prints/, secrets/, servers/, mac-tokens/, credential,
+/// keyring, signers, lockout, counter, receipts. The doctor knows these names: see `StateFiles`.
 package struct StateDirectory: Sendable {
     /// Where it is on an installed system.
     package static let standardPath = "/var/lib/signet"

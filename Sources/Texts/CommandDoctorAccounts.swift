@@ -138,6 +138,20 @@ extension Finding {
             mend: "signet secret list --account \(Shell.word(account))")
     }
 
+    /// A server has to say yes to an account's logins, and cannot.
+    package static func serverUnregistered(
+        _ account: Bytes, url: Bytes, services: Bytes
+    ) -> Finding {
+        Finding(
+            .serverUnregistered, account,
+            "\(services): \(account) is not registered at \(url), which has to say yes there",
+            why: """
+                no touch lets in there, only the password: it never was registered, or its fingers \
+                have changed since
+                """,
+            mend: "signet enable --server \(Shell.word(url)) --account \(Shell.word(account))")
+    }
+
     /// There are more accounts than were asked about.
     package static func manyAccounts(_ count: UInt64) -> Finding {
         Finding(

@@ -16,11 +16,11 @@ package enum FindingCode: CaseIterable, Sendable {
 
     case serviceForeign, socketMissing, socketDisabled, serviceSilent, versionDaemon
     case versionModule, configurationRefused, configurationOld
-    case serviceUnknown, accountUnknown, groupUnknown, deniedGroupUnknown
+    case serviceUnknown, accountUnknown, groupUnknown, deniedGroupUnknown, relayMissing
 
     case credentialInvalid, fingersClosed, printsDamaged, accountUnanswered, loginOff, lockedOut
     case printsElsewhere, keyringStale, secretsStale, loginDisabled, keptOut, noFinger
-    case lockedForNow, manyAccounts
+    case lockedForNow, manyAccounts, serverUnregistered
 
     case noReader, fprintdRunning, fprintdInstalled
 
@@ -46,14 +46,16 @@ extension FindingCode {
             .socketMissing,
             .socketDisabled, .serviceSilent, .versionDaemon, .versionModule,
             .configurationRefused, .credentialInvalid, .fingersClosed, .printsDamaged,
-            .accountUnanswered, .noReader, .vaultTrouble, .clockBehind, .deniedGroupUnknown:
+            .accountUnanswered, .noReader, .vaultTrouble, .clockBehind, .deniedGroupUnknown,
+            .relayMissing:
             .fault
         case .passwordLostAfterMismatch, .touchNotEnough, .fingersCounted, .moduleTwice,
             .otherFingerprint, .moduleUnused, .keyOfNobody, .keyHalfChanged, .keyAndMark,
             .counterMissing, .fileForeign, .configurationOld, .loginOff, .lockedOut,
             .printsElsewhere, .touchBehindPassword, .typingBlocked, .directoryPasswordMissing,
             .fprintdProfile, .serviceUnknown, .accountUnknown, .groupUnknown,
-            .keyringStale, .secretsStale, .fprintdRunning, .tpmAccess, .journalAlert:
+            .keyringStale, .secretsStale, .fprintdRunning, .tpmAccess, .journalAlert,
+            .serverUnregistered:
             .warning
         case .failuresStay, .socketElsewhere, .stackTangled, .stateVolatile, .stateNone,
             .needsRoot, .loginDisabled, .keptOut, .noFinger, .lockedForNow, .manyAccounts,
@@ -82,11 +84,11 @@ extension FindingCode {
             .files
         case .serviceForeign, .socketMissing, .socketDisabled, .serviceSilent, .versionDaemon,
             .versionModule, .configurationRefused, .configurationOld, .serviceUnknown,
-            .accountUnknown, .groupUnknown, .deniedGroupUnknown:
+            .accountUnknown, .groupUnknown, .deniedGroupUnknown, .relayMissing:
             .service
         case .credentialInvalid, .fingersClosed, .printsDamaged, .accountUnanswered, .loginOff,
             .lockedOut, .printsElsewhere, .keyringStale, .secretsStale, .loginDisabled, .keptOut,
-            .noFinger, .lockedForNow, .manyAccounts:
+            .noFinger, .lockedForNow, .manyAccounts, .serverUnregistered:
             .accounts
         case .noReader, .fprintdRunning, .fprintdInstalled: .reader
         case .vaultTrouble, .tpmAccess, .tpmUnused: .vault

@@ -107,6 +107,16 @@ extension Finding {
         why: "nobody can ask the daemon, and it is not started: only passwords work",
         mend: "systemctl enable --now signetd.socket")
 
+    /// No socket of the relay.
+    package static let relayMissing = Finding(
+        .relayMissing, Bytes("/run/signet/relay.sock".utf8),
+        "there is no socket at /run/signet/relay.sock",
+        why: """
+            the daemon has no way to servers: no login there, and none here that one has to agree \
+            to
+            """,
+        mend: "systemctl enable --now signet-relay.socket")
+
     /// The unit is not enabled.
     package static let socketDisabled = Finding(
         .socketDisabled, Bytes("signetd.socket".utf8),

@@ -135,6 +135,30 @@ package enum CommandStatus {
     /// No PAM service names the module.
     package static let unused: Text =
         "no service in /etc/pam.d uses pam_signet yet. Run 'pam-auth-update' to turn it on"
+    /// A server has to say yes to logins, and does not know the account.
+    package static func notRegistered(_ services: Bytes, _ url: Bytes, account: Bytes) -> Text {
+        """
+        \(services): no touch lets in, because \(url) has to say yes, and \(account) is not \
+        registered there. Run 'signet enable --server \(url)' with an activation code
+        """
+    }
+    /// The same where the key for it is gone.
+    package static func registrationEnded(
+        _ services: Bytes, _ url: Bytes, account: Bytes
+    ) -> Text {
+        """
+        \(services): no touch lets in, because \(url) has to say yes, and the fingers have changed \
+        since \(account) was registered there. Run 'signet enable --server \(url)' with a new \
+        activation code
+        """
+    }
+    /// A server has to say yes to logins, and nobody knows which.
+    package static func serverFile(_ services: Bytes, place: Bytes) -> Text {
+        """
+        \(services): no touch lets in, because a server has to say yes, and what says which has a \
+        mistake or is not there: \(place). Run 'signet doctor'
+        """
+    }
     /// The program that answers.
     // Untranslated: the program's name.
     package static func service(_ version: Bytes) -> Text { "signetd \(version)" }

@@ -18,7 +18,7 @@ private func scripts(
         [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(done))],
         [.receive] + vaults.map { .send(.vault($0)) } + [.send(.done(done))],
         answering(.done(done)), answering(.status(status)), answering(.done(done)),
-        answering(.done(done)),
+        answering(.done(done)), answering(.done(done)),
     ]
 }
 
@@ -50,6 +50,7 @@ struct DoctorTests {
             run.requests == [
                 .readers, .vault, .configuration, .status(account: Bytes("alice".utf8)),
                 .list(account: Bytes("alice".utf8)), .secretList(account: Bytes("alice".utf8)),
+                .serverList(account: Bytes("alice".utf8)),
             ])
         #expect(run.code == .faultFound)
         #expect(run.errors == "")

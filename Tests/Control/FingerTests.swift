@@ -7,7 +7,7 @@ import Wire
 private let alice = Bytes("alice".utf8)
 
 /// On a terminal the fingers are asked for first: for what depends on them.
-private let unlisted = answering(.done(DoneAnswer(prints: 0)))
+private let unlisted = [answering(.done(DoneAnswer(prints: 0)))] + noKeys
 
 @Suite("Fingers on the command line")
 struct FingerTests {
@@ -38,7 +38,7 @@ struct FingerTests {
     func enroll() throws {
         let run = try signet(
             ["enroll", "left-thumb", "--account", "alice", "--reader", "usb-1"],
-            [
+            noKeys + [
                 answering(
                     .notice(Notice(.touch, scan: .press)),
                     .notice(Notice(.stage, done: 1, total: 2)),
@@ -59,7 +59,7 @@ struct FingerTests {
                 """)
         let asked = Request.enroll(
             account: alice, finger: .leftThumb, readerID: Bytes("usb-1".utf8))
-        #expect(run.requests == [asked])
+        #expect(run.requests == askingForKeys + [asked])
     }
 
     @Test("enroll redraws one line on a terminal, never wider than it")
@@ -68,11 +68,11 @@ struct FingerTests {
             .notice(Notice(.touch)), .notice(Notice(.stage, done: 5, total: 10)),
             .done(DoneAnswer(finger: .leftThumb, prints: 1, state: CredentialState.none)))
         let words = ["enroll", "left-thumb", "--account", "alice"]
-        let run = try signet(words, [unlisted, script]) { $0.columns = { 80 } }
+        let run = try signet(words, unlisted + [script]) { $0.columns = { 80 } }
         #expect(run.output.contains("\r[#####.....] 5 of 10  touch the reader\u{1B}[K\n"))
         #expect(run.output.contains("login is off for alice. Run 'signet enable' to turn it on\n"))
         for columns in [1, 2, 10, 20, 40] {
-            let narrow = try signet(words, [unlisted, script]) { $0.columns = { columns } }
+            let narrow = try signet(words, unlisted + [script]) { $0.columns = { columns } }
             for line in narrow.output.split(separator: "\r").dropFirst(0)
             where line.contains("\u{1B}[K") {
                 let shown = line.split(separator: "\u{1B}")[0]
@@ -88,7 +88,7 @@ struct FingerTests {
             .notice(Notice(.stage, done: 3, total: 0)), .notice(Notice(.stage)),
             .done(DoneAnswer()))
         let words = ["enroll", "left-thumb", "--account", "alice"]
-        let run = try signet(words, [unlisted, script]) { $0.columns = { 80 } }
+        let run = try signet(words, unlisted + [script]) { $0.columns = { 80 } }
         #expect(run.code == .done)
     }
 
@@ -98,7 +98,8 @@ struct FingerTests {
             .notice(Notice(.touch, scan: .swipe)), .notice(Notice(.stage, done: 1, total: 2)),
             .notice(Notice(.retry, retry: .tooShort)),
             .done(DoneAnswer(finger: .leftThumb, prints: 3, state: .disabled)))
-        let run = try signet(["enroll", "left-thumb", "--account", "alice", "--json"], [script])
+        let run = try signet(
+            ["enroll", "left-thumb", "--account", "alice", "--json"], noKeys + [script])
         let documents = try run.documents()
         #expect(documents.map { $0["event"] as? String } == ["touch", "stage", "retry", nil])
         #expect(documents[1]["total"] as? Int == 2)
@@ -112,9 +113,10 @@ struct FingerTests {
     func freeFinger() throws {
         let done = answering(.done(DoneAnswer(prints: 1)))
         let words = ["enroll", "--account", "alice"]
-        let first = try signet(words, [answering(.done(DoneAnswer())), done])
+        let first = try signet(words, [answering(.done(DoneAnswer()))] + noKeys + [done])
         #expect(first.requests.last == .enroll(account: alice, finger: .rightIndex, readerID: nil))
-        let second = try signet(words, [answering(.print(samplePrint), .done(DoneAnswer())), done])
+        let taken = answering(.print(samplePrint), .done(DoneAnswer()))
+        let second = try signet(words, [taken] + noKeys + [done])
         #expect(second.requests.last == .enroll(account: alice, finger: .leftIndex, readerID: nil))
         let all: [Step] =
             [.receive]
@@ -131,13 +133,13 @@ struct FingerTests {
     @Test("delete names one finger or all")
     func delete() throws {
         let script = answering(.done(DoneAnswer(prints: 1, state: .valid)))
-        let one = try signet(["delete", "left-ring", "--account", "alice"], [script])
-        #expect(one.requests == [.delete(account: alice, finger: .leftRing)])
+        let one = try signet(["delete", "left-ring", "--account", "alice"], noKeys + [script])
+        #expect(one.requests == askingForKeys + [.delete(account: alice, finger: .leftRing)])
         #expect(one.output.hasPrefix("left-ring is deleted for alice: 1 finger left\n"))
         let gone = answering(.done(DoneAnswer(prints: 0)))
-        let all = try signet(["delete", "--all", "--account", "alice", "--json"], [gone])
-        #expect(all.requests == [.delete(account: alice, finger: nil)])
-        let plain = try signet(["delete", "--all", "--account", "alice"], [gone])
+        let all = try signet(["delete", "--all", "--account", "alice", "--json"], noKeys + [gone])
+        #expect(all.requests == askingForKeys + [.delete(account: alice, finger: nil)])
+        let plain = try signet(["delete", "--all", "--account", "alice"], noKeys + [gone])
         #expect(
             plain.output == """
                 all fingers are deleted for alice: 0 fingers left

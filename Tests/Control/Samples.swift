@@ -23,9 +23,15 @@ let sampleSigningKey = SigningKeyAnswer(
     since: 1_795_195_440, state: .good, vault: Bytes("file".utf8), credential: Bytes(0..<16),
     publicKey: [4] + Bytes(0..<64))
 
-/// What `signet status` asks last, of an account without keys for others.
+/// What is answered to `signet status` last, and to a change of fingers first, of an account without
+/// keys for others.
 let noKeys: [[Step]] = [
     answering(.done(DoneAnswer())), answering(.denial(Denial(.noSigningKey))),
+]
+
+/// That, as alice's.
+let askingForKeys: [Request] = [
+    .serverList(account: Bytes("alice".utf8)), .signingKey(account: Bytes("alice".utf8)),
 ]
 
 /// One connection that answers one request with these answers.

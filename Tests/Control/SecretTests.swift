@@ -316,17 +316,17 @@ struct SecretCostTests {
         let done = answering(
             .done(DoneAnswer(finger: .leftThumb, prints: 2, state: .valid, secrets: 2)))
         let listed = answering(.print(samplePrint), .done(DoneAnswer(prints: 1, secrets: 2)))
-        let run = try signet(words, [listed, done]) { $0.columns = { 80 } }
+        let run = try signet(words, [listed] + noKeys + [done]) { $0.columns = { 80 } }
         let warning = """
             2 secrets open to the fingers as they are: after this change you will have to set \
             them again
             """
         #expect(run.output.hasPrefix(warning + "\n"))
         #expect(run.output.hasSuffix("2 secrets can no longer be opened: set them again\n"))
-        let elsewhere = try signet(words, [done])
+        let elsewhere = try signet(words, noKeys + [done])
         #expect(!elsewhere.output.contains("after this change"))
         #expect(elsewhere.output.hasSuffix("2 secrets can no longer be opened: set them again\n"))
-        let json = try signet(words + ["--json"], [done]).document("enrolled")
+        let json = try signet(words + ["--json"], noKeys + [done]).document("enrolled")
         #expect(json["secretsEnded"] as? Int == 2)
     }
 
@@ -334,9 +334,11 @@ struct SecretCostTests {
     func delete() throws {
         let words = ["delete", "left-thumb", "--account", "alice"]
         let one = try signet(
-            words, [answering(.done(DoneAnswer(prints: 1, state: .valid, secrets: 1)))])
+            words,
+            noKeys + [answering(.done(DoneAnswer(prints: 1, state: .valid, secrets: 1)))])
         #expect(one.output.hasSuffix("1 secret can no longer be opened: set it again\n"))
-        let none = try signet(words, [answering(.done(DoneAnswer(prints: 1, state: .valid)))])
+        let none = try signet(
+            words, noKeys + [answering(.done(DoneAnswer(prints: 1, state: .valid)))])
         #expect(!none.output.contains("secret"))
     }
 }

@@ -21,7 +21,9 @@ private func run(
         answering(.status(status)),
         [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(DoneAnswer()))],
     ]
-    return try signet(words + (json ? ["--json"] : []), scripts + keys, in: scratch)
+    return try signet(words + (json ? ["--json"] : []), scripts + keys, in: scratch) {
+        $0.machine.root = scratch.path
+    }
 }
 
 @Suite("signet status")

@@ -7,7 +7,7 @@ private let alice = Bytes("alice".utf8)
 private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), .receive]
 private let denying: [Step] = asking + [.send(.denial(Denial(.wrongPassword)))]
 /// What depends on the fingers is asked for before an enrolment.
-private let unlisted = answering(.done(DoneAnswer(prints: 0)))
+private let unlisted = [answering(.done(DoneAnswer(prints: 0)))] + noKeys
 private let touching: [Step] = [.receive, .send(.notice(Notice(.touch)))]
 
 /// Where it was built, which a stage shows too: a copy could be busy while another test forks.
@@ -87,7 +87,7 @@ struct TerminalTests {
         let stages = (1...5).map { Step.send(.notice(Notice(.stage, done: $0, total: 5))) }
         let done = Answer.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid))
         let wanted = Step.send(.notice(Notice(.touch, total: 5)))
-        let desk = try Desk([unlisted, touching + [wanted] + stages + [.send(done)]])
+        let desk = try Desk(unlisted + [touching + [wanted] + stages + [.send(done)]])
         let terminal = try desk.terminal("enroll", "left-ring")
         #expect(try terminal.expect("touch the reader").contains("of 5") == false)
         try terminal.expect("[.....] 0 of 5  touch the reader")
@@ -99,9 +99,8 @@ struct TerminalTests {
 
     @Test("^C during an enrolment takes it back and waits for its end")
     func interruptedTouch() throws {
-        let desk = try Desk([
-            unlisted, touching + [.receive, .send(.denial(Denial(.cancelled)))],
-        ])
+        let desk = try Desk(
+            unlisted + [touching + [.receive, .send(.denial(Denial(.cancelled)))]])
         let terminal = try desk.terminal("enroll", "left-ring")
         try terminal.expect("touch the reader")
         try terminal.control(.c)
@@ -109,20 +108,15 @@ struct TerminalTests {
         #expect(try terminal.expectEnd() == .exited(130))
         #expect(
             try desk.daemon.requests()
-                == [
-                    .list(account: alice),
+                == [.list(account: alice)] + askingForKeys + [
                     .enroll(account: alice, finger: .leftRing, readerID: nil), .cancel,
                 ])
     }
 
     @Test("^C that comes too late says what was done")
     func lateInterrupt() throws {
-        let desk = try Desk([
-            unlisted,
-            touching + [
-                .receive, .send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid))),
-            ],
-        ])
+        let done = Step.send(.done(DoneAnswer(finger: .leftRing, prints: 1, state: .valid)))
+        let desk = try Desk(unlisted + [touching + [.receive, done]])
         let terminal = try desk.terminal("enroll", "left-ring")
         try terminal.expect("touch the reader")
         try terminal.control(.c)

@@ -1,6 +1,7 @@
 import Posix
 import Testing
 import Texts
+import Wire
 
 @testable import Doctor
 
@@ -58,5 +59,73 @@ struct ServerFileTests {
         bare.machine.isAccount = { _ throws(SystemFault) in throw fault }
         bare.machine.isGroup = { _ throws(SystemFault) in throw fault }
         #expect(try told("accounts = aliec @stuff", on: bare) == [])
+    }
+
+    /// The findings about registrations, as code and subject, of a machine with this file.
+    private func registrations(
+        _ accounts: String, _ views: [AccountView], _ change: (inout Bare) throws -> Void = { _ in }
+    ) throws -> [String] {
+        var bare = try Bare()
+        try bare.write("run/signet/relay.sock", "")
+        bare.machine.isMember = { name, group in name == "alice" && group == "staff" }
+        _ = try told(accounts, on: bare)
+        try change(&bare)
+        var view = DaemonView(.answers)
+        view.accounts = views
+        let area: [FindingCode] = [.serverUnregistered, .relayMissing]
+        return bare.machine.examine { view }.filter { area.contains($0.code) }
+            .map { "\($0.code.word): \(String(decoding: $0.subject, as: UTF8.self))" }
+    }
+
+    private func alice(
+        _ states: [ServerKeyState]?, at url: String = "https://id.example.org", prints: UInt8 = 1
+    ) -> AccountView {
+        let status = StatusAnswer(
+            account: "alice".bytes, since: 1, prints: prints, damaged: 0, state: .valid,
+            generation: 7, lock: .open, program: "0.1.0".bytes, vault: "file".bytes,
+            device: Bytes(0..<16))
+        let servers = states?.map { state in
+            ServerAnswer(
+                account: "al".bytes, since: 1, state: state, server: url.bytes,
+                application: "shop".bytes, fingerprint: "SHA256:abc".bytes)
+        }
+        return AccountView(
+            name: "alice".bytes, status: status, prints: [], secrets: [], servers: servers)
+    }
+
+    @Test("with an account that its server does not know is told")
+    func unregistered() throws {
+        let told = ["server-unregistered: alice"]
+        for accounts in ["", "accounts = alice", "accounts = @staff"] {
+            for states in [[], [.invalidated], [.removing]] as [[ServerKeyState]] {
+                #expect(try registrations(accounts, [alice(states)]) == told)
+            }
+            #expect(
+                try registrations(accounts, [alice([.good], at: "https://other.example")]) == told)
+        }
+        #expect(try registrations("accounts = root", []) == ["server-unregistered: root"])
+        #expect(try registrations("accounts = alice", [alice([], prints: 0)]) == told)
+    }
+
+    @Test("with accounts that are registered, or not meant, leaves the doctor silent")
+    func registered() throws {
+        #expect(try registrations("", [alice([.invalidated, .good])]) == [])
+        #expect(try registrations("", [alice(nil)]) == [], "the daemon could not tell")
+        #expect(try registrations("", [alice([], prints: 0)]) == [])
+        #expect(try registrations("accounts = @wheel", [alice([])]) == [])
+        #expect(try registrations("accounts = aliec", []) == [], "told as nobody's name")
+        #expect(try registrations("accounts = root", [], { $0.machine.uid = 1_000 }) == [])
+    }
+
+    @Test("without the relay's socket is told, and so is a registration without it")
+    func relay() throws {
+        let told = ["relay-missing: /run/signet/relay.sock"]
+        #expect(
+            try registrations("", [alice([.good])]) { bare in
+                bare = try Bare()
+                _ = try self.told("", on: bare)
+            } == told)
+        #expect(try registrations("", [alice([.good])]) { $0 = try Bare() } == told)
+        #expect(try registrations("", [alice([])]) { $0 = try Bare() } == [])
     }
 }

@@ -92,6 +92,8 @@ struct Plant: Sendable, CustomStringConvertible {
             .services),
         serverFile("server-file-account", "aliec", "alice aliec"),
         serverFile("server-file-group", "no-such-group", "@no-such-group"),
+        serverFile("server-unregistered", "alice", "alice"),
+        serverFile("relay-missing", "/run/signet/relay.sock", "alice"),
         sudo("stack-broken", "\(touch)\\nauht required pam_unix.so\\n@include common-auth"),
         sudo("include-missing", "\(touch)\\n@include gone"),
         sudo("include-loop", "\(touch)\\n@include sudo"),

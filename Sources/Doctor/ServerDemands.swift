@@ -1,0 +1,175 @@
+import ModuleOptions
+import Policy
+import Posix
+import Texts
+import Wire
+
+/// A server that has to say yes to an account's logins beside the touch.
+package struct ServerDemand: Sendable {
+    /// What the file behind `server=` comes to.
+    package enum Wish: Equatable, Sendable {
+        /// The server's URL in its one form.
+        case server(Bytes)
+        /// Where the file's mistake is: no touch lets in.
+        case mistake(place: Bytes)
+    }
+
+    /// What keeps a touch from letting in; the raw value is for programs.
+    package enum Trouble: String, Sendable {
+        /// The account is not registered there.
+        case notRegistered = "not-registered"
+        /// The fingers have changed since it was.
+        case ended = "registration-ended"
+        /// The file has a mistake, or is not there.
+        case file = "server-file"
+    }
+
+    /// At which services.
+    package let services: [String]
+    /// The file.
+    package let file: String
+    /// What it says.
+    package let wish: Wish
+
+    /// Their names, as they are told.
+    package var serviceList: Bytes { StackExamination.list(services) }
+
+    /// What keeps a touch from letting in, as far as this machine knows. `known` are the account's
+    /// registrations, nil where they cannot be told.
+    package func trouble(_ known: [ServerAnswer]?) -> Trouble? {
+        guard case .server(let url) = wish else { return .file }
+        guard let there = known?.filter({ $0.server == url }) else { return nil }
+        if there.contains(where: { $0.state == .good }) { return nil }
+        return there.contains { $0.state == .invalidated } ? .ended : .notRegistered
+    }
+}
+
+/// What the stacks of a machine want of servers, for whichever account.
+package struct ServerDemands: Sendable {
+    private enum Content: Sendable {
+        case server(LoginServer, url: Bytes)
+        case mistake(place: String)
+    }
+
+    private struct File: Sendable {
+        let path: String
+        let services: [String]
+        let content: Content
+    }
+
+    private let machine: Machine
+    private let files: [File]
+    private let using: [String]
+    private let withoutServer: Set<String>
+
+    /// Reads the files; one that this caller may not read is left out.
+    init(_ machine: Machine) {
+        let examination = StackExamination(machine.stackFiles())
+        self.machine = machine
+        using = examination.using
+        withoutServer = Set(examination.withoutServer)
+        files = examination.serverFiles.compactMap { path, services in
+            if let place = machine.mistake(in: path) {
+                return File(path: path, services: services, content: .mistake(place: place))
+            }
+            guard let text = machine.read(path, cap: LoginServer.maximumLength),
+                let server = try? LoginServer(parsing: text), let url = ServerURL(server.url)
+            else { return nil }
+            return File(
+                path: path, services: services, content: .server(server, url: url.bytes))
+        }
+    }
+
+    /// Whether no stack names a server.
+    package var isEmpty: Bool { files.isEmpty }
+
+    /// What an account's logins want.
+    package func demands(on account: Bytes) -> [ServerDemand] {
+        files.compactMap { file in
+            switch file.content {
+            case .mistake(let place):
+                ServerDemand(
+                    services: file.services, file: file.path,
+                    wish: .mistake(place: place.bytes))
+            case .server(let server, let url):
+                isMeant(account, server)
+                    ? ServerDemand(
+                        services: file.services, file: file.path, wish: .server(url)) : nil
+            }
+        }
+    }
+
+    /// Whether some service lets an account in for whom only these servers are asked.
+    package func areOpen(beside demands: [ServerDemand]) -> Bool {
+        let asking = Set(demands.flatMap(\.services))
+        return using.contains { !asking.contains($0) || withoutServer.contains($0) }
+    }
+
+    /// The accounts that the files name, without groups.
+    var named: [Bytes] {
+        var names: [Bytes] = []
+        for file in files {
+            guard case .server(let server, _) = file.content else { continue }
+            names += server.accounts.filter {
+                $0.first != UInt8(ascii: "@") && !names.contains($0)
+            }
+        }
+        return names
+    }
+
+    /// Whether a file is for an account. Of a group that cannot be looked up nothing is said.
+    private func isMeant(_ account: Bytes, _ server: LoginServer) -> Bool {
+        guard !server.accounts.isEmpty else { return true }
+        let name = String(decoding: account, as: UTF8.self)
+        return server.accounts.contains { word in
+            guard word.first == UInt8(ascii: "@") else { return word == account }
+            let group = String(decoding: word.dropFirst(), as: UTF8.self)
+            return (try? machine.isMember(name, group)) == true
+        }
+    }
+}
+
+extension Machine {
+    /// What the stacks want of servers.
+    package func serverDemands() -> ServerDemands { ServerDemands(self) }
+
+    /// Accounts whose logins a server has to say yes to that does not know them, and a way to servers
+    /// that is not there.
+    func registrationFindings(_ view: DaemonView) -> [Finding] {
+        let demands = serverDemands()
+        var findings: [Finding] = []
+        if view.reach == .answers {
+            let named = demands.named
+            for account in view.accounts {
+                guard account.status.prints > 0 || named.contains(account.name) else { continue }
+                findings += demands.findings(on: account.name, account.servers)
+            }
+            findings += neverSeen(named, view).flatMap { demands.findings(on: $0, []) }
+        }
+        let isRegistered = view.accounts.contains { $0.servers?.isEmpty == false }
+        if !demands.isEmpty || isRegistered, look("/run/signet/relay.sock") == nil {
+            findings.append(.relayMissing)
+        }
+        return findings
+    }
+
+    /// The accounts of a file that there are and nothing is kept for.
+    private func neverSeen(_ named: [Bytes], _ view: DaemonView) -> [Bytes] {
+        guard isRoot, !view.isCut else { return [] }
+        let seen = view.accounts.map(\.name) + view.denied.map(\.name)
+        return named.filter { name in
+            !seen.contains(name) && (try? isAccount(String(decoding: name, as: UTF8.self))) == true
+        }
+    }
+}
+
+extension ServerDemands {
+    fileprivate func findings(on account: Bytes, _ known: [ServerAnswer]?) -> [Finding] {
+        demands(on: account).compactMap { demand in
+            guard case .server(let url) = demand.wish, demand.trouble(known) != nil else {
+                return nil
+            }
+            return .serverUnregistered(account, url: url, services: demand.serviceList)
+        }
+    }
+}
