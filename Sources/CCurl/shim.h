@@ -47,6 +47,12 @@ static inline long signet_curl_status(CURL *curl) {
     return curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
 }
 
+// What OpenSSL found wrong with the certificate, X509_V_ERR_…; 0 for nothing.
+static inline long signet_curl_verification(CURL *curl) {
+    long code = 0;
+    return curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &code) == CURLE_OK ? code : 0;
+}
+
 // 0 for as long as nothing of the request has left.
 static inline curl_off_t signet_curl_sent(CURL *curl) {
     curl_off_t time = 0;

@@ -36,6 +36,8 @@ struct statx {
 _Static_assert(sizeof(struct statx) == 256, "the kernel's");
 #define STATX_BTIME 0x00000800U
 extern int statx(int directory, const char *path, int flags, unsigned mask, struct statx *status);
+extern int renameat2(int from, const char *old, int to, const char *name, unsigned flags);
+#define RENAME_NOREPLACE 1U
 #define O_PATH 010000000  // <asm-generic/fcntl.h>, not <fcntl.h>: that one redefines S_IF*
 #endif
 

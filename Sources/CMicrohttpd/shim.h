@@ -32,6 +32,13 @@ static inline void *signet_mhd_session(struct MHD_Connection *connection) {
     return info ? info->tls_session : 0;
 }
 
+// How many bytes the head of the request has, from its method to its empty line.
+static inline size_t signet_mhd_head_size(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info ? info->header_size : 0;
+}
+
 // Written in Swift: what the library reports, its form and its text.
 void signet_mhd_report(void *context, const char *format, const char *line);
 

@@ -210,6 +210,13 @@ extension Service {
             guard given.audience == key.audience else {
                 return .deny(Denial(.serverRefused, subject: Bytes("audience".utf8)))
             }
+            // The file is named after what this server says: another's stays what it is.
+            let isAnothers = try kept.macTokens.list().contains {
+                $0.identifier == given.token && $0.credential != key.identifier
+            }
+            guard !isAnothers else {
+                return .deny(Denial(.serverRefused, subject: Bytes("token".utf8)))
+            }
             let token = MACToken(
                 name, for: key, identifier: given.token, created: instant,
                 expires: Instant(seconds: min(given.expires, Instant.last)))

@@ -143,13 +143,13 @@ extension Engine {
         _ = state.withLock { $0.running.removeValue(forKey: exchange.key) }
     }
 
-    /// Takes a line of the library. What it fills in may be a client's, so only the form goes out.
+    /// Takes a line of the library. A text that it fills in may be a client's, and does not go out.
     func report(form: String, text: String) {
         let isStart = state.withLock { state in
             state.startLines?.append(withoutEnd(text))
             return state.startLines != nil
         }
-        configuration.log(withoutEnd(isStart ? text : form))
+        configuration.log(withoutEnd(isStart ? text : loggable(form: form, text: text)))
     }
 
     /// Lends the options of TLS; the key lies in locked memory and is wiped after the start.

@@ -145,7 +145,6 @@ let accessCallback:
             start: part, count: part == nil ? 0 : count.pointee)
         unsafe count.pointee = 0
         let call = unsafe LibraryCall(
-            connection: connection, method: method,
-            span: Int(bitPattern: version) - Int(bitPattern: target))
+            connection: connection, method: method, target: target, version: version)
         return unsafe exchange.advance(call, bytes) ? .YES : .NO
     }

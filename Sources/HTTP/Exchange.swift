@@ -95,11 +95,10 @@ final class Exchange: @unchecked Sendable {
         var known: RequestHead?
         do throws(RequestHead.Refusal) {
             guard let target, let method = unsafe text(call.method),
-                // A NUL in the target would hide what follows it.
-                unsafe call.span == target.utf8.count + 1
+                let seams = unsafe HeadSeams(call, targetCount: target.utf8.count)
             else { throw .malformed }
             var head = try RequestHead(method: method, target: target)
-            head.headers = try unsafe receivedHeaders(call.connection)
+            head.headers = try unsafe receivedHeaders(call.connection, behind: seams)
             known = head
             try head.settleLength()
             limit = engine.configuration.bodyLimit(head.method, head.path)
@@ -199,9 +198,10 @@ final class Exchange: @unchecked Sendable {
 /// What the library lends for the time of one call.
 @unsafe struct LibraryCall {
     let connection: OpaquePointer
+    /// These lie in one buffer, one behind the other.
     let method: UnsafePointer<CChar>?
-    /// The bytes from the beginning of the target to the version; they lie in one buffer.
-    let span: Int
+    let target: UnsafePointer<CChar>?
+    let version: UnsafePointer<CChar>?
 }
 
 /// A C string as text; nil if it is none.

@@ -1,19 +1,21 @@
 import CMicrohttpd
 
 /// What the iterator over the library's headers fills.
-private struct Collected {
+@unsafe private struct Collected {
     var headers: [(name: String, value: String)] = []
     var isClean = true
+    var seams: HeadSeams
 }
 
 /// All headers of a request in the order sent, names in lower case.
 ///
-/// Refuses names that are no tokens, and values that are no UTF-8 or hold control characters.
+/// Refuses names that are no tokens, and values that are no UTF-8 or hold control characters; `seams`
+/// has taken the request line.
 func receivedHeaders(
-    _ connection: OpaquePointer
+    _ connection: OpaquePointer, behind seams: HeadSeams
 ) throws(RequestHead.Refusal) -> [(name: String, value: String)] {
-    var collected = Collected()
-    collected.headers.reserveCapacity(12)
+    var collected = unsafe Collected(seams: seams)
+    unsafe collected.headers.reserveCapacity(12)
     unsafe withUnsafeMutablePointer(to: &collected) { pointer in
         _ = unsafe MHD_get_connection_values_n(
             connection, .HEADER_KIND,
@@ -24,7 +26,9 @@ func receivedHeaders(
                 let name = unsafe UnsafeBufferPointer(start: name, count: nameCount)
                 let value = unsafe UnsafeBufferPointer(
                     start: value, count: value == nil ? 0 : valueCount)
-                guard let header = unsafe checkedHeader(name, value) else {
+                guard unsafe into.pointee.seams.take(name, value),
+                    let header = unsafe checkedHeader(name, value)
+                else {
                     unsafe into.pointee.isClean = false
                     return .NO
                 }
@@ -32,8 +36,8 @@ func receivedHeaders(
                 return .YES
             }, pointer)
     }
-    guard collected.isClean else { throw .malformed }
-    return collected.headers
+    guard unsafe collected.isClean, unsafe collected.seams.isWhole else { throw .malformed }
+    return unsafe collected.headers
 }
 
 private func checkedHeader(

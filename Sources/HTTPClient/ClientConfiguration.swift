@@ -1,7 +1,7 @@
 /// Whom an `HTTPClient` trusts, which way it goes, and how long it waits.
-package struct ClientConfiguration: Sendable {
+package struct ClientConfiguration: Equatable, Sendable {
     /// Who may vouch for a server.
-    package enum Authorities: Sendable {
+    package enum Authorities: Equatable, Sendable {
         /// The machine's own list.
         case system
         /// These alone, PEM.
@@ -11,7 +11,7 @@ package struct ClientConfiguration: Sendable {
     }
 
     /// The way to the server.
-    package enum Proxy: Sendable {
+    package enum Proxy: Equatable, Sendable {
         /// None, whatever the environment says.
         case none
         /// This one, a URL.

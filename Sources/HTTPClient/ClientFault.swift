@@ -1,3 +1,21 @@
+/// Why a server does not prove to be the one that is meant.
+package enum TLSRefusal: Equatable, Sendable {
+    /// Its certificate is of an authority that is not trusted, or of none.
+    case unknownAuthority
+    /// Its certificate is for another name.
+    case anotherName
+    /// Its certificate has ended, by this machine's clock.
+    case expired
+    /// Its certificate has not begun, by this machine's clock.
+    case notYetValid
+    /// Its key is not the one that is pinned.
+    case anotherKey
+    /// The file of authorities cannot be used.
+    case unusableAuthorities
+    /// Something else, in libcurl's words.
+    case other(String)
+}
+
 /// Why there is no answer.
 package enum ClientFault: Error, Equatable, Sendable {
     /// The request is not one that may be sent.
@@ -7,7 +25,7 @@ package enum ClientFault: Error, Equatable, Sendable {
     /// This machine has nothing left to connect with: files, ports or memory; nothing was sent.
     case exhausted(String)
     /// The server does not prove to be the one that is meant; nothing was sent.
-    case tlsRefused(String)
+    case tlsRefused(TLSRefusal)
     /// The time is over; whether the server may have the request.
     case timedOut(sent: Bool)
     /// The answer is longer than the limit.
@@ -33,6 +51,21 @@ package enum ClientFault: Error, Equatable, Sendable {
         case .cannotConnect: true
         case .badRequest, .exhausted, .tlsRefused, .timedOut, .tooLarge, .broken, .cancelled:
             false
+        }
+    }
+}
+
+extension TLSRefusal: CustomStringConvertible {
+    /// One line without a full stop; it holds nothing that was received.
+    package var description: String {
+        switch self {
+        case .unknownAuthority: "its certificate is of no authority that is trusted here"
+        case .anotherName: "its certificate is for another name"
+        case .expired: "its certificate has expired"
+        case .notYetValid: "its certificate is not valid yet"
+        case .anotherKey: "its key is another one than is pinned here"
+        case .unusableAuthorities: "the file of authorities cannot be used"
+        case .other(let reason): reason
         }
     }
 }

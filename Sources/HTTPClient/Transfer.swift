@@ -48,7 +48,8 @@ import Posix
             code, sent: unsafe signet_curl_sent(curl) != 0,
             connected: unsafe signet_curl_connected(curl) != 0,
             exhausted: unsafe reception.isExhausted || signet_curl_exhausted(curl) != 0,
-            hadRoom: hadRoom && Self.hasRoom, reception)
+            hadRoom: hadRoom && Self.hasRoom,
+            verification: unsafe signet_curl_verification(curl), reception)
     }
 
     /// The body is lent for the time of the transfer, not copied.
@@ -208,7 +209,7 @@ private func milliseconds(_ duration: Duration) -> Int {
 /// and after.
 private func fault(
     _ code: CURLcode, sent: Bool, connected: Bool, exhausted: Bool, hadRoom: Bool,
-    _ reception: Reception
+    verification: Int, _ reception: Reception
 ) -> ClientFault {
     // The general text: libcurl's particular one may quote what was received.
     let reason = unsafe String(cString: curl_easy_strerror(code))
@@ -226,10 +227,24 @@ private func fault(
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
         CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
         CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED:
-        return .tlsRefused(reason)
+        return .tlsRefused(refusal(code, verification) ?? .other(reason))
     case CURLE_OPERATION_TIMEDOUT: return .timedOut(sent: sent)
     case CURLE_FILESIZE_EXCEEDED: return .tooLarge
     case CURLE_ABORTED_BY_CALLBACK: return .cancelled(sent: sent)
     default: return .broken(sent: sent, reason)
+    }
+}
+
+/// What a certificate was refused for, as far as there is a word for it: where libcurl's own check of the
+/// name fails, OpenSSL's result is still unspecified; openssl-verification-options(1).
+private func refusal(_ code: CURLcode, _ verification: Int) -> TLSRefusal? {
+    switch (code, verification) {
+    case (CURLE_SSL_PINNEDPUBKEYNOTMATCH, _): .anotherKey
+    case (CURLE_SSL_CACERT_BADFILE, _): .unusableAuthorities
+    case (CURLE_PEER_FAILED_VERIFICATION, 0...1): .anotherName
+    case (CURLE_PEER_FAILED_VERIFICATION, 9): .notYetValid
+    case (CURLE_PEER_FAILED_VERIFICATION, 10): .expired
+    case (CURLE_PEER_FAILED_VERIFICATION, 18...21): .unknownAuthority
+    default: nil
     }
 }

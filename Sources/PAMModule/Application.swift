@@ -72,7 +72,14 @@ extension Application {
     /// Whether an account is in a group; nil where there is none of that name, or nobody can tell.
     func isMember(_ account: Bytes, of group: Bytes) -> Bool? {
         group.withCString { group in
-            guard unsafe pam_modutil_getgrnam(handle, group) != nil else { return nil }
+            guard let entry = unsafe pam_modutil_getgrnam(handle, group)?.pointee
+            else { return nil }
+            // libpam looks both up once more, and says no where it cannot: who is listed here is in it.
+            var members = unsafe entry.gr_mem
+            while let member = unsafe members?.pointee {
+                if unsafe CString.bytes(member) == account { return true }
+                unsafe members = members?.successor()
+            }
             return account.withCString { account in
                 unsafe pam_modutil_user_in_group_nam_nam(handle, account, group) == 1
             }

@@ -1,7 +1,7 @@
 import Wire
 
 /// The URL of a signet-server in the one form in which it is kept, compared and sealed to:
-/// `https://host[:port][/path]`, without a slash at the end.
+/// `https://host[:port][/path]`, without a slash at the end and without the port that HTTPS has anyway.
 package struct ServerURL: Equatable, Hashable, Sendable {
     /// The longest URL in bytes: a vault seals keys to it.
     package static let maximumLength = 200
@@ -9,8 +9,8 @@ package struct ServerURL: Equatable, Hashable, Sendable {
     /// As it is written.
     package let text: String
 
-    /// From what a person typed: scheme and host in any case, a slash at the end or not; nil for
-    /// anything but HTTPS, and for what has a user name, a query or a fragment.
+    /// From what a person typed: scheme and host in any case, a slash or port 443 at the end or not;
+    /// nil for anything but HTTPS, and for what has a user name, a query or a fragment.
     package init?(typed: String) {
         guard typed.utf8.count <= Self.maximumLength, typed.utf8.allSatisfy(Self.isAllowed) else {
             return nil
@@ -24,7 +24,8 @@ package struct ServerURL: Equatable, Hashable, Sendable {
         guard Self.isHost(host), !path.contains("//"),
             !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." })
         else { return nil }
-        text = scheme + host + path
+        let port = host.hasSuffix(":443") ? ":443".count : 0
+        text = scheme + host.dropLast(port) + path
     }
 
     /// From bytes that must be in that one form already.

@@ -9,24 +9,52 @@ extension Directory {
     package func replace(
         _ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600
     ) throws(FileFault) {
+        _ = try put(name, bytes, mode: mode) { old, new, number in
+            unsafe renameat(number, old, number, new)
+        }
+    }
+
+    /// Puts such a file where nothing has the name; false where something has it, which stays.
+    ///
+    /// Of several that do so at once, one's file is there. renameat2(2) RENAME_NOREPLACE, or where the
+    /// file system does not know it (NFS), link(2).
+    package func add(
+        _ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600
+    ) throws(FileFault) -> Bool {
+        try put(name, bytes, mode: mode) { old, new, number in
+            let code = unsafe renameat2(number, old, number, new, RENAME_NOREPLACE)
+            guard code != 0 && errno == EINVAL else { return code }
+            guard unsafe linkat(number, old, number, new, 0) == 0 else { return -1 }
+            return unsafe unlinkat(number, old, 0)
+        }
+    }
+
+    /// Fills a temporary file, and has `rename` give it its name; false where that says EEXIST.
+    private func put(
+        _ name: String, _ bytes: [UInt8], mode: UInt32,
+        _ rename: (_ old: String, _ new: String, _ number: Int32) -> Int32
+    ) throws(FileFault) -> Bool {
         try checkName(name)
         let temporary = try temporaryName()
         try fault(.create, name)
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let file = try openRelative(
             descriptor, temporary, flags, mode: 0o600, path: location(temporary))
+        var isThere = false
         do throws(FileFault) {
             try fillNew(file, bytes, mode: mode, name: name)
             try fault(.rename, name)
-            let number = descriptor.number
-            guard unsafe renameat(number, temporary, number, name) == 0 else {
+            if rename(temporary, name, descriptor.number) != 0 {
+                isThere = errno == EEXIST
                 throw failed("renameat", name)
             }
         } catch {
             _ = unsafe unlinkat(descriptor.number, temporary, 0)
-            throw error
+            guard isThere else { throw error }
         }
+        // Also where it is another's: who reads it relies on it.
         try synchroniseSelf(name)
+        return !isThere
     }
 
     /// Removes a file durably; one that is not there is no fault.

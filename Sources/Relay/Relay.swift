@@ -1,5 +1,6 @@
 import HTTPClient
 import Policy
+import Posix
 import Statement
 import Wire
 
@@ -30,10 +31,22 @@ package struct Relay: Sendable {
             let answer = try send(call, to: server)
             return answers(answer, to: call)
         } catch {
-            return [
-                .failed(
-                    error.description, isRepeatable: error.isSafeToRepeat, isAway: error.isAway)
-            ]
+            let text = "\(error) (\(server.text))\(Self.advice(on: error))"
+            if case .tlsRefused = error { complain("signet-relay: \(text)") }
+            return [.failed(text, isRepeatable: error.isSafeToRepeat, isAway: error.isAway)]
+        }
+    }
+
+    /// Which setting it may be about.
+    private static func advice(on fault: ClientFault) -> String {
+        switch fault {
+        case .tlsRefused(.unknownAuthority), .tlsRefused(.unusableAuthorities):
+            ". See ca-file in the section [relay] of signet.conf(5)"
+        case .tlsRefused(.anotherKey): ". See pin in the section [relay] of signet.conf(5)"
+        case .tlsRefused(.expired), .tlsRefused(.notYetValid): ". See this machine's clock, too"
+        case .tlsRefused, .badRequest, .cannotConnect, .exhausted, .timedOut, .tooLarge, .broken,
+            .cancelled:
+            ""
         }
     }
 

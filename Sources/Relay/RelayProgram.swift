@@ -1,9 +1,5 @@
-import ConfigurationFiles
-import HTTPClient
-import Policy
 import Posix
 import Systemd
-import Wire
 
 /// The relay from start to end.
 package enum RelayProgram {
@@ -24,7 +20,8 @@ package enum RelayProgram {
             } else {
                 listener = try PacketListener.replacing(socket, mode: 0o600)
             }
-            let service = RelayService(caller: 0, answering(configuration))
+            let settings = RelaySettings(configuration)
+            let service = RelayService(caller: 0) { settings.answers($0) }
             Readiness.ready.notify()
             try service.serve(
                 listener, until: signals.descriptor.number, idle: inherited == nil ? nil : idle)
@@ -44,19 +41,5 @@ package enum RelayProgram {
         try clearEnvironment(keeping: [
             "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET",
         ])
-    }
-
-    /// With a mistake in the configuration nothing is sent: it may be the line that says whom to trust.
-    private static func answering(
-        _ configuration: String
-    ) -> @Sendable (RelayRequest) -> [RelayAnswer] {
-        do throws(ConfigurationFault) {
-            let relay = Relay(ClientConfiguration(try ConfigurationFiles.load(configuration)))
-            return { relay.answers($0) }
-        } catch {
-            let text = error.text
-            complain("signet-relay: \(text)")
-            return { _ in [.failed(text, isRepeatable: true)] }
-        }
     }
 }

@@ -11,9 +11,20 @@ enum JSON {
     }
 
     /// A value from JSON; a problem tells which field was not as wanted.
+    ///
+    /// The form is checked first: of two members of one name, none is the right one.
     static func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8]
     ) throws(Problem) -> Value {
+        do throws(JSONForm.Fault) {
+            try JSONForm.check(bytes)
+        } catch {
+            switch error {
+            case .malformed: throw .malformed("the body is not JSON")
+            case .tooDeep: throw .malformed("the body is too deep")
+            case .repeatedName: throw .malformed("an object of the body has a name twice")
+            }
+        }
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {

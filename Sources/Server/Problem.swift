@@ -91,6 +91,8 @@ extension Problem {
     static func conflict(_ what: String) -> Problem {
         Problem(status: 409, code: "conflict", title: what)
     }
+    /// The account is let in no more: nothing is begun for it.
+    static let accountBlocked = Problem.conflict("the account is blocked")
     /// The body is over the limit.
     static let tooLarge = Problem(status: 413, code: "too-large", title: "the body is too large")
     /// The body is not said to be JSON.

@@ -310,6 +310,28 @@ extension DaemonTests {
                 authorization.mac, of: text.encoded(), key: try SecretBytes(moving: &secret))
         }
 
+        @Test("gets no token kept in the place of another server's")
+        func anothersToken() throws {
+            let other = Bytes("https://other.example".utf8)
+            let enabled = try bench.touchEach(
+                .serverEnable(
+                    ServerEnableRequest(
+                        account: Person.daemon.bytes, server: other,
+                        code: Bytes("00000-00000-00000-00000".utf8))), with: "one")
+            #expect(enabled.enabled != nil)
+            let path = bench.file("mac-tokens", of: .daemon)
+            let file = String(repeating: "70", count: 16)
+            let before = try Layout.read("\(path)/\(file)")
+            let answers = try heard(
+                .macTokenAdd(
+                    MACTokenAddRequest(
+                        account: Person.daemon.bytes, timeoutMilliseconds: 20_000,
+                        server: other, name: Bytes("cron".utf8))))
+            #expect(answers.last == .denial(Denial(.serverRefused, subject: Bytes("token".utf8))))
+            #expect(try Layout.read("\(path)/\(file)") == before)
+            #expect(Layout.entries(of: path).count == 1)
+        }
+
         @Test("gets no token of another audience kept")
         func foreignToken() throws {
             relay.says { request in

@@ -31,16 +31,43 @@ struct HTTPClientTests {
         var pinned = ClientConfiguration()
         pinned.authorities = .certificates(try identity.scratch.read("server.pem"))
         pinned.pinnedKey = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
-        for configuration in [ClientConfiguration(), other, pinned] {
-            let fault = #expect(throws: ClientFault.self) {
+        var none = ClientConfiguration()
+        none.authorities = .file(identity.scratch.at("none.pem"))
+        let refusals: [(ClientConfiguration, TLSRefusal)] = [
+            (ClientConfiguration(), .unknownAuthority), (other, .unknownAuthority),
+            (pinned, .anotherKey), (none, .unusableAuthorities),
+        ]
+        for (configuration, refusal) in refusals {
+            #expect(throws: ClientFault.tlsRefused(refusal)) {
                 try HTTPClient(configuration).perform(request)
-            }
-            guard case .tlsRefused = fault else {
-                Issue.record("\(String(describing: fault))")
-                continue
             }
         }
         await server.stop(within: .seconds(1))
+    }
+
+    @Test("refuses a server whose certificate is for another name, or has expired, and says so")
+    func wrongCertificate() async throws {
+        let identity = try TestIdentity()
+        let scratch = identity.scratch
+        let made = try Program(
+            Command([
+                "openssl", "x509", "-in", scratch.at("server.pem"), "-signkey",
+                scratch.at("server.key"), "-days", "-1", "-out", scratch.at("expired.pem"),
+            ])
+        ).expectEnd()
+        #expect(made.succeeded, "\(made.errors)")
+        for (chain, host, refusal) in [
+            ("server", "localhost", TLSRefusal.anotherName), ("expired", "127.0.0.1", .expired),
+        ] {
+            let server = try HTTPServer(local(identity.pair(chain)), handler: echo)
+            var configuration = ClientConfiguration()
+            configuration.authorities = .file(scratch.at("\(chain).pem"))
+            #expect(throws: ClientFault.tlsRefused(refusal)) {
+                try HTTPClient(configuration).perform(
+                    ClientRequest(url: "https://\(host):\(server.port)/"))
+            }
+            await server.stop(within: .seconds(1))
+        }
     }
 
     @Test("tells a server that is not there from one that does not answer")

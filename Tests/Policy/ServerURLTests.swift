@@ -9,7 +9,8 @@ struct ServerURLTests {
             ("https://id.example.org", "https://id.example.org"),
             ("HTTPS://Id.Example.ORG/", "https://id.example.org"),
             ("https://h:8443/Base//", "https://h:8443/Base"),
-            ("https://[::1]:1", "https://[::1]:1"),
+            ("https://[::1]:1", "https://[::1]:1"), ("https://h:443", "https://h"),
+            ("https://[::1]:443/x", "https://[::1]/x"), ("https://h:4433", "https://h:4433"),
             ("https://127.0.0.1/a-b/_c~", "https://127.0.0.1/a-b/_c~"),
         ])
     func accepted(typed: String, text: String) throws {
@@ -34,7 +35,7 @@ struct ServerURLTests {
 
     @Test("in another than its one form is not taken off the wire")
     func strict() {
-        for text in ["https://H", "https://h/", "HTTPS://h"] {
+        for text in ["https://H", "https://h/", "HTTPS://h", "https://h:443"] {
             #expect(ServerURL([UInt8](text.utf8)) == nil)
         }
     }

@@ -122,9 +122,13 @@ struct RelayTests {
         var wrongPin = ClientConfiguration()
         wrongPin.authorities = .file(server.authority)
         wrongPin.pinnedKey = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
-        for configuration in [wrongAuthority, wrongPin, ClientConfiguration()] {
+        for (configuration, setting) in [
+            (wrongAuthority, "ca-file"), (wrongPin, "pin"), (ClientConfiguration(), "ca-file"),
+        ] {
             let answer = Relay(configuration).answer(request)
-            #expect(answer.why?.contains("does not prove who it is") == true, "\(answer)")
+            let why = try #require(answer.why)
+            #expect(why.contains("does not prove who it is"))
+            #expect(why.contains("(\(server.url)). See \(setting) in"), "\(why)")
             #expect(answer.isRepeatable == false)
         }
         // The code was not used up.

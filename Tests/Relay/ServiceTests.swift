@@ -1,5 +1,6 @@
 import Glibc
 import Posix
+import ServerSupport
 import TestSupport
 import Testing
 import Wire
@@ -137,5 +138,26 @@ struct ServiceTests {
         #expect(answer.why?.contains("unknown key 'ca-fil'") == true)
         program.signal(SIGTERM)
         #expect(try program.expectEnd().succeeded)
+    }
+
+    @Test("trusts by each request whom the configuration names then")
+    func changed() async throws {
+        let server = try await LiveServer.start()
+        let scratch = try Scratch()
+        let settings = RelaySettings(scratch.at("signet.conf"))
+        let request = RelayRequest.register(
+            server: Bytes(server.url.utf8), code: [1], device: Bytes(repeating: 1, count: 16))
+        func isTrusted(_ text: String) throws -> Bool {
+            try scratch.write("signet.conf", text, mode: 0o644)
+            guard case .refused? = settings.answers(request).first else { return false }
+            return true
+        }
+        let trusting = "[relay]\nca-file = \(server.authority)\n"
+        #expect(try isTrusted(trusting))
+        #expect(try !isTrusted("[relay]\n"))
+        #expect(try isTrusted(trusting))
+        #expect(try !isTrusted(trusting + "pin = sha256//\(String(repeating: "A", count: 43))=\n"))
+        #expect(try !isTrusted("[relay]\nca-fil = x\n"))
+        #expect(try isTrusted(trusting))
     }
 }

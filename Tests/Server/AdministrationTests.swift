@@ -250,6 +250,39 @@ struct AdministrationTests {
         #expect(try await server.logIn(device)["roles"] as? [String] == [])
     }
 
+    @Test(
+        "gives registrations flags, which answers and tokens then say", arguments: Backend.allCases)
+    func registrationFlags(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let id = device.registration
+        try await server.administer("account", "set", "shop", "alice", "--flags", "vip")
+        try await server.administer("registration", "set", id, "--flags", "office,shared")
+        let state = try await server.ask("GET", "/v1/registrations/\(id)")
+        #expect(state["flags"] as? [String] == ["office", "shared"])
+        let reply = try await server.logIn(device)
+        #expect(reply["flags"] as? [String] == ["vip", "office", "shared"])
+        let tokens = try #require(reply["tokens"] as? [String: Any])
+        let access = try #require(tokens["accessToken"] as? String)
+        let payload = try JSONWebToken.verify(
+            [UInt8](access.utf8), keys: server.service.keys.verifying)
+        #expect(
+            try JSON.decode(AccessClaims.self, from: payload).flags == ["vip", "office", "shared"])
+        let lines = try await server.administer("audit", "--event", "administration")
+        #expect(lines.last?.contains(id) == true)
+        #expect(lines.last?.contains("registration set --flags office,shared") == true)
+        for words in ["a b", "a,a", "\u{e9}", "a\nb"] {
+            let fault = await server.fault("registration", "set", id, "--flags", words)
+            #expect(fault?.status == 2, "\(words)")
+        }
+        #expect(await server.fault("registration", "set", id)?.status == 2)
+        let other = String(repeating: "0", count: 32)
+        #expect(await server.fault("registration", "set", other, "--flags", "a")?.status == 3)
+        try await server.administer("registration", "set", id, "--flags", "")
+        #expect(try await server.logIn(device)["flags"] as? [String] == ["vip"])
+    }
+
     @Test("lists accounts in pages", arguments: Backend.allCases)
     func pages(backend: Backend) async throws {
         let server = try await TestServer.make(backend)
@@ -304,6 +337,7 @@ extension TestServer {
     @discardableResult
     func administer(_ words: String...) async throws -> [String] { try await administer(words) }
 
+    @discardableResult
     func administer(_ words: [String]) async throws -> [String] {
         let lines = OutputLines()
         guard let line = try AdminCommandLine(words), case .database(let work) = line.verb.work

@@ -66,7 +66,9 @@ struct ClockWatchTests {
         let service = Service(
             database: server.database, keys: server.service.keys, clock: machine.clock,
             issuer: "https://id.example.org", auditDays: 365)
-        let house = Task { await service.keepHouse(every: .milliseconds(2)) }
+        let house = Task {
+            await service.keepHouse(every: .milliseconds(2), keysEvery: .milliseconds(2))
+        }
         // The keys are read anew meanwhile, and with them it is seen that time passes.
         let transactions = { server.database.figures.waits.snapshot.counts.reduce(0, +) }
         let before = transactions()

@@ -48,7 +48,7 @@ struct ConfirmedLoginTests {
         let login = try await begin(backend)
         let server = login.server
         #expect(try await server.decide(login.operation, by: login.device).status == 200)
-        server.time.pass(60)
+        server.time.pass(59)
         let reply = try await login.confirm()
         #expect(reply.status == 200)
         #expect(reply["valid"] as? Bool == true)
@@ -73,7 +73,7 @@ struct ConfirmedLoginTests {
     func late(backend: Backend) async throws {
         let login = try await begin(backend)
         #expect(try await login.server.decide(login.operation, by: login.device).status == 200)
-        login.server.time.pass(61)
+        login.server.time.pass(60)
         #expect(try await login.confirm().code == "conflict")
         try await hasNoTokens(login)
     }

@@ -24,6 +24,21 @@ struct DispatcherTests {
         #expect(reply.headers.contains { $0 == ("Allow", "POST") })
     }
 
+    @Test("has one path: with a slash behind it there is none")
+    func trailingSlash() async throws {
+        let server = try await TestServer.make(.sqlite)
+        let id = String(repeating: "0", count: 32)
+        for route in Routes.all {
+            let path = route.pattern.replacing("{id}", with: id).replacing("{name}", with: "alice")
+            let body: [String: Any]? = route.method == "POST" ? ["account": "alice"] : nil
+            let reply = try await server.ask(route.method, path + "/", body)
+            #expect(reply.code == "not-found" && reply.status == 404, "\(path)")
+        }
+        let path = "/v1/accounts/alice/registrations"
+        #expect(try await server.ask("GET", path).status == 200)
+        #expect(try await server.ask("GET", path + "/").status == 404)
+    }
+
     @Test("that is for applications wants an API key that holds")
     func keys() async throws {
         let server = try await TestServer.make(.sqlite)

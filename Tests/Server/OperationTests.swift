@@ -168,6 +168,38 @@ struct OperationTests {
         #expect(try await server.ask("POST", "/v1/login/init", login).code == "conflict")
     }
 
+    @Test("comes behind those made before it in the same second", arguments: Backend.allCases)
+    func order(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let (device, other) = (try TestDevice(), try TestDevice(id: 0xd2))
+        other.account = "bob"
+        try await server.register(device)
+        try await server.register(other)
+        try await server.makeTemplate()
+        var wish = TestServer.payment
+        wish["account"] = "bob"
+        var (ids, others): ([String], [String]) = ([], [])
+        for _ in 0..<10 {
+            ids.append(try await server.operation())
+            others.append(try await server.operation(wish))
+        }
+        #expect(try await server.awaited(by: device) == ids)
+        #expect(try await server.awaited(by: other) == others)
+        // Also where earlier ones are over, and by a clock that was set back.
+        _ = try await server.decide(ids.removeFirst(), .reject, by: device)
+        _ = try await server.decide(ids.removeLast(), .reject, by: device)
+        server.time.pass(-5)
+        ids.append(try await server.operation())
+        #expect(try await server.awaited(by: device) == ids)
+        let latest = try await server.database.read { store throws(DatabaseFault) in
+            guard let shop = try store.application(name: "shop"),
+                let account = try store.account("bob", of: shop.id)
+            else { throw .broken("no account") }
+            return try store.latestOperations(ofAccount: account.id, most: 3)
+        }
+        #expect(latest.map { ID($0.id).text } == others.suffix(3).reversed())
+    }
+
     @Test("does not come in hundreds at once either", arguments: Backend.allCases)
     func manyRaced(backend: Backend) async throws {
         let server = try await TestServer.make(backend)

@@ -28,6 +28,7 @@ struct ServerBackupTests {
 
         let other = try ServerHome(copy)
         try other.scratch.write("master-secret", try home.scratch.read("master-secret"))
+        #expect(try other.administer("after-restore").ending == .exited(0))
         let restored = try ServerProcess(other, apiKey: server.apiKey)
         #expect(try await restored.logIn(device).status == 200)
         #expect(try await restored.logIn(later).code == "refused")

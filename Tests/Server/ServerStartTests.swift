@@ -141,6 +141,44 @@ struct ServerStartTests {
         try AdminFiles.check(settings, units: units)
     }
 
+    @Test(
+        "is refused where nobody can call it by its URL, or a half of its certificate is missing",
+        arguments: [
+            ("id.example.org", "", "server.url is"), ("http://id.example.org", "", "server.url is"),
+            ("https://idé.example.org", "", "server.url is"),
+            ("https://a@id.example.org", "", "server.url is"),
+            ("https://id.example.org", "certificate = /etc/chain.pem", "set both, or none"),
+            ("https://id.example.org", "key = /etc/key.pem", "set both, or none"),
+        ])
+    func uncallable(url: String, more: String, reason: String) throws {
+        let home = try ServerHome(.sqlite, url: url)
+        let configuration = try home.configuration(more)
+        for arguments in [
+            ["--config", configuration], ["admin", "--config", configuration, "check-config"],
+        ] {
+            let outcome = try Program(Command([ServerProcess.program] + arguments))
+                .expectEnd(within: .seconds(30))
+            #expect(outcome.ending == .exited(1), "\(arguments)")
+            #expect(outcome.errors.contains(reason), "\(outcome.errors)")
+        }
+    }
+
+    @Test("has audiences and a file for logins with its URL in the one form that devices know")
+    func oneForm() throws {
+        let home = try ServerHome(.sqlite, url: "HTTPS://Id.example.org:443/signet/")
+        let configuration = try home.configuration()
+        try ServerProcess(home).stop()
+        func admin(_ words: String...) throws -> String {
+            try Program(
+                Command([ServerProcess.program, "admin", "--config", configuration] + words)
+            ).expectEnd(within: .seconds(30)).output
+        }
+        _ = try admin("application", "add", "bank")
+        let file = try admin("application", "pam-file", "bank")
+        #expect(file.contains("url = https://id.example.org/signet\n"), "\(file)")
+        #expect(file.contains("audience = https://id.example.org/signet/bank\n"), "\(file)")
+    }
+
     /// A program that listens at an address as systemd does, and becomes the one behind it.
     private func handingOver(_ address: String) -> [String] {
         [

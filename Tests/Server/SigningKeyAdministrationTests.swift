@@ -44,6 +44,28 @@ struct SigningKeyAdministrationTests {
         #expect(await server.fault("signing-key", "rotate", "all")?.status == 2)
     }
 
+    @Test("takes a key from a server that runs, within seconds", arguments: Backend.allCases)
+    func retiredWhileRunning(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        try await server.register(device)
+        let old = try await server.accessToken(device)
+        let first = try #require(try await server.signing())
+        let keys = server.service.keys
+        let house = Task { await server.service.keepHouse() }
+        try await server.administer("signing-key", "rotate", "token")
+        try await until { keys.verifying.count == 2 }
+        try await server.administer("signing-key", "retire", first)
+        try await until { keys.verifying.count == 1 }
+        let fewer = keys.verifying
+        #expect(fewer.count == 1)
+        #expect(throws: (any Error).self) { _ = try JSONWebToken.verify(old, keys: fewer) }
+        let new = try await server.accessToken(device)
+        #expect(throws: Never.self) { _ = try JSONWebToken.verify(new, keys: fewer) }
+        house.cancel()
+        await house.value
+    }
+
     @Test(
         "signs with the newest key after its lead, whatever clocks have said",
         arguments: Backend.allCases)

@@ -142,7 +142,7 @@ struct SiteTests {
         try await browser.begin()
         server.time.pass(299)
         _ = try await server.decide(try await server.latestOperation(), by: device)
-        server.time.pass(60)
+        server.time.pass(59)
         await server.service.forgetOld()
         #expect(try await browser.open("/site/waiting").location == "/site")
         #expect(try await browser.isSignedIn)

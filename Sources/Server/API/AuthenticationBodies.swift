@@ -51,7 +51,7 @@ struct AuthenticationAnswer: Encodable, Sendable {
         self.device = ID(signer.registration.device)
         status = signer.registration.status
         factor = device.factor
-        flags = signer.account.flags + signer.registration.flags
+        flags = signer.flags
         roles = signer.account.roles
     }
 

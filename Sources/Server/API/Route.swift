@@ -65,7 +65,8 @@ struct Route: Sendable {
 enum Path {
     typealias Part = ArraySlice<UInt8>
 
-    /// What stands between the slashes; nil where none begins it, or two stand together.
+    /// What stands between the slashes; nil where none begins it, two stand together, or one ends it:
+    /// each call has one path, for whoever lets some of them through.
     static func parts(of path: String) -> [Part]? {
         let bytes = [UInt8](path.utf8)
         let slash = UInt8(ascii: "/")
@@ -78,6 +79,7 @@ enum Path {
             parts.append(bytes[start..<place])
             start = place + 1
         }
+        guard start < bytes.count || bytes.count == 1 else { return nil }
         if start < bytes.count { parts.append(bytes[start...]) }
         return parts
     }

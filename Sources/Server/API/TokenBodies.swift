@@ -65,7 +65,7 @@ struct IntrospectionAnswer: Encodable, Sendable {
         reg = claims.reg
         amr = claims.amr
         roles = signer.account.roles
-        flags = signer.account.flags + signer.registration.flags
+        flags = signer.flags
         tokenType = "Bearer"
     }
 }

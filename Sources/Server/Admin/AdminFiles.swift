@@ -26,6 +26,7 @@ enum AdminFiles {
     ) throws(AdminFault) {
         let hasSocket = units.contains { FileLook($0 + "/signet-server.socket") != nil }
         do throws(StartFault) {
+            _ = try ServerFiles.issuer(settings)
             let identity = try ServerFiles.identity(settings, isHandedOver: hasSocket)
             do throws(ServerFault) {
                 _ = try identity?.validity()

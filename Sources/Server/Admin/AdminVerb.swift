@@ -78,6 +78,7 @@ enum AdminVerbs {
     /// Every row, in the order in which they are shown.
     static let all: [AdminVerb] =
         applications + accounts + registrations + templates + signingKeys + audit + upkeep
+        + restoring
 
     /// The words of `--help`.
     static let help = """

@@ -85,7 +85,12 @@ extension Administration {
         let (application, name) = (words[0], words[1])
         try await changeApplication(what, application, account: name) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            guard let account = try store.account(name, of: record.id) else {
+            guard let found = try store.account(name, of: record.id) else {
+                return .failure(.noAccount(name, of: application))
+            }
+            // Read anew behind the lock: it keeps all that somebody else has just changed.
+            try store.lockAccount(found.id)
+            guard let account = try store.account(found.id) else {
                 return .failure(.noAccount(name, of: application))
             }
             try body(store, account, now)

@@ -56,13 +56,13 @@ extension Administration {
         case .token:
             lines.append(
                 """
-                it is published within a minute, and signs in \(use.leadSeconds / 60) minutes, when \
+                it is published within two seconds, and signs in \(use.leadSeconds / 60) minutes, when \
                 all that verify know it; at once, if the old one is taken away: 'signing-key retire'
                 """)
         case .verdict:
             lines.append(
                 """
-                servers that run take it within a minute; \
+                servers that run take it within two seconds; \
                 devices that have pinned the old one refuse verdicts until they pin this one
                 """)
         }
@@ -86,7 +86,11 @@ extension Administration {
             }
             return .failure(.missing("there is no key of this id: 'signing-key list' shows all"))
         }
-        output.done("the key is gone; servers that run forget it within a minute")
+        output.done(
+            """
+            the key is gone; servers that run forget it within two seconds, \
+            what keeps a copy of the JWKS within five minutes
+            """)
     }
 }
 

@@ -15,6 +15,10 @@ extension AdminVerbs {
             "registration commit", ["ID", "FINGERPRINT"], [],
             "says that a person has compared the key's fingerprint, SHA256:…"
         ) { admin, words throws(AdminFault) in try await admin.commitRegistration(words) },
+        AdminVerb(
+            "registration set", ["ID"], [AdminOption("--flags", "WORDS")],
+            "gives a registration flags, in place of those that it has"
+        ) { admin, words throws(AdminFault) in try await admin.setRegistration(words) },
         AdminVerb("registration block", ["ID"], [], "lets a device in no more") {
             admin, words throws(AdminFault) in try await admin.change(words, to: .blocked)
         },
@@ -73,6 +77,26 @@ extension Administration {
                 id, of: application, fingerprint: words[1], from: origin)
         }
         output.show(state, ["the device of '\(state.account)' is \(state.status.rawValue)"])
+    }
+
+    fileprivate func setRegistration(_ words: AdminArguments) async throws(AdminFault) {
+        let id = try words.id(0)
+        guard let flags = try words.words("--flags") else {
+            throw .usage("nothing is to be changed: give --flags")
+        }
+        let (application, before) = try await registration(id)
+        let what = "registration set --flags \(flags.joined(separator: ","))"
+        try await changeApplication(
+            what, application.name, account: before.account, registration: id
+        ) {
+            store, _, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
+            try store.setFlags(flags, of: id)
+            return .success(())
+        }
+        let (_, state) = try await registration(id)
+        output.show(
+            state,
+            ["the device of '\(state.account)' is changed; tokens say so from the next ones on"])
     }
 
     fileprivate func change(

@@ -29,6 +29,7 @@ struct Administration: Sendable {
     /// Changes something in one transaction, with its line in the audit trail.
     func change<T: Sendable>(
         _ what: String, of application: String = "", account: String = "",
+        registration: [UInt8] = [],
         _ body:
             @escaping @Sendable (any Transaction, Int64) throws(DatabaseFault) -> Result<
                 T, AdminFault
@@ -44,7 +45,7 @@ struct Administration: Sendable {
                 let entry = AuditEntry(
                     event: .administration, outcome: outcome,
                     application: printable([UInt8](application.utf8)),
-                    account: printable([UInt8](account.utf8)),
+                    account: printable([UInt8](account.utf8)), registration: registration,
                     detail: printable([UInt8](what.utf8)))
                 try store.audit(entry, from: origin, at: now)
                 return result
@@ -53,18 +54,17 @@ struct Administration: Sendable {
         return try result.get()
     }
 
-    /// Changes something of an application that must be there.
+    /// Changes something of an application that must be there; such changes of one application are
+    /// made one after the other, each on what the last one has left.
     func changeApplication<T: Sendable>(
-        _ what: String, _ application: String, account: String = "",
+        _ what: String, _ application: String, account: String = "", registration: [UInt8] = [],
         _ body:
             @escaping @Sendable (any Transaction, ApplicationRecord, Int64) throws(DatabaseFault)
             -> Result<T, AdminFault>
     ) async throws(AdminFault) -> T {
-        try await change(what, of: application, account: account) {
+        try await change(what, of: application, account: account, registration: registration) {
             store, now throws(DatabaseFault) in
-            guard let record = try store.application(name: application),
-                try store.hold(application: record.id)
-            else {
+            guard let record = try store.lockedApplication(name: application) else {
                 return .failure(.noApplication(application))
             }
             return try body(store, record, now)

@@ -35,16 +35,26 @@ enum ServerFiles {
             connections: settings.count(ServerSettings.databaseConnections))
     }
 
+    /// How the server is called from outside, in the one form that devices know; plain HTTP is for a
+    /// browser of this machine.
+    static func issuer(_ settings: Configuration) throws(StartFault) -> String {
+        let typed = settings.word(ServerSettings.url)
+        if let url = ServerURL(typed: typed) { return url.text }
+        guard let address = SiteAddress(typed) else { throw .url(typed) }
+        return address.origin
+    }
+
     /// What serves the calls: the database, and the keys that the master secret opens.
     static func service(
         _ database: any Database, _ settings: Configuration, clock: Clock
     ) async throws(StartFault) -> Service {
+        let issuer = try issuer(settings)
         let master = try MasterSecret.load(settings.word(ServerSettings.master))
         do throws(KeyFault) {
             let keys = try await ServerKeys(database, master: master, at: clock.wallSeconds())
             return Service(
                 database: database, keys: keys, clock: clock,
-                issuer: settings.word(ServerSettings.url),
+                issuer: issuer,
                 auditDays: settings.count(ServerSettings.auditDays),
                 refusals: settings.count(ServerSettings.rate))
         } catch { throw .keys(error) }
@@ -58,7 +68,8 @@ enum ServerFiles {
         let certificate = settings.word(ServerSettings.certificate)
         let key = settings.word(ServerSettings.key)
         let address = settings.word(ServerSettings.address)
-        guard certificate != "none" || key != "none" else {
+        guard (certificate == "none") == (key == "none") else { throw .halfIdentity }
+        guard certificate != "none" else {
             guard isHandedOver || address == "::1" || address.hasPrefix("127.") else {
                 throw .plain(address: address)
             }
@@ -114,6 +125,10 @@ enum StartFault: Error {
     case socket(ActivationFault)
     /// `metrics.listen` is no address and port.
     case metricsPlace(String)
+    /// `server.url` is none that anybody could call.
+    case url(String)
+    /// There is a certificate without a key, or a key without a certificate.
+    case halfIdentity
     /// There can be no pages for browsers.
     case site(String)
 
@@ -145,6 +160,13 @@ enum StartFault: Error {
         case .socket(.malformed(let code)): "sockets were handed over wrongly: error \(code)"
         case .metricsPlace(let text):
             "'\(text)' is no place for metrics.listen: write 127.0.0.1:9464, [::1]:9464 or none"
+        case .url(let url):
+            """
+            server.url is '\(url)', where no device can ask: write https://host, with a port or a \
+            path where there is one, in ASCII
+            """
+        case .halfIdentity:
+            "one of listen.certificate and listen.key is not set: set both, or none"
         case .site(let text): "there can be no site: \(text)"
         case .plain(let address):
             """

@@ -19,13 +19,24 @@ extension Transaction {
             ])
     }
 
-    /// Uses a code up and gives its account; nil where it is unknown, used or too old.
+    /// Uses a code up and gives its account; nil where it is unknown, used or too old. That of a
+    /// blocked account stays as it is.
     func useActivation(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
         let rows = try run(
             """
             UPDATE activation SET used = $1
-            WHERE hash = $2 AND used IS NULL AND expires > $3 RETURNING account
+            WHERE hash = $2 AND used IS NULL AND expires > $3
+                AND EXISTS (SELECT 1 FROM account a
+                    WHERE a.id = activation.account AND a.blocked = 0)
+            RETURNING account
             """, [.integer(now), .bytes(hash), .integer(now)])
+        guard let row = rows.first else { return nil }
+        return try row.integer(0)
+    }
+
+    /// Whose a code is, good or not; nil for an unknown one.
+    func activationAccount(_ hash: [UInt8]) throws(DatabaseFault) -> Int64? {
+        let rows = try run("SELECT account FROM activation WHERE hash = $1", [.bytes(hash)])
         guard let row = rows.first else { return nil }
         return try row.integer(0)
     }

@@ -16,6 +16,24 @@ extension Transaction {
         return rows.isEmpty ? nil : try application(name: name.text)
     }
 
+    /// The application of a name, as it is when nobody else changes it any more: who asks the same
+    /// waits for this transaction's end, as does its removal.
+    ///
+    /// Rows that refer to it may be made meanwhile. Whoever takes this lock takes it before those
+    /// of accounts.
+    func lockedApplication(name: String) throws(DatabaseFault) -> ApplicationRecord? {
+        if isAlone { return try application(name: name) }
+        // Read by the statement that locks, which sees the row as it is after the wait.
+        let rows = try run(
+            """
+            SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
+                minimum_boot, max_failures, access_seconds, refresh_seconds
+            FROM application WHERE name = $1 AND removed IS NULL FOR NO KEY UPDATE
+            """, [.text(name)])
+        guard let row = rows.first else { return nil }
+        return try ApplicationRecord(row)
+    }
+
     /// Changes an application's policy; what is registered already stays.
     func setPolicy(
         of application: Int64, _ policy: ApplicationPolicy

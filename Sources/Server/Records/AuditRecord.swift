@@ -34,7 +34,7 @@ struct AuditEntry: Sendable {
 
     let event: Event
     /// `ok`, `begun`, or the code of the problem.
-    let outcome: String
+    var outcome: String
     var application = ""
     var account = ""
     /// The registration's id; empty if none was found.

@@ -60,7 +60,8 @@ extension Transaction {
         return (token, signer)
     }
 
-    /// A registration's tokens that are not forgotten yet, the oldest first.
+    /// A registration's tokens that are not forgotten yet, the oldest first, by the
+    /// second.
     func macTokens(
         ofRegistration registration: [UInt8]
     ) throws(DatabaseFault) -> [MACTokenRecord] {

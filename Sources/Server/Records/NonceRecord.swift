@@ -4,7 +4,7 @@ import Statement
 extension Transaction {
     /// How long a nonce is kept after its code was issued, in seconds: longer than any server
     /// accepts the code, so that clocks may differ and be set.
-    private static var nonceSeconds: Int64 { 300 }
+    static var nonceSeconds: Int64 { 300 }
 
     /// Uses a nonce up; false where its owner (16 bytes) has used it before, with this time: a
     /// code with another time is another code, which was signed or made anew.

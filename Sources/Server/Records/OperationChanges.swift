@@ -24,14 +24,15 @@ struct NewOperation: Sendable {
 
 // Each change is made only to what has the state that it is made from: of many at once, one wins.
 extension Transaction {
-    /// Keeps a new operation.
+    /// Keeps a new operation, behind its account's lock: its number is above all others of it.
     func keep(_ operation: NewOperation, at now: Int64) throws(DatabaseFault) {
         try run(
             """
             INSERT INTO operation (id, application, account, template, data, challenge, status,
                 failures, max_failures, device, session_hash, additional, created, expires,
-                network)
-            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12, $13)
+                network, number)
+            VALUES ($1, $2, $3, $4, $5, $6, 'PENDING', 0, $7, $8, $9, $10, $11, $12, $13,
+                (SELECT COALESCE(MAX(number), 0) + 1 FROM operation WHERE account = $3))
             """,
             [
                 .bytes(operation.id), .integer(operation.account.application),
@@ -75,17 +76,17 @@ extension Transaction {
     }
 
     /// Uses an approved login up; false where it was used, is not APPROVED, is another session's,
-    /// or was approved before `earliest`.
+    /// or was not approved after `moment`.
     func consume(
-        operation: [UInt8], session: [UInt8], approvedSince earliest: Int64, at now: Int64
+        operation: [UInt8], session: [UInt8], approvedAfter moment: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
         try !run(
             """
             UPDATE operation SET consumed = $1
             WHERE id = $2 AND session_hash = $3 AND status = 'APPROVED' AND consumed IS NULL
-                AND decided >= $4
+                AND decided > $4
             RETURNING id
-            """, [.integer(now), .bytes(operation), .bytes(session), .integer(earliest)]
+            """, [.integer(now), .bytes(operation), .bytes(session), .integer(moment)]
         ).isEmpty
     }
 }

@@ -97,7 +97,7 @@ extension Transaction {
             FROM operation
             WHERE account = $1 AND status = 'PENDING' AND expires > $2
                 AND (device IS NULL OR device = $3)
-            ORDER BY created, id LIMIT 100
+            ORDER BY number LIMIT 100
             """, [.integer(account), .integer(now), .bytes(device)])
         var operations: [OperationRecord] = []
         for row in rows { operations.append(try OperationRecord(row)) }
@@ -113,7 +113,7 @@ extension Transaction {
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
                 registration, consumed
-            FROM operation WHERE account = $1 ORDER BY created DESC, id LIMIT $2
+            FROM operation WHERE account = $1 ORDER BY number DESC LIMIT $2
             """, [.integer(account), .integer(most)])
         var operations: [OperationRecord] = []
         for row in rows { operations.append(try OperationRecord(row)) }

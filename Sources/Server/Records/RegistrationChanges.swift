@@ -62,22 +62,24 @@ extension Transaction {
         return true
     }
 
-    /// Keeps a counter that is above the one kept, and since when, and forgets failures; false
-    /// where it is not above, or where the registration is not ACTIVE any more.
+    /// Keeps what a device says now, since when its counter is what it is, and forgets failures; false
+    /// where the counter is not above the one kept, or where the registration is not ACTIVE any more.
     func advance(
-        _ registration: [UInt8], counter: UInt64, enrolment: UInt64, at now: Int64
+        _ registration: [UInt8], to claims: StatementClaims, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        guard let counter = Int64(exactly: counter), let enrolment = Int64(exactly: enrolment)
+        guard let counter = Int64(exactly: claims.counter),
+            let enrolment = Int64(exactly: claims.enrolment)
         else { return false }
         return try change(
             """
-            UPDATE registration SET counter = $1, enrolment = $2, failures = 0, last_used = $3,
-                advanced = $3
-            WHERE id = $4 AND status = 'ACTIVE' AND counter < $5
+            UPDATE registration SET counter = $1, enrolment = $2, secure_boot = $3, failures = 0,
+                last_used = $4, advanced = $4
+            WHERE id = $5 AND status = 'ACTIVE' AND counter < $6
             """,
             [
-                .integer(counter), .integer(enrolment), .integer(now), .bytes(registration),
-                .integer(counter),
+                .integer(counter), .integer(enrolment),
+                .text("\(claims.integrity.secureBoot.word)"), .integer(now),
+                .bytes(registration), .integer(counter),
             ]) == 1
     }
 
@@ -118,6 +120,13 @@ extension Transaction {
         try add(
             "UPDATE registration SET last_used = $1 WHERE id = $2",
             [.integer(now), .bytes(registration.id)])
+    }
+
+    /// Gives a registration other flags; a word holds no blank.
+    func setFlags(_ flags: [String], of registration: [UInt8]) throws(DatabaseFault) {
+        try run(
+            "UPDATE registration SET flags = $1 WHERE id = $2",
+            [.text(flags.joined(separator: " ")), .bytes(registration)])
     }
 
     /// Forgets what was counted at a registration.

@@ -32,7 +32,7 @@ struct RegistrationRecord: Equatable, Sendable {
     let lastUsed: Int64?
     /// `tpm` or `file`, as the device claimed when it proved the key.
     let keyKind: String
-    /// `on`, `off` or `unknown`, as it claimed then.
+    /// `on`, `off` or `unknown`, as it claimed last: with the key, or with a login since.
     let secureBoot: String
 
     /// How many columns `init` reads.
@@ -85,7 +85,7 @@ extension Transaction {
         return try RegistrationRecord(row)
     }
 
-    /// All registrations of an account, the oldest first.
+    /// All registrations of an account, the oldest first, by the second.
     func registrations(ofAccount account: Int64) throws(DatabaseFault) -> [RegistrationRecord] {
         let rows = try run(
             """
@@ -98,7 +98,8 @@ extension Transaction {
         return found
     }
 
-    /// Registrations of an application, the newest first; an empty text does not choose.
+    /// Registrations of an application, the newest first, by the second; an empty text
+    /// does not choose.
     func registrations(
         of application: Int64, account name: String, status: String, most: Int64
     ) throws(DatabaseFault) -> [(registration: RegistrationRecord, account: AccountRecord)] {

@@ -95,9 +95,11 @@ enum Schema {
             seconds BIGINT NOT NULL, max_failures BIGINT NOT NULL, device_bound BIGINT NOT NULL,
             created BIGINT NOT NULL, UNIQUE (application, name))
         """,
+        // `number` counts those of an account: of several in one second, which came first.
         """
         CREATE TABLE operation (
-            id {bytes} PRIMARY KEY, application BIGINT NOT NULL REFERENCES application (id),
+            id {bytes} PRIMARY KEY, number BIGINT NOT NULL,
+            application BIGINT NOT NULL REFERENCES application (id),
             account BIGINT NOT NULL REFERENCES account (id), template TEXT NOT NULL,
             data TEXT NOT NULL, challenge {bytes} NOT NULL, status TEXT NOT NULL,
             failures BIGINT NOT NULL, max_failures BIGINT NOT NULL, device {bytes},
@@ -105,7 +107,8 @@ enum Schema {
             created BIGINT NOT NULL, expires BIGINT NOT NULL, decided BIGINT,
             registration {bytes}, consumed BIGINT)
         """,
-        "CREATE INDEX operation_account ON operation (account, status)",
+        "CREATE INDEX operation_account ON operation (account, status, number)",
+        "CREATE INDEX operation_number ON operation (account, number)",
         "CREATE INDEX operation_expires ON operation (expires)",
         "CREATE INDEX operation_pending ON operation (expires) WHERE status = 'PENDING'",
         """

@@ -6,6 +6,8 @@ struct TokenSession: Equatable, Sendable {
     let id: [UInt8]
     let registration: [UInt8]
     let factor: String
+    let created: Int64
+    /// As it was promised when it began.
     let expires: Int64
     let isRevoked: Bool
 
@@ -13,8 +15,14 @@ struct TokenSession: Equatable, Sendable {
         id = try row.bytes(0)
         registration = try row.bytes(1)
         factor = try row.text(2)
-        expires = try row.integer(3)
-        isRevoked = try row.optionalInteger(4) != nil
+        created = try row.integer(3)
+        expires = try row.integer(4)
+        isRevoked = try row.optionalInteger(5) != nil
+    }
+
+    /// When it ends by a policy that may have become stricter since; no policy prolongs it.
+    func end(by policy: ApplicationPolicy) -> Int64 {
+        min(expires, created + policy.refreshSeconds)
     }
 }
 
@@ -37,8 +45,10 @@ extension Transaction {
     /// The session of an id.
     func tokenSession(_ id: [UInt8]) throws(DatabaseFault) -> TokenSession? {
         let rows = try run(
-            "SELECT id, registration, factor, expires, revoked FROM token_session WHERE id = $1",
-            [.bytes(id)])
+            """
+            SELECT id, registration, factor, created, expires, revoked FROM token_session
+            WHERE id = $1
+            """, [.bytes(id)])
         guard let row = rows.first else { return nil }
         return try TokenSession(row)
     }

@@ -32,7 +32,7 @@ extension Service {
         }
         let fresh = try freshTokens()
         let now = now
-        let earliest = now - Self.confirmationSeconds
+        let moment = now - Self.confirmationSeconds
         let signer: Signer = try await write { store throws(DatabaseFault) in
             guard let found = try store.operation(id), found.application == application.id
             else { return .failure(.notFound) }
@@ -40,7 +40,7 @@ extension Service {
             try store.lockAccount(found.account)
             guard let operation = try store.operation(id) else { return .failure(.notFound) }
             let result = try store.confirm(
-                operation, session: session, approvedSince: earliest, at: now)
+                operation, session: session, approvedAfter: moment, at: now)
             var entry = AuditEntry(
                 event: .operationConsumed, outcome: result.problem?.code ?? "ok",
                 application: application.name)
@@ -56,7 +56,7 @@ extension Service {
             valid: true, application: signer.application.name, account: signer.account.name,
             registration: ID(signer.registration.id), status: signer.registration.status,
             factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
-            flags: signer.account.flags + signer.registration.flags,
+            flags: signer.flags,
             roles: signer.account.roles,
             tokens: try pair(fresh, of: signer, methods: signer.registration.methods, at: now),
             verdict: nil)
@@ -71,7 +71,7 @@ extension RegistrationRecord {
 extension Transaction {
     /// The checks of a confirmation, in the order of docs/SERVER.md; gives who approved.
     fileprivate func confirm(
-        _ operation: OperationRecord, session: [UInt8]?, approvedSince earliest: Int64,
+        _ operation: OperationRecord, session: [UInt8]?, approvedAfter moment: Int64,
         at now: Int64
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
         guard let session, operation.session == session else { return .failure(.refused) }
@@ -80,7 +80,7 @@ extension Transaction {
             let registration = operation.registration
         else { return .failure(.over(status)) }
         guard operation.consumed == nil else { return .failure(.confirmed) }
-        guard decided >= earliest else {
+        guard decided > moment else {
             return .failure(.conflict("the approval is too old"))
         }
         guard try useActive(registration, at: now), let signer = try signer(operation) else {
@@ -88,18 +88,20 @@ extension Transaction {
         }
         guard
             try consume(
-                operation: operation.id, session: session, approvedSince: earliest, at: now)
+                operation: operation.id, session: session, approvedAfter: moment, at: now)
         else { return .failure(.confirmed) }
         return .success(signer)
     }
 
-    /// Who approved; nil where the account is blocked.
+    /// Who approved; nil where the account is blocked, or the policy has become another.
     private func signer(_ operation: OperationRecord) throws(DatabaseFault) -> Signer? {
         guard let id = operation.registration, let registration = try registration(id),
             let account = try account(registration.account), account.id == operation.account,
-            !account.isBlocked, let application = try application(ofAccount: account.id)
+            let application = try application(ofAccount: account.id)
         else { return nil }
-        return Signer(application: application, account: account, registration: registration)
+        let signer = Signer(
+            application: application, account: account, registration: registration)
+        return signer.objection(toFactor: Factor.touch) == nil ? signer : nil
     }
 }
 

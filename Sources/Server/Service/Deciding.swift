@@ -74,10 +74,7 @@ extension Transaction {
         let status = operation.status(at: now)
         guard status == .pending else { return .failure(.over(status)) }
         let registration = signer.registration.id
-        guard
-            try advance(
-                registration, counter: claims.counter, enrolment: claims.enrolment, at: now)
-        else {
+        guard try advance(registration, to: claims, at: now) else {
             return .failure(try countSetBack(of: signer, askedAt: operation.created, at: now))
         }
         let decided: OperationStatus =

@@ -8,16 +8,26 @@ extension Service {
 
     /// Reads the keys anew, writes down what was counted, and forgets what is old, until the task is
     /// cancelled. The last apart, for of a long backlog it takes hours; and only by a clock that can
-    /// be believed: what is deleted by a wrong one is gone for good.
-    func keepHouse(every pause: Duration = .seconds(60)) async {
+    /// be believed: what is deleted by a wrong one is gone for good. The keys more often, for one may
+    /// be taken away because somebody else has it.
+    func keepHouse(
+        every pause: Duration = .seconds(60), keysEvery look: Duration = .seconds(1)
+    ) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
-                await repeating(every: pause) {
-                    do throws(KeyFault) {
-                        try await self.keys.refresh(at: self.now)
-                    } catch { report("the keys could not be read anew: \(error)") }
-                    await self.noteUnwrittenRefusals()
+                let isFailing = Mutex(false)
+                await repeating(every: look) {
+                    let fault = await self.lookAtKeys()
+                    let isNew = isFailing.withLock { isFailing in
+                        defer { isFailing = fault != nil }
+                        return !isFailing
+                    }
+                    // Once, and not each time while the database is away.
+                    if let fault, isNew { report("the keys could not be read anew: \(fault)") }
                 }
+            }
+            group.addTask {
+                await repeating(every: pause) { await self.noteUnwrittenRefusals() }
             }
             group.addTask {
                 let watch = Mutex(ClockWatch())
@@ -26,6 +36,14 @@ extension Service {
                 }
             }
         }
+    }
+
+    /// Reads the keys anew; gives why it could not.
+    private func lookAtKeys() async -> KeyFault? {
+        do throws(KeyFault) {
+            try await keys.refresh(at: now)
+            return nil
+        } catch { return error }
     }
 
     /// Forgets all that is too old, in small transactions: of each table some rows in turn, so that

@@ -56,7 +56,7 @@ extension Service {
             valid: true, application: signer.application.name, account: signer.account.name,
             registration: ID(signer.registration.id), status: signer.registration.status,
             factor: Factor.touch, remainingAttempts: signer.application.policy.maximumFailures,
-            flags: signer.account.flags + signer.registration.flags,
+            flags: signer.flags,
             roles: signer.account.roles,
             tokens: try pair(
                 fresh, of: signer, methods: statement.claims.integrity.methods, at: now),

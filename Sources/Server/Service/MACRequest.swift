@@ -68,7 +68,9 @@ extension Transaction {
         guard let (token, signer) = try macToken(authorization.token) else {
             return .failure(.refused)
         }
-        if let objection = signer.standing { return .failure(objection) }
+        if let objection = signer.objection(toFactor: Factor.possession) {
+            return .failure(objection)
+        }
         guard !token.isRevoked, token.expires > now else { return .failure(.tokenRefused) }
         guard isNow, try !isForgotten(issued: authorization.issued) else {
             return .failure(.clock)

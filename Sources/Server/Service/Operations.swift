@@ -200,7 +200,7 @@ extension Transaction {
         to operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Problem? {
         guard try account(operation.account.id)?.isBlocked == false else {
-            return .conflict("the account is blocked")
+            return .accountBlocked
         }
         guard try hasPlace(for: operation, purpose, at: now) else {
             return .conflict("too many operations await this account already")

@@ -37,11 +37,18 @@ extension Service {
             let record = try store.makeAccount(account.text, of: application.id, at: now)
             // Of many codes made at once, the last one is good.
             try store.lockAccount(record.id)
-            try store.keepActivation(
-                hash, account: record.id, maker: origin.address, at: now, until: now + seconds)
-            let entry = AuditEntry(
+            var entry = AuditEntry(
                 event: .activation, outcome: "ok", application: application.name,
                 account: record.name)
+            // Read behind the lock that blocking takes too.
+            guard try store.account(record.id)?.isBlocked == false else {
+                let problem = Problem.accountBlocked
+                entry.outcome = problem.code
+                try store.audit(entry, from: origin, at: now)
+                return .failure(problem)
+            }
+            try store.keepActivation(
+                hash, account: record.id, maker: origin.address, at: now, until: now + seconds)
             try store.audit(entry, from: origin, at: now)
             return .success(
                 ActivationAnswer(
@@ -64,12 +71,10 @@ extension Service {
         let now = now
         return try await write { store throws(DatabaseFault) in
             guard let account = try store.useActivation(hash, at: now),
-                let record = try store.account(account), !record.isBlocked,
+                let record = try store.account(account),
                 let application = try store.application(ofAccount: account)
             else {
-                let entry = AuditEntry(
-                    event: .registration, outcome: Problem.activationRefused.code)
-                try store.audit(entry, from: call.origin, at: now)
+                try store.audit(refusedCode: hash, from: call.origin, at: now)
                 return .failure(.activationRefused)
             }
             try store.keepRegistration(id, account: account, device: wish.device.bytes, at: now)
@@ -276,6 +281,21 @@ extension Problem {
 }
 
 extension Transaction {
+    /// Writes down that an activation code was refused: whose it is, where there is such a one.
+    fileprivate func audit(
+        refusedCode hash: [UInt8], from origin: Origin, at now: Int64
+    ) throws(DatabaseFault) {
+        var entry = AuditEntry(
+            event: .registration, outcome: Problem.activationRefused.code)
+        if let id = try activationAccount(hash), let account = try account(id),
+            let application = try application(ofAccount: id)
+        {
+            entry.application = application.name
+            entry.account = account.name
+        }
+        try audit(entry, from: origin, at: now)
+    }
+
     /// The proof of a new registration, step by step; the signature has been checked.
     fileprivate func prove(
         _ id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64

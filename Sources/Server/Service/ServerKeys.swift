@@ -33,13 +33,18 @@ final class ServerKeys: Sendable {
             throw .crypto(error)
         }
         for use in KeyUse.allCases { try await addKey(use, to: database, keySeal, at: now) }
-        keys = Mutex(try await openKeys(of: database, keySeal, at: now))
+        keys = Mutex(try openKeys(try await storedKeys(of: database), keySeal, at: now))
     }
 
     /// Reads anew what the database has: an administrator may have made new keys, and the time of
     /// one that was made before has come.
+    ///
+    /// Where nothing is other than it was, nothing is opened: it is asked every second.
     func refresh(at now: Int64) async throws(KeyFault) {
-        let fresh = try await openKeys(of: database, keySeal, at: now)
+        let rows = try await storedKeys(of: database)
+        let former = keys.withLock { $0 }
+        guard !former.isOf(rows, at: now) else { return }
+        let fresh = try openKeys(rows, keySeal, at: now)
         keys.withLock { $0 = fresh }
     }
 
@@ -117,7 +122,7 @@ enum KeyUse: String, CaseIterable, Sendable {
     case verdict
 
     /// How long a new key is published before it signs, in seconds: whoever verifies has kept the
-    /// others for five minutes, and a server reads them anew within one. A verdict's is pinned, and
+    /// others for five minutes, and a server reads them anew each second. A verdict's is pinned, and
     /// published nowhere.
     var leadSeconds: Int64 {
         switch self {
@@ -139,7 +144,19 @@ private struct KeySet: Sendable {
     let verdict: OpenKey
     /// Those of retired keys too, for as long as their tokens may hold.
     let verifying: [JSONWebKey]
+
+    /// Whether it is what these rows come to now.
+    func isOf(_ rows: StoredKeys, at now: Int64) -> Bool {
+        func id(_ use: KeyUse, _ rows: [SigningKeyRecord]) -> [UInt8]? {
+            rows.signing(use, at: now).map { [UInt8]($0.id.utf8) }
+        }
+        return token.id == id(.token, rows.token) && verdict.id == id(.verdict, rows.verdict)
+            && verifying.map(\.id) == rows.token.map { [UInt8]($0.id.utf8) }
+    }
 }
+
+/// The keys of each use as they lie in the database.
+private typealias StoredKeys = (token: [SigningKeyRecord], verdict: [SigningKeyRecord])
 
 /// Makes a key for a use that has none yet.
 private func addKey(
@@ -161,17 +178,19 @@ private func addKey(
     }
 }
 
-private func openKeys(
-    of database: any Database, _ seal: RowSeal, at now: Int64
-) async throws(KeyFault) -> KeySet {
-    let rows: (token: [SigningKeyRecord], verdict: [SigningKeyRecord])
+private func storedKeys(of database: any Database) async throws(KeyFault) -> StoredKeys {
     do throws(DatabaseFault) {
-        rows = try await database.read { store throws(DatabaseFault) in
+        return try await database.read { store throws(DatabaseFault) in
             (try store.signingKeys(.token), try store.signingKeys(.verdict))
         }
     } catch {
         throw .database(error)
     }
+}
+
+private func openKeys(
+    _ rows: StoredKeys, _ seal: RowSeal, at now: Int64
+) throws(KeyFault) -> KeySet {
     do throws(CryptoFault) {
         var verifying: [JSONWebKey] = []
         for row in rows.token {

@@ -106,12 +106,7 @@ extension Transaction {
         let objection =
             action == .remove ? signer.standing : signer.objection(to: statement.claims)
         if let objection { return .failure(objection) }
-        let claims = statement.claims
-        guard
-            try advance(
-                signer.registration.id, counter: claims.counter, enrolment: claims.enrolment,
-                at: now)
-        else {
+        guard try advance(signer.registration.id, to: statement.claims, at: now) else {
             let asked = try issued(challenge: statement.challenge)
             return .failure(try countSetBack(of: signer, askedAt: asked, at: now))
         }

@@ -39,6 +39,32 @@ final class Signer: Sendable {
         return account.isBlocked ? .keyBlocked : nil
     }
 
+    /// Why what they show without a statement, by a token that the device was given, is of no use.
+    ///
+    /// `factor` is how the person was recognised when it was given.
+    func objection(toFactor factor: String) -> Problem? {
+        standing ?? policyObjection(toFactor: factor)
+    }
+
+    /// What the application's policy has against a token: by the key as it was registered, and the
+    /// last start of the device that it told of.
+    private func policyObjection(toFactor factor: String) -> Problem? {
+        let policy = application.policy
+        if factor == Factor.touch && !policy.biometrics { return .policy }
+        if policy.needsTPM && registration.keyKind != "tpm" { return .policy }
+        if policy.needsSecureBoot && registration.secureBoot != "on" { return .policy }
+        return nil
+    }
+
+    /// Whether a session of tokens goes on: not by what it was when it began, but by what holds now.
+    func holds(_ session: TokenSession, at now: Int64) -> Bool {
+        !session.isRevoked && session.end(by: application.policy) > now
+            && objection(toFactor: session.factor) == nil
+    }
+
+    /// The words that answers and tokens say: the account's, and then the registration's.
+    var flags: [String] { account.flags + registration.flags }
+
     /// What the application's policy has against how a statement came about.
     func policyObjection(to claims: StatementClaims) -> Problem? {
         guard claims.factor == Factor.fingerprint, application.policy.biometrics else {

@@ -20,7 +20,7 @@ extension Service {
         }
         return try pair(
             fresh.of(session.id), of: signer, methods: session.methods(of: signer), at: now,
-            until: session.expires)
+            until: session.end(by: signer.application.policy))
     }
 
     /// `POST /v1/token/revoke`: ends the session of a token, of either kind; whoever has it may.
@@ -62,9 +62,9 @@ extension Service {
             let id = ID(text: claims.sid)
         else { return .inactive }
         return try await read { store throws(DatabaseFault) in
-            guard let session = try store.tokenSession(id.bytes), !session.isRevoked,
+            guard let session = try store.tokenSession(id.bytes),
                 let signer = try store.signer(registration: session.registration),
-                signer.application.id == application.id, signer.standing == nil
+                signer.application.id == application.id, signer.holds(session, at: now)
             else { return .inactive }
             return IntrospectionAnswer(claims, signer)
         }
@@ -168,11 +168,10 @@ extension Transaction {
         guard let session = try tokenSession(id),
             let signer = try signer(registration: session.registration)
         else { return (.failure(.tokenRefused), nil) }
-        guard !session.isRevoked, session.expires > now, signer.standing == nil else {
-            return (.failure(.tokenRefused), signer)
-        }
+        guard signer.holds(session, at: now) else { return (.failure(.tokenRefused), signer) }
         try keepRefreshToken(
-            fresh.refreshHash, session: id, at: now, until: session.expires)
+            fresh.refreshHash, session: id, at: now,
+            until: session.end(by: signer.application.policy))
         return (.success((signer, session)), signer)
     }
 

@@ -48,7 +48,7 @@ extension Service {
             iss: issuer, sub: signer.account.name, aud: signer.application.audience,
             iat: now, exp: now + seconds, jti: hexadecimal(fresh.id),
             sid: hexadecimal(fresh.session), reg: hexadecimal(signer.registration.id),
-            amr: methods, roles: signer.account.roles, flags: signer.account.flags)
+            amr: methods, roles: signer.account.roles, flags: signer.flags)
         return TokenPair(
             accessToken: try keys.signToken(JSON.encode(plain: claims)), tokenType: "Bearer",
             expiresIn: seconds, refreshToken: fresh.refreshToken)

@@ -82,9 +82,8 @@ struct Site: Sendable {
             }
             guard let session = try store.siteSession(cookie.digest, at: now),
                 let tokens = try store.tokenSession(session.tokenSession),
-                !tokens.isRevoked, tokens.expires > now,
                 let signer = try store.signer(registration: tokens.registration),
-                signer.application.id == application.id, signer.standing == nil
+                signer.application.id == application.id, signer.holds(tokens, at: now)
             else { return .nobody }
             return .signedIn(signer, session)
         }

@@ -105,3 +105,47 @@ enum PlainObjects: Harness {
         require(object.text("authorization") == read["authorization"], "another value")
     }
 }
+
+/// Bodies, before they are decoded.
+enum JSONForms: Harness {
+    static let name = "json-forms"
+
+    static let seeds =
+        PlainObjects.seeds + [
+            bytes(#"{"a":[{"b":-0.5e+7},true,false,null,"\ud83d\ude00"],"\u00e9":{}}"#),
+            bytes(#"{"K":1,"\u212a":2}"#), bytes("[[[[]]]]"), bytes("\u{feff}{}"),
+            bytes(#"{"a":{"a":1},"b":{"a":2}}"#), bytes("{\"\u{e9}\":\"\u{65e5}\"}"),
+        ]
+
+    static func feed(_ bytes: [UInt8]) {
+        let isPlain = PlainObject(bytes) != nil
+        do throws(JSONForm.Fault) {
+            try JSONForm.check(bytes)
+        } catch { return require(!isPlain, "refused the plain form") }
+        // Half a surrogate pair is for the decoder to refuse.
+        let hasPairs = zip(bytes, bytes.dropFirst()).contains {
+            $0 == (UInt8(ascii: "\\"), UInt8(ascii: "u"))
+        }
+        require(
+            hasPairs || (try? JSONDecoder().decode(AnyJSON.self, from: Data(bytes))) != nil,
+            "took what is no JSON")
+    }
+
+    /// Whatever there is, down to the last value; numbers may be too large for any type.
+    private struct AnyJSON: Decodable {
+        init(from decoder: any Decoder) throws {
+            if let object = try? decoder.container(keyedBy: Name.self) {
+                for name in object.allKeys { _ = try object.decode(AnyJSON.self, forKey: name) }
+            } else if var list = try? decoder.unkeyedContainer() {
+                while !list.isAtEnd { _ = try list.decode(AnyJSON.self) }
+            }
+        }
+
+        private struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init?(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+    }
+}

@@ -31,11 +31,7 @@ class Driver:
     def __init__(self, directory, url, port):
         host = url.split("//")[1]
         self.log = open(os.path.join(directory, "driver.log"), "w+b")
-        self.process = subprocess.Popen(
-            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=self.log,
-            env={"PATH": os.environ["PATH"], "HOME": directory, "TMPDIR": directory,
-                 "LANG": "C.UTF-8"})
-        self.base = "http://127.0.0.1:%d" % self.port()
+        self.base = "http://127.0.0.1:%d" % self.start(directory)
         arguments = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -50,11 +46,21 @@ class Driver:
             "goog:chromeOptions": {"args": arguments}}}})
         self.base += "/session/" + session["sessionId"]
 
-    def port(self):
-        for line in self.process.stdout:
-            if b"started successfully on port" in line:
-                return int(line.split()[-1].rstrip(b"."))
-        raise SystemExit("chromedriver did not start")
+    def start(self, directory):
+        """Starts the driver and gives its port. It looks for one that is free for IPv4, then takes
+        it for IPv6 as well: where somebody else was faster, it ends."""
+        said = b""
+        for _ in range(5):
+            self.process = subprocess.Popen(
+                ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=self.log,
+                env={"PATH": os.environ["PATH"], "HOME": directory, "TMPDIR": directory,
+                     "LANG": "C.UTF-8"})
+            for line in self.process.stdout:
+                if b"started successfully on port" in line:
+                    return int(line.split()[-1].rstrip(b"."))
+                said += line
+            self.process.wait()
+        raise SystemExit("chromedriver did not start: " + said.decode(errors="replace"))
 
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()

@@ -1,0 +1,40 @@
+/// A line of the library with the numbers that it has filled in, up to its first text.
+///
+/// A text, and what comes behind it, may be a client's: `…` stands for each.
+func loggable(form: String, text: String) -> String {
+    var form = Array(form.utf8)[...]
+    var rest = Array(text.utf8)[...]
+    var shown: [UInt8] = []
+    var isFollowed = true
+    while let byte = form.popFirst() {
+        guard byte == UInt8(ascii: "%"), let conversion = conversion(&form) else {
+            shown.append(byte)
+            isFollowed = isFollowed && rest.popFirst() == byte
+            continue
+        }
+        if conversion == UInt8(ascii: "%") {
+            shown.append(conversion)
+            isFollowed = isFollowed && rest.popFirst() == conversion
+        } else if isFollowed, "diu".utf8.contains(conversion) {
+            let number = rest.prefix { isDigit($0) || $0 == UInt8(ascii: "-") }
+            shown += number
+            rest = rest[number.endIndex...]
+        } else {
+            shown += "…".utf8
+            isFollowed = false
+        }
+    }
+    return String(decoding: shown, as: UTF8.self)
+}
+
+/// The letter that ends what stands behind a `%`; nil where none does.
+private func conversion(_ form: inout ArraySlice<UInt8>) -> UInt8? {
+    while let byte = form.popFirst() {
+        if !"0123456789.-+ #*hljzt".utf8.contains(byte) { return byte }
+    }
+    return nil
+}
+
+private func isDigit(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+}
