@@ -136,14 +136,17 @@ enum Option: String, CaseIterable {
         }
     }
 
-    /// What it is for, in one line.
-    var purpose: Text {
+    /// What it is for, in one line, where this command takes it.
+    func purpose(for action: Action) -> Text {
         switch self {
         case .account: CommandHelp.account
         case .json: CommandHelp.json
         case .help: CommandHelp.optionHelp
         case .reader: CommandHelp.reader
         case .all: CommandHelp.all
+        case .server where action == .enable: CommandHelp.serverEnable
+        case .server where action == .disable: CommandHelp.serverDisable
+        case .server where action == .sign: CommandHelp.serverSign
         case .server: CommandHelp.server
         case .passwordStdin: CommandHelp.passwordStdin
         case .verify: CommandHelp.logVerify
@@ -154,6 +157,7 @@ enum Option: String, CaseIterable {
         case .keyring: CommandHelp.keyring
         case .noKeyring: CommandHelp.noKeyring
         case .replace: CommandHelp.replace
+        case .force where action == .sign: CommandHelp.forceSign
         case .force: CommandHelp.force
         case .noNewline: CommandHelp.noNewline
         case .signing: CommandHelp.signing

@@ -12,6 +12,8 @@ enum CommandFault: Error, Equatable {
     /// No, by this program's own judgement.
     case refused(Text)
     case interrupted
+    /// Interrupted while a server was asked, which may have done it.
+    case interruptedAsking(Text)
     /// No, and everything was said already.
     case said(ExitCode)
 
@@ -19,7 +21,7 @@ enum CommandFault: Error, Equatable {
     var text: Text? {
         switch self {
         case .usage(let text), .noService(let text), .fault(let text), .password(let text),
-            .refused(let text):
+            .refused(let text), .interruptedAsking(let text):
             text
         case .denied(let denial, let account): denial.text(account: account)
         case .interrupted: CommandText.interrupted
@@ -36,7 +38,7 @@ enum CommandFault: Error, Equatable {
         case .password: .wrongPassword
         case .denied(let denial, _): denial.exitCode
         case .refused: .denied
-        case .interrupted: .interrupted
+        case .interrupted, .interruptedAsking: .interrupted
         case .said(let code): code
         }
     }
@@ -51,6 +53,7 @@ enum CommandFault: Error, Equatable {
         case .denied(let denial, _): denial.reason.word
         case .refused, .said: "refused"
         case .interrupted: "interrupted"
+        case .interruptedAsking: "interrupted-asking"
         }
     }
 

@@ -88,7 +88,8 @@ extension Invocation {
                 return .foreign(uid: uid)
             }
             return .silent(text)
-        case .fault(let text), .usage(let text), .password(let text), .refused(let text):
+        case .fault(let text), .usage(let text), .password(let text), .refused(let text),
+            .interruptedAsking(let text):
             return .silent(text)
         case .denied(let denial, let account): return .silent(denial.text(account: account))
         case .interrupted, .said: return .silent(CommandText.interrupted)

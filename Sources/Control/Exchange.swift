@@ -1,4 +1,5 @@
 import Posix
+import Statement
 import Texts
 import Wire
 
@@ -19,6 +20,8 @@ struct Exchange {
     var awaitsServer = false
     /// The secret that is announced, or room for the one that is released.
     var secret: SecretBuffer?
+    /// Whether the terminal's line is left by whoever draws on it, after ^C as well.
+    var isDrawn = false
 
     /// A little more than the longest that an enrolment may take by configuration.
     private static let touchLimit = Duration.seconds(615)
@@ -47,13 +50,16 @@ struct Exchange {
         let connection = try Connection.open(surroundings)
         try connection.send(opening)
         var limit = awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
+        var asked: Bytes?
         while true {
             let answer: Answer
             do throws(CommandFault) {
                 guard let next = try self.answer(over: connection, within: limit) else { continue }
                 answer = next
             } catch .interrupted {
-                return try cancel(connection, take)
+                // The terminal has shown '^C'.
+                if !isDrawn && surroundings.isAtTerminal() { surroundings.errors([10]) }
+                return try cancel(connection, asked, take)
             }
             switch answer {
             case .passwordWanted(let account):
@@ -64,7 +70,12 @@ struct Exchange {
                 limit = Exchange.passwordLimit
             case .denial(let denial): throw .denied(denial, account: request.account ?? [])
             default:
-                if case .finished = try take(answer) { return }
+                asked = answer.serverAsked(before: asked)
+                let step: Step
+                do throws(CommandFault) { step = try take(answer) } catch .interrupted {
+                    return try cancel(connection, asked, take)
+                }
+                if case .finished = step { return }
                 limit = awaitsTouch ? Exchange.touchLimit : surroundings.answerLimit
             }
         }
@@ -99,17 +110,20 @@ struct Exchange {
 
     /// Takes the request back and waits for its end: it may be done already.
     private func cancel(
-        _ connection: borrowing Connection, _ take: (Answer) throws(CommandFault) -> Step
+        _ connection: borrowing Connection, _ before: Bytes?,
+        _ take: (Answer) throws(CommandFault) -> Step
     ) throws(CommandFault) {
         drain(surroundings.interrupts)
+        var asked = before
         do throws(CommandFault) {
             try connection.send(try encoded(.cancel))
             while true {
                 guard let answer = try answer(over: connection, within: surroundings.answerLimit)
                 else { continue }
+                asked = answer.serverAsked(before: asked)
                 switch answer {
-                case .denial: throw .interrupted
-                case .token, .signed, .authorization: throw .interrupted
+                case .denial: throw interrupted(asked)
+                case .token, .signed, .authorization: throw interrupted(asked)
                 case .done, .serverEnabled, .signingKey, .decided:
                     // Who took it back is shown no secret, though it was on its way.
                     if awaitsTouch && secret != nil { throw .interrupted }
@@ -122,7 +136,29 @@ struct Exchange {
                 case .importedPrint, .macToken: _ = try take(answer)
                 }
             }
-        } catch .noService { throw .interrupted }
+        } catch .noService {
+            throw interrupted(asked)
+        } catch .interrupted {
+            throw interrupted(asked)
+        }
+    }
+
+    /// Nothing was changed, unless a server was asked to change something.
+    private func interrupted(_ asked: Bytes?) -> CommandFault {
+        guard let server = asked else { return .interrupted }
+        switch request {
+        case .serverLogin: return .interruptedAsking(CommandText.interruptedAsking(server))
+        case .serverEnable, .serverDisable: return seen(server, by: "login")
+        case .macTokenAdd, .macTokenRemove: return seen(server, by: "mac-token list")
+        case .operationDecide(let wish):
+            let id = String(decoding: Hexadecimal.encode(wish.operation), as: UTF8.self)
+            return seen(server, by: "operations show \(id)")
+        default: return .interrupted
+        }
+    }
+
+    private func seen(_ server: Bytes, by command: String) -> CommandFault {
+        .interruptedAsking(CommandText.interruptedAsking(server, see: command.bytes))
     }
 
     private func packet(for account: Bytes) throws(CommandFault) -> Bytes {
@@ -138,5 +174,18 @@ struct Exchange {
         } catch .malformedValue {
             throw .usage(CommandText.badAccount(request.account ?? []))
         } catch { throw .usage(CommandText.badValue) }
+    }
+}
+
+extension Answer {
+    /// The server that may have done what was asked for; a touch that is awaited comes before it.
+    fileprivate func serverAsked(before: Bytes?) -> Bytes? {
+        guard case .notice(let notice) = self else { return before }
+        switch notice.kind {
+        case .askingServer: return notice.subject
+        case .touch: return nil
+        case .waiting, .retry, .noMatch, .stage, .fingerPresent, .fingerGone, .passwordStale:
+            return before
+        }
     }
 }

@@ -60,7 +60,8 @@ extension Invocation {
     private static func page(_ action: Action) -> [Text] {
         let words = action.operands.name.isEmpty ? "" : " \(action.operands.name)"
         let options = action.options.map { option in
-            ((option.name + (option.value.map { " \($0)" } ?? "")).text, option.purpose)
+            let name = option.name + (option.value.map { " \($0)" } ?? "")
+            return (name.text, option.purpose(for: action))
         }
         return [
             CommandHelp.title(action.rawValue.bytes, action.purpose), "",

@@ -11,6 +11,13 @@ package struct Invocation {
 
     /// Does what the words after the program's name say, and tells how the program must end.
     package static func run(_ words: [String], in surroundings: Surroundings) -> ExitCode {
+        let code = perform(words, in: surroundings)
+        guard code == .done, surroundings.hasLostOutput else { return code }
+        surroundings.complain("\(CommandText.program)\(CommandText.unwritten)")
+        return .fault
+    }
+
+    private static func perform(_ words: [String], in surroundings: Surroundings) -> ExitCode {
         if words == ["--version"] {
             surroundings.say("signet \(Version.text.bytes)")
             return .done
@@ -29,7 +36,9 @@ package struct Invocation {
     /// The same for the installed program, signals included; gives the status for exit(3).
     package static func runOnThisMachine(_ words: [String]) -> Int32 {
         // Before a password or a secret is in its memory.
-        guard (try? hardenMemory()) != nil else { return ExitCode.fault.rawValue }
+        guard fillStandardDescriptors(), (try? hardenMemory()) != nil else {
+            return ExitCode.fault.rawValue
+        }
         var surroundings = Surroundings()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
         surroundings.interrupts = interrupts.descriptor.number
@@ -143,7 +152,9 @@ extension Invocation {
         var progress = Progress(surroundings, isJSON: isJSON)
         defer { progress.end() }
         var result = DoneAnswer()
-        try exchange(request, awaitsTouch: awaitsTouch).run { (answer) throws(CommandFault) in
+        var exchange = exchange(request, awaitsTouch: awaitsTouch)
+        exchange.isDrawn = awaitsTouch && !isJSON && surroundings.columns() != nil
+        try exchange.run { (answer) throws(CommandFault) in
             switch answer {
             case .notice(let notice):
                 progress.show(notice)

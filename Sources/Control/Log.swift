@@ -97,6 +97,10 @@ extension Invocation {
                 }
                 return CommandLog.line(statement)
             })
+        let isAsked = answers.receipts.contains { receipt in
+            (try? Statement(parsing: receipt.statement))?.server?.mode == .online
+        }
+        if isAsked && !isJSON { surroundings.complain(CommandLog.asked) }
     }
 
     private func saySigners(_ answers: LogAnswers, _ account: Bytes) {

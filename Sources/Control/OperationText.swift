@@ -9,10 +9,15 @@ extension OperationAnswer {
     var shortID: Bytes { Bytes(id.prefix(8)) }
 
     /// One line of a list: the text is cut there, and shown whole before it can be signed.
-    func row(_ now: UInt64) -> [Text] {
-        [
-            "\(shortID)", "\(server)", "\(content.template)", moment(content.expires, now),
-            "\(beginning)",
+    ///
+    /// The text has so many columns, or none; a narrow row tells only how long it can be decided.
+    func row(_ now: UInt64, isNarrow: Bool, columns: Int) -> [Text] {
+        let isShort = isNarrow && content.expires > now
+        return [
+            "\(shortID)", "\(server)", "\(content.template)",
+            isShort
+                ? CommandOperations.left(content.expires - now) : moment(content.expires, now),
+            columns > 0 ? "\(beginning(columns))" : "",
         ]
     }
 
@@ -48,11 +53,13 @@ extension OperationAnswer {
     }
 
     /// The text's beginning, in one line.
-    private var beginning: Bytes {
+    private func beginning(_ columns: Int) -> Bytes {
         let first = content.data.prefix { $0 != 10 }
-        let cut = Columns.prefix(of: Text(escaping: Bytes(first)).bytes, columns: 40)
-        let isWhole = first.count == content.data.count && cut == Text(escaping: Bytes(first)).bytes
-        return isWhole ? cut : cut + Bytes("…".utf8)
+        let whole = Text(escaping: Bytes(first)).bytes
+        guard first.count < content.data.count || Columns.count(of: whole) > columns else {
+            return whole
+        }
+        return Columns.prefix(of: whole, columns: columns - 1) + Bytes("…".utf8)
     }
 
     private func moment(_ seconds: UInt64, _ now: UInt64) -> Text {

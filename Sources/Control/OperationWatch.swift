@@ -17,6 +17,7 @@ extension Invocation {
         var complaint: Text?
         var pause = surroundings.watchInterval
         var isFirst = true
+        var hasShown = false
         while true {
             var isTroubled = false
             do throws(CommandFault) {
@@ -24,7 +25,12 @@ extension Invocation {
                 if isFirst && !isJSON { surroundings.complain(CommandOperations.watching) }
                 isFirst = false
                 let news = found.operations.filter { !known.contains($0.server + $0.id) }
-                for operation in news { say(operation) }
+                for operation in news {
+                    if hasShown && !isJSON { surroundings.put([10]) }
+                    say(operation)
+                    hasShown = true
+                }
+                if surroundings.hasLostOutput { throw .fault(CommandText.unwritten) }
                 // What is decided is forgotten, unless its server has only fallen silent.
                 if found.troubles.isEmpty { known = [] }
                 known.formUnion(found.operations.map { $0.server + $0.id })

@@ -30,12 +30,22 @@ extension Invocation {
         if found.operations.isEmpty {
             say(document, found.troubles.isEmpty ? [CommandOperations.none] : [])
         } else {
-            let rows = found.operations.map { $0.row(now) }
-            say(
-                document,
-                Table.lines([CommandOperations.heading] + rows) + [CommandOperations.next])
+            say(document, table(of: found.operations) + [CommandOperations.next])
         }
         try tell(found.troubles, account)
+    }
+
+    /// A line each, which a terminal has room for unless names alone fill it.
+    private func table(of operations: [OperationAnswer]) -> [Text] {
+        let (now, columns) = (now, surroundings.columns())
+        func lines(_ room: Int) -> [Text] {
+            Table.lines(
+                [CommandOperations.heading]
+                    + operations.map { $0.row(now, isNarrow: columns != nil, columns: room) })
+        }
+        guard let columns else { return lines(40) }
+        let bare = lines(0).map { Columns.count(of: surroundings.rendering($0)) }.dropFirst()
+        return lines(max(8, columns - (bare.max() ?? 0)))
     }
 
     private func showOperation(_ typed: String) throws(CommandFault) {
@@ -54,21 +64,28 @@ extension Invocation {
                 operation: wanted.operation, decision: choice))
         let id = Bytes(Hexadecimal.encode(wanted.operation).prefix(8))
         var isShown = false
-        let state = try ask(
-            request,
-            purpose: { _ in
-                isShown
-                    ? CommandOperations.touch(choice, id, wanted.server)
-                    : CommandOperations.reading
-            },
-            meanwhile: { answer in
-                guard case .operation(let operation) = answer else { return false }
-                isShown = true
-                say(operation)
-                return true
+        let state: OperationState
+        do throws(CommandFault) {
+            state = try ask(
+                request,
+                purpose: { _ in
+                    isShown
+                        ? CommandOperations.touch(choice, id, wanted.server)
+                        : CommandOperations.reading
+                },
+                meanwhile: { (answer) throws(CommandFault) in
+                    guard case .operation(let operation) = answer else { return false }
+                    isShown = true
+                    say(operation)
+                    // Nobody decides what could not be read.
+                    if surroundings.hasLostOutput { throw .interrupted }
+                    return true
+                }
+            ) { answer in
+                if case .decided(let state) = answer { state } else { nil }
             }
-        ) { answer in
-            if case .decided(let state) = answer { state } else { nil }
+        } catch .interrupted where surroundings.hasLostOutput {
+            throw .fault(CommandOperations.unshown)
         }
         let document = JSON.document(
             "operation-decided",

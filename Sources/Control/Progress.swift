@@ -28,7 +28,7 @@ struct Progress {
         case .touch:
             invitation = notice.text ?? ""
             message = invitation
-        case .waiting, .retry, .noMatch, .passwordStale: message = notice.text ?? ""
+        case .waiting, .retry, .noMatch, .passwordStale, .askingServer: message = notice.text ?? ""
         case .stage, .fingerGone: message = invitation
         case .fingerPresent: break
         }
@@ -38,7 +38,7 @@ struct Progress {
 
     /// Leaves the line, so that what follows begins on one of its own.
     mutating func end() {
-        if isDrawn { surroundings.output([10]) }
+        if isDrawn { surroundings.put([10]) }
         isDrawn = false
     }
 
@@ -50,7 +50,7 @@ struct Progress {
         line += surroundings.rendering(message)
         // The cursor's place is left out: the line does not wrap.
         let fitting = Columns.prefix(of: line, columns: max(1, columns - 1))
-        surroundings.output([13] + fitting + Bytes("\u{1B}[K".utf8))
+        surroundings.put([13] + fitting + Bytes("\u{1B}[K".utf8))
         isDrawn = true
     }
 

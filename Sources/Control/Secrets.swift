@@ -143,7 +143,7 @@ extension Invocation {
             throw .fault(CommandSecrets.unwritten)
         }
         if isTerminal && !secret.endsLine && !arguments.has(.noNewline) {
-            surroundings.output([10])
+            surroundings.put([10])
         }
     }
 }

@@ -43,6 +43,10 @@ extension Invocation {
     func disableServer() throws(CommandFault) {
         let server = try server(arguments.value(.server))
         let account = try account()
+        // Nobody types a password in vain.
+        guard try servers(of: account).contains(where: { $0.server == server }) else {
+            throw .denied(Denial(.unknownServer, subject: server), account: account)
+        }
         let done = try ask(
             .serverDisable(account: account, server: server), awaitsTouch: false,
             purpose: { _ in "" }
@@ -173,7 +177,8 @@ extension Invocation {
     /// come before it if `meanwhile` takes them.
     func ask<Value>(
         _ request: Request, awaitsTouch: Bool = true, awaitsServer: Bool = true,
-        purpose: (Notice) -> Text, meanwhile: (Answer) -> Bool = { _ in false },
+        purpose: (Notice) -> Text,
+        meanwhile: (Answer) throws(CommandFault) -> Bool = { _ in false },
         _ value: (Answer) -> Value?
     ) throws(CommandFault) -> Value {
         var exchange = exchange(request, awaitsTouch: awaitsTouch)
@@ -185,7 +190,7 @@ extension Invocation {
                 if let text { surroundings.complain(text) }
                 return .goOn
             }
-            if meanwhile(answer) { return .goOn }
+            if try meanwhile(answer) { return .goOn }
             guard let found = value(answer) else { throw .fault(CommandText.unexpected) }
             result = found
             return .finished

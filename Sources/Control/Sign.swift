@@ -18,6 +18,7 @@ extension Invocation {
             case [.request]: count == 1
             default: kinds.count == 1 && count == 0
             }
+        guard isOne || kinds != [.request] else { throw .usage(CommandSigning.chooseURL) }
         guard isOne else { throw .usage(CommandSigning.choose) }
         for (option, kind) in [
             (Option.audience, Option.challenge), (.body, .request), (.server, .request),
@@ -39,8 +40,9 @@ extension Invocation {
         let files = arguments.operands.map(SignedFile.init)
         guard files.count(where: \.isInput) <= 1 else { throw .usage(CommandSigning.inputTwice) }
         // Before anybody touches for nothing.
-        for file in files where !file.isInput && !arguments.has(.force) {
-            if exists(file.signature) {
+        for file in files where !file.isInput {
+            try file.checkReadable()
+            if !arguments.has(.force), exists(file.signature) {
                 throw .refused(CommandSigning.exists(file.signature.bytes))
             }
         }
@@ -237,6 +239,13 @@ private struct SignedFile {
             throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))
         }
         return try digest(of: file.number, surroundings.interrupts)
+    }
+
+    /// Throws where it cannot be read.
+    func checkReadable() throws(CommandFault) {
+        do throws(SystemFault) { try Posix.checkReadable(path) } catch {
+            throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))
+        }
     }
 
     private static let piece = 256 * 1_024

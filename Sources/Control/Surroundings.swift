@@ -1,5 +1,6 @@
 import Doctor
 import Posix
+import Synchronization
 import Texts
 import Wire
 
@@ -22,12 +23,14 @@ package struct Surroundings: Sendable {
     package var terminal = "/dev/tty"
     /// Where `--password-stdin` and `secret set` read.
     package var input: Int32 = 0
-    /// Takes what was asked for; standard output.
-    package var output: @Sendable (Bytes) -> Void = { writeAll($0, to: 1) }
+    /// Takes what was asked for; standard output. False where that fails.
+    package var output: @Sendable (Bytes) -> Bool = { writeAll($0, to: 1) }
     /// Takes a secret that was released; standard output. False where that fails.
     package var release: @Sendable (Bytes) -> Bool = { writeAll($0, to: 1) }
     /// Takes what went wrong; standard error.
     package var errors: @Sendable (Bytes) -> Void = { writeAll($0, to: 2) }
+    /// Whether standard error is a terminal, which shows '^C' where that is typed.
+    package var isAtTerminal: @Sendable () -> Bool = { isTerminal(2) }
     /// The columns of the terminal that output goes to; nil if it goes elsewhere.
     package var columns: @Sendable () -> Int? = { terminalColumns(1) }
     /// When an account's home directory was made, in seconds since 1970; nil where that is not known.
@@ -47,19 +50,33 @@ package struct Surroundings: Sendable {
     /// The texts in the person's language; English without.
     package var catalogue: Catalogue?
 
+    /// Whether anything that was to be shown got lost, in any copy of these.
+    private let loss = Loss()
+
     /// The machine itself; a test then changes what it must.
     package init() {}
 }
 
 extension Surroundings {
     /// Says a line.
-    func say(_ text: Text) { output(rendering(text) + [10]) }
+    func say(_ text: Text) { put(rendering(text) + [10]) }
     /// Says a JSON document.
-    func say(_ document: JSON) { output(document.text + [10]) }
+    func say(_ document: JSON) { put(document.text + [10]) }
+    /// Gives bytes to standard output.
+    func put(_ bytes: Bytes) {
+        if !output(bytes) { loss.hasHappened.store(true, ordering: .relaxed) }
+    }
+    /// Whether something that was to be shown could not be.
+    var hasLostOutput: Bool { loss.hasHappened.load(ordering: .relaxed) }
     /// Says a line about what went wrong.
     func complain(_ text: Text) { errors(rendering(text) + [10]) }
     /// A text in the person's language.
     func rendering(_ text: Text) -> Bytes {
         text.rendered { catalogue?.translation(of: $0) }
     }
+}
+
+/// Whether standard output has failed to take something.
+private final class Loss: Sendable {
+    let hasHappened = Atomic(false)
 }

@@ -27,6 +27,13 @@ protocol Client: AnyObject, Sendable {
     func send(_ secret: SecretBytes) async
 }
 
+extension Client {
+    /// Tells that from now on a server may do what was asked for: giving up may come too late.
+    func tell(asking server: Bytes) {
+        post(.notice(Notice(.askingServer, subject: server)))
+    }
+}
+
 /// What answers requests.
 @ServiceActor
 protocol Answering: AnyObject, Sendable {

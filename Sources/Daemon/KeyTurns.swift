@@ -77,11 +77,13 @@ extension Service {
     ///   - kept: what is kept for the account; how it stands is looked at when the turn has come.
     ///   - patience: how long another request may have the key.
     ///   - limit: how long the server may take; found out when it is asked.
+    ///   - client: hears that the server is asked now; not where the PAM module waits.
     ///   - late: hears what the server says when nobody waits for it any more; without it, a key that
     ///     is not good there any more is destroyed all the same.
     func serverHears<Signed>(
         of key: ServerKey, _ account: Account, _ kept: AccountState, patience: Duration? = nil,
-        within limit: () -> Duration? = { nil }, signing: (Standing) async -> Ruling<Signed>,
+        within limit: () -> Duration? = { nil }, telling client: (any Client)? = nil,
+        signing: (Standing) async -> Ruling<Signed>,
         _ request: (Signed) -> RelayRequest,
         late: (@ServiceActor (RelayAnswer) -> Void)? = nil
     ) async -> Ruling<RelayAnswer> {
@@ -105,6 +107,7 @@ extension Service {
             turns.leave(credential)
             return .deny(denial)
         case .allow(let signed):
+            client?.tell(asking: key.server)
             let answer = await relay.ask(request(signed), for: account.uid, within: limit()) {
                 [self] answer, isLate in
                 turns.leave(credential)

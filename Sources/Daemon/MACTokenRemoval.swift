@@ -11,7 +11,9 @@ import Wire
 // reached is told later; until then the token is kept for that, and of use for nothing else.
 extension Service {
     /// Ends a MAC token, without a touch; `state` of the answer tells whether its server knows.
-    func removeMACToken(_ name: Bytes, at server: Bytes, _ account: Account) async -> Answer {
+    func removeMACToken(
+        _ name: Bytes, at server: Bytes, _ account: Account, _ client: any Client
+    ) async -> Answer {
         // Nobody waits for what other servers have yet to be told.
         defer { tellRemovals() }
         return await answering(account) { () async throws(StoreFault) in
@@ -21,6 +23,7 @@ extension Service {
             guard let named, !named.isEmpty, let kept = try kept(account) else {
                 return .denial(Denial(.unknownMacToken, subject: name))
             }
+            client.tell(asking: server)
             do throws(StoreFault) {
                 var isTold = true
                 for token in named {

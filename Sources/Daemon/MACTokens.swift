@@ -40,7 +40,7 @@ extension Service {
         return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
             standing in
             let issued = await self.issueMACToken(
-                request.name, challenge, by: key, url, account, standing)
+                request.name, challenge, by: key, url, account, standing, client)
             switch issued {
             case .deny(let denial): return .denial(denial)
             case .allow(let token):
@@ -53,9 +53,11 @@ extension Service {
     /// Signs a challenge for a token, and keeps what the server gives.
     func issueMACToken(
         _ name: Bytes, _ challenge: Bytes, by key: ServerKey, _ url: ServerURL,
-        _ account: Account, _ standing: Standing
+        _ account: Account, _ standing: Standing, _ client: any Client
     ) async -> Ruling<MACToken> {
-        let heard = await serverHears(of: key, account, standing.kept) { standing in
+        let heard = await serverHears(
+            of: key, account, standing.kept, telling: client
+        ) { standing in
             await signed(by: key, in: .login, account, standing) { (key) throws(CryptoFault) in
                 var statement = statement(
                     challenge, LoginAction.macToken, Factor.fingerprint, key, standing.enrolment)

@@ -82,7 +82,8 @@ extension Service {
             matter, asker, account, milliseconds: milliseconds, client
         ) { standing in
             for (key, url, challenge) in challenges {
-                let issued = await self.issueReadingToken(challenge, key, url, account, standing)
+                let issued = await self.issueReadingToken(
+                    challenge, key, url, account, standing, client)
                 if case .deny(let denial) = issued {
                     troubles.append(ServerTrouble(key: key, denial: denial))
                 }
@@ -113,7 +114,7 @@ extension Service {
     /// than this one holds.
     private func issueReadingToken(
         _ given: GivenChallenge, _ key: ServerKey, _ url: ServerURL, _ account: Account,
-        _ standing: Standing
+        _ standing: Standing, _ client: any Client
     ) async -> Ruling<MACToken> {
         var given = given
         if clock.sinceBoot() - given.moment > Self.challengeAge {
@@ -123,7 +124,7 @@ extension Service {
             }
         }
         return await issueMACToken(
-            Self.readingTokenName, given.bytes, by: key, url, account, standing)
+            Self.readingTokenName, given.bytes, by: key, url, account, standing, client)
     }
 
     private func readingHeader(

@@ -105,16 +105,18 @@ extension Service {
         let milliseconds = request.timeoutMilliseconds
         return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
             standing in
-            await self.decide(found, request.decision, account, standing)
+            await self.decide(found, request.decision, account, standing, client)
         }
     }
 
     private func decide(
         _ found: FoundOperation, _ choice: OperationChoice, _ account: Account,
-        _ standing: Standing
+        _ standing: Standing, _ client: any Client
     ) async -> Answer {
         let operation = found.operation
-        let heard = await serverHears(of: found.key, account, standing.kept) { standing in
+        let heard = await serverHears(
+            of: found.key, account, standing.kept, telling: client
+        ) { standing in
             await signed(by: found.key, in: .operation, account, standing) {
                 (key) throws(CryptoFault) in
                 let statement = OperationStatement(

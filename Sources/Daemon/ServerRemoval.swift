@@ -9,7 +9,9 @@ import Wire
 // later; until then the key stays, of use for nothing else.
 extension Service {
     /// Takes back a registration; `state` of the answer tells whether the server knows.
-    func disableServer(_ server: Bytes, _ account: Account) async -> Answer {
+    func disableServer(
+        _ server: Bytes, _ account: Account, _ client: any Client
+    ) async -> Answer {
         guard let url = ServerURL(server) else { return .denial(Denial(.badRequest)) }
         switch await serverKeys(of: account) {
         case .deny(let denial): return .denial(denial)
@@ -21,6 +23,8 @@ extension Service {
             }
             return await answering(account) { () async throws(StoreFault) in
                 guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
+                // Before anything is marked: what ends it from here on does not bring it back.
+                if key.state != .invalidated { client.tell(asking: url.bytes) }
                 return .done(
                     DoneAnswer(state: try await remove(key, url, account, kept).state))
             }

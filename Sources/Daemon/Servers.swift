@@ -38,7 +38,7 @@ extension Service {
         }
         let asker = Asker("signet enable (\(account.name))")
         return await afterTouch(matter, asker, account, milliseconds: .max, client) { standing in
-            await self.register(request, url, account, standing)
+            await self.register(request, url, account, standing, client)
         }
     }
 
@@ -63,7 +63,9 @@ extension Service {
         let asker = Asker("signet login (\(account.name))")
         return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
             standing in
-            let answer = await self.serverHears(of: key, account, standing.kept) { standing in
+            let answer = await self.serverHears(
+                of: key, account, standing.kept, telling: client
+            ) { standing in
                 await self.signed(
                     challenge, LoginAction.login, Factor.fingerprint, by: key, account, standing)
             } _: { statement, signature in
@@ -124,8 +126,10 @@ extension Service {
 extension Service {
     /// From the activation code to a key that the server knows and this device keeps.
     private func register(
-        _ request: ServerEnableRequest, _ url: ServerURL, _ account: Account, _ standing: Standing
+        _ request: ServerEnableRequest, _ url: ServerURL, _ account: Account,
+        _ standing: Standing, _ client: any Client
     ) async -> Answer {
+        client.tell(asking: url.bytes)
         let wish = RelayRequest.register(
             server: url.bytes, code: request.code, device: state.device)
         let answer = await relay.ask(wish, for: account.uid)

@@ -194,7 +194,7 @@ final class Service: Answering {
         case .macTokenAdd(let request): await addMACToken(request, account, client)
         case .macTokenList: await listMACTokens(account, client)
         case .macTokenRemove(_, let server, let name):
-            await removeMACToken(name, at: server, account)
+            await removeMACToken(name, at: server, account, client)
         case .macTokenHeader(let request): await macHeader(request, account)
         case .operationList(let request): await listOperations(request, account, client)
         case .operationShow(let request): await showOperation(request, account, client)
@@ -227,7 +227,7 @@ final class Service: Answering {
         defer { tellRemovals() }
         return switch request {
         case .serverEnable(let request): await enableServer(request, account, client)
-        case .serverDisable(_, let server): await disableServer(server, account)
+        case .serverDisable(_, let server): await disableServer(server, account, client)
         case .serverLogin(_, let server, let timeout):
             await loginServer(server, milliseconds: timeout, account, client)
         case .serverList: await listServers(account, client)

@@ -50,3 +50,8 @@ package func exists(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0
 }
+
+/// Throws unless there is a file of this name that the caller may read, without opening it; access(2).
+package func checkReadable(_ path: String) throws(SystemFault) {
+    guard unsafe access(path, R_OK) == 0 else { throw SystemFault.current("open", on: path) }
+}

@@ -18,3 +18,16 @@ package func writeAll(_ bytes: [UInt8], to number: Int32) -> Bool {
     }
     return true
 }
+
+/// Takes up what is closed of standard input, output and error, so that nothing that is opened later
+/// is taken for one of them: what is read or written there fails. False where that cannot be done.
+///
+/// For the start of `main`, before anything is opened; open(2).
+package func fillStandardDescriptors() -> Bool {
+    for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 {
+        // Open the wrong way round; the lowest number that is free is given.
+        let direction = number == 0 ? O_WRONLY : O_RDONLY
+        guard unsafe open("/dev/null", direction) == number else { return false }
+    }
+    return true
+}

@@ -26,7 +26,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
         case .wrongPassword: "the password was wrong, or could not be asked for"
         case .faultFound: "doctor found something that does not work"
         case .dangerFound: "doctor found that somebody may be let in or locked out"
-        case .interrupted: "interrupted, and nothing was changed"
+        case .interrupted:
+            "interrupted: nothing was changed, unless the text says that a server was asked"
         }
     }
 }

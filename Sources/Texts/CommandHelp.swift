@@ -95,8 +95,13 @@ package enum CommandHelp {
     /// `--reader`
     package static let reader: Text = "which reader, by the id that 'signet readers' shows"
     /// `--server`
-    package static let server: Text =
-        "at this server alone: register this device, or take that back; sign with its key"
+    package static let server: Text = "of this server alone"
+    /// `enable --server`
+    package static let serverEnable: Text = "register this device at this server, and no more"
+    /// `disable --server`
+    package static let serverDisable: Text = "take back the registration at this server alone"
+    /// `sign --server`
+    package static let serverSign: Text = "with the key for this server, where there are several"
     /// `--all`
     package static let all: Text = "all fingers"
     /// `log --verify`
@@ -130,9 +135,10 @@ package enum CommandHelp {
     package static let replace: Text = "replace the secret of this name, if there is one"
     /// `secret get --no-newline`
     package static let noNewline: Text = "add no line end on a terminal; in short -n"
-    /// `secret get --force` and `sign --force`
-    package static let force: Text =
-        "show it on a terminal even if it is no text; replace a signature that is there"
+    /// `secret get --force`
+    package static let force: Text = "show it on a terminal even if it is no text"
+    /// `sign --force`
+    package static let forceSign: Text = "replace a signature that is there"
     /// `--check`
     package static let check: Text =
         "read the files, or those named, and say what is wrong in them"

@@ -28,6 +28,10 @@ package enum CommandLog {
         }
     }
 
+    /// Below receipts of logins at servers.
+    package static let asked: Text =
+        "'asked' is no yes: what the server answered is in its own audit trail"
+
     /// One that cannot be read.
     package static func unreadable(position: UInt64) -> Text {
         """

@@ -78,6 +78,9 @@ package enum CommandOperations {
             "touch the reader to reject operation \(id) of \(server), or end with Ctrl-C"
         }
     }
+    /// Its text did not get out.
+    package static let unshown: Text =
+        "the operation could not be written whole to standard output, and is not decided"
     /// It is decided.
     package static func decided(_ state: OperationState, _ id: Bytes, _ server: Bytes) -> Text {
         switch state {

@@ -53,6 +53,9 @@ package enum CommandSigning {
     /// Nothing was named, or two kinds at once.
     package static let choose: Text =
         "sign wants files, or one of --challenge, --request and --public-key"
+    /// One URL belongs to a request, and nothing else.
+    package static let chooseURL: Text =
+        "--request wants one URL and no file: 'signet sign --request METHOD URL'"
     /// Standard input can be read once.
     package static let inputTwice: Text = "standard input can be signed once only"
     /// A value that is too long, or empty.

@@ -108,6 +108,17 @@ package enum CommandText {
     package static func failed(_ reason: Bytes) -> Text { "\(reason)" }
     /// ^C.
     package static let interrupted: Text = "cancelled: nothing was changed"
+    /// ^C while a server was asked.
+    package static func interruptedAsking(_ server: Bytes) -> Text {
+        "interrupted: \(server) may have done it already"
+    }
+    /// The same, and the command that tells.
+    package static func interruptedAsking(_ server: Bytes, see command: Bytes) -> Text {
+        "interrupted: \(server) may have done it already. See 'signet \(command)'"
+    }
+    /// Standard output takes no more.
+    package static let unwritten: Text =
+        "what was to be shown could not be written whole to standard output"
 
     /// How far an enrolment is: `[#####.....] 5 of 10`
     package static func stages(_ bar: Bytes, done: UInt8, total: UInt8) -> Text {

@@ -14,7 +14,17 @@ extension Notice {
         case .stage: "stage \(number: done ?? 0) of \(number: total ?? 0)"
         case .fingerPresent, .fingerGone: nil
         case .passwordStale: "the login password has changed: run 'signet enable --keyring'"
+        case .askingServer: askingText
         }
+    }
+
+    /// Not in the PAM module, which is never told.
+    private var askingText: Text? {
+        #if hasFeature(Embedded)
+        return nil
+        #else
+        return "asking \(subject ?? [])"
+        #endif
     }
 
     private var touchText: Text {

@@ -9,7 +9,8 @@ extension Denial {
         return switch reason {
         case .unknownMacToken:
             """
-            there is no MAC token \(about) that is good now. Run 'signet mac-token add' to get one
+            there is no MAC token \(about) that is good now. Run 'signet mac-token list' to see which \
+            there are
             """
         case .tooManyMacTokens:
             "no more MAC tokens fit. Run 'signet mac-token remove' for one"

@@ -32,6 +32,9 @@ package enum NoticeKind: UInt8, CaseIterable, Sendable {
     case fingerGone = 7
     /// The login password was changed since it was kept: the keyring does not open by touch now.
     case passwordStale = 8
+    /// A server is asked, which may do what was asked for from now on. `subject`: its URL. For
+    /// commands only: a login is never told.
+    case askingServer = 9
 }
 
 /// Something to tell the user while a request goes on.

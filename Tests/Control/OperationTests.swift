@@ -241,6 +241,43 @@ struct OperationTests {
         #expect(run.code == .done && run.output.contains("approved"), "\(run.errors)")
     }
 
+    @Test("decides nothing whose text could not be written, and says so before the touch")
+    func unwritten() throws {
+        for word in ["approve", "reject"] {
+            let run = try operations(
+                word, "abab",
+                scripts: [
+                    registered(server(first)), listed(.operation(operation(0xab))),
+                    [
+                        .receive, .send(.operation(operation(0xab))),
+                        .receive, .send(.denial(Denial(.cancelled))),
+                    ],
+                ]
+            ) { $0.output = { !$0.starts(with: Bytes("this text is".utf8)) } }
+            #expect(run.code == .fault && run.requests.last == .cancel)
+            #expect(run.errors.hasSuffix("standard output, and is not decided\n"), "\(run.errors)")
+        }
+        // What was read otherwise ends so, too.
+        for words in [[], ["--json"]] {
+            let list = try operations(
+                words.first ?? "list",
+                scripts: [registered(server(first)), listed(.operation(operation(0xab)))]
+            ) { $0.output = { _ in false } }
+            #expect(list.code == .fault && list.errors.contains("could not be written whole"))
+        }
+    }
+
+    @Test("a terminal gets a line for each operation, however long its text", arguments: [80, 100])
+    func fits(columns: Int) throws {
+        var soon = operation(0xab, String(repeating: "x", count: 200))
+        soon.content.expires = UInt64(Clock.system.wallSeconds()) + 3_000
+        let run = try operations(
+            scripts: [registered(server(first)), listed(.operation(soon))]
+        ) { $0.columns = { columns } }
+        let row = try #require(run.output.split(separator: "\n").dropFirst().first)
+        #expect(row.count == columns && row.hasSuffix("x…") && row.contains(" min "))
+    }
+
     @Test("watches: each operation once, as it comes, and trouble once, until it is told to end")
     func watch() throws {
         let event = try Event()
@@ -312,9 +349,33 @@ struct OperationTerminalTests {
         try terminal.expect("  | to Bob\r\n")
         try terminal.expect("touch the reader to approve operation abababab of https://id")
         try terminal.control(.c)
+        try terminal.expect("^C\r\nsignet: cancelled: nothing was changed\r\n")
         #expect(try terminal.expectEnd() == .exited(130))
         #expect(try daemon.requests().last == .cancel)
         #expect(!terminal.transcript.contains("is approved"))
+    }
+
+    @Test("^C after the touch says that it may come too late, on a line of its own")
+    func interruptedLate() throws {
+        let asking = Notice(.askingServer, subject: first)
+        let (terminal, daemon, stage) = try terminal(
+            ["approve", "abab"],
+            [
+                registered(server(first)), listed(.operation(operation(0xab))),
+                [
+                    .receive, .send(.operation(operation(0xab))), .send(.notice(Notice(.touch))),
+                    .send(.notice(asking)), .receive, .send(.denial(Denial(.cancelled))),
+                ],
+            ])
+        defer { stage.end() }
+        try terminal.expect("asking https://id.example.org\r\n")
+        try terminal.control(.c)
+        let id = String(repeating: "ab", count: 16)
+        try terminal.expect(
+            "^C\r\nsignet: interrupted: https://id.example.org may have done it already. "
+                + "See 'signet operations show \(id)'\r\n")
+        #expect(try terminal.expectEnd() == .exited(130))
+        #expect(try daemon.requests().last == .cancel)
     }
 
     @Test("^C ends a watch with 130 and no other word; what came is shown")

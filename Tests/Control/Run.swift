@@ -53,7 +53,10 @@ func signet(
     surroundings.configurationFile = scratch.at("signet.conf")
     surroundings.pamDirectory = scratch.at("pam.d")
     surroundings.terminal = scratch.at("no-terminal")
-    surroundings.output = { bytes in said.output.withLock { $0 += bytes } }
+    surroundings.output = { bytes in
+        said.output.withLock { $0 += bytes }
+        return true
+    }
     surroundings.release = { bytes in
         said.output.withLock { $0 += bytes }
         return true

@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import Glibc
+import Posix
 import TestSupport
 import Testing
 import Texts
@@ -12,14 +13,24 @@ private let token = TokenAnswer(
     accessToken: Bytes("eyJ.a.b".utf8), seconds: 300, refreshToken: Bytes("sgr_x".utf8))
 
 private func run(
-    _ words: [String], _ scripts: [[Step]] = [], input: String = ""
+    _ words: [String], _ scripts: [[Step]] = [], input: String = "", until told: String? = nil
 ) throws -> Run {
     let scratch = try Scratch()
     try scratch.write("input", input)
     let number = unsafe open(scratch.at("input"), O_RDONLY | O_CLOEXEC)
     try #require(number >= 0)
     defer { close(number) }
-    return try signet(words + ["--account", "alice"], scripts, in: scratch) { $0.input = number }
+    let event = try Event()
+    return try signet(words + ["--account", "alice"], scripts, in: scratch) {
+        $0.input = number
+        guard let told else { return }
+        // A signal comes once this was said.
+        $0.interrupts = event.descriptor.number
+        $0.errors = { [errors = $0.errors] bytes in
+            errors(bytes)
+            if String(decoding: bytes, as: UTF8.self).hasPrefix(told) { event.happen() }
+        }
+    }
 }
 
 @Suite("The commands about servers")
@@ -113,13 +124,45 @@ struct ServerCommandTests {
             (.invalidated, "The server was not told: ask whoever runs it to remove", false),
         ] {
             let words = ["disable", "--server", url + "/"]
+            let listed = answering(.server(sampleServer), .done(DoneAnswer()))
             let answer = answering(.done(DoneAnswer(state: state)))
-            let plain = try run(words, [answer])
+            let plain = try run(words, [listed, answer])
             #expect(plain.code == .done && plain.output.contains(text))
             #expect(
-                plain.requests == [.serverDisable(account: alice, server: Bytes(url.utf8))])
-            let document = try run(words + ["--json"], [answer]).document("unregistered")
+                plain.requests.last == .serverDisable(account: alice, server: Bytes(url.utf8)))
+            let document = try run(words + ["--json"], [listed, answer]).document("unregistered")
             #expect(document["serverKnows"] as? Bool == isKnown)
+        }
+    }
+
+    @Test("disable asks for no password where there is nothing to take back")
+    func disableNothing() throws {
+        let run = try run(["disable", "--server", url], [answering(.done(DoneAnswer()))])
+        #expect(run.code == .denied && run.output == "")
+        #expect(run.errors.contains("not registered at \(url)"), "\(run.errors)")
+        #expect(run.requests == [.serverList(account: alice)])
+    }
+
+    @Test("where a signal comes while a server is asked, does not say that nothing was changed")
+    func interrupted() throws {
+        let listed = answering(.server(sampleServer), .done(DoneAnswer()))
+        let asking = Notice(.askingServer, subject: Bytes(url.utf8))
+        let others = Notice(.waiting, subject: Bytes("bob".utf8))
+        for (notices, last, reason) in [
+            ([asking], "\(url) may have done it already. See 'signet login'", "interrupted-asking"),
+            ([asking, Notice(.touch), others], "cancelled: nothing was changed", "interrupted"),
+            ([others], "cancelled: nothing was changed", "interrupted"),
+        ] {
+            let script =
+                [.receive] + notices.map { Step.send(.notice($0)) }
+                + [.receive, .send(.denial(Denial(.cancelled)))]
+            let end = notices.last == asking ? "asking https" : "waiting: bob"
+            let plain = try run(["disable", "--server", url], [listed, script], until: end)
+            #expect(plain.code == .interrupted && plain.errors.hasSuffix(last + "\n"))
+            #expect(plain.requests.last == .cancel)
+            let json = try run(
+                ["disable", "--server", url, "--json"], [listed, script], until: end)
+            #expect(try json.document("error")["reason"] as? String == reason)
         }
     }
 

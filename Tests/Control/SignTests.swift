@@ -30,8 +30,9 @@ struct SignTests {
             (["--challenge", "x", "--audience", "y", "file"], "sign wants files, or one of"),
             (["--public-key", "file"], "sign wants files, or one of"),
             (["--public-key", "--force"], "sign wants either --public-key or --force"),
-            (["--request", "GET"], "sign wants files, or one of"),
-            (["--request", "GET", "/a", "/b"], "sign wants files, or one of"),
+            (["--request", "GET"], "--request wants one URL"),
+            (["--request", "GET", "/a", "/b"], "--request wants one URL"),
+            (["x", "--request", "GET", "https://shop.example/"], "--request wants one URL"),
             (["--request", "get", "/"], "get is no method: it is like GET"),
             (["--request", "GET\n", "/"], "GET\\x0a is no method"),
             (["--request", "GET", "shop.example"], "is not what an HTTP request asks for"),
@@ -107,6 +108,15 @@ struct SignTests {
             let run = try run([path], in: scratch)
             #expect(run.code == .denied && run.errors.contains("\(path) cannot be read: "))
         }
+    }
+
+    @Test("signs none of several files if one cannot be read")
+    func unreadableAmongOthers() throws {
+        let scratch = try Scratch()
+        try scratch.write("a", "text")
+        let run = try run([scratch.at("a"), scratch.at("none")], in: scratch)
+        #expect(run.code == .denied && run.errors.contains("/none cannot be read: "))
+        #expect(run.requests.isEmpty && Layout.entries(of: scratch.path) == ["a"])
     }
 
     @Test("hands on nothing that is no signature over what was asked")

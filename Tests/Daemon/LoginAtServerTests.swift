@@ -53,7 +53,11 @@ extension DaemonTests {
         @Test("has its verdict, for this challenge, and says in the receipt that it was asked")
         func online() async throws {
             let stage = try await makeStage()
-            let answer = try logIn(stage, request(stage, challenge: 9))
+            let client = try stage.bench.client(.root)
+            let answer = try stage.bench.touchEach(
+                .authenticate(request(stage, challenge: 9)), with: "one", client: client)
+            // What commands are told, a module of before would not understand.
+            #expect(!client.heard.contains { $0.notice?.kind == .askingServer })
             let verdict = try verdict(of: answer)
             #expect(verdict.module == Bytes(repeating: 9, count: 32))
             #expect(verdict.local == Person.daemon.bytes && verdict.decision == .allow)

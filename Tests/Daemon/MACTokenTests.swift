@@ -163,8 +163,10 @@ extension DaemonTests {
             // Made before, and not used yet.
             let (gone, good) = (try stage.header("cron").header, try stage.header("backup").header)
             #expect(try stage.asking(stage.removing(), .bin).last?.reason == .notPermitted)
-            #expect(try stage.asking(stage.removing()).last?.done?.state == CredentialState.none)
-            #expect(try stage.asking(stage.removing()).last?.reason == .unknownMacToken)
+            let ended = try stage.asking(stage.removing())
+            #expect(ended.first == .notice(Notice(.askingServer, subject: stage.url)))
+            #expect(ended.last?.done?.state == CredentialState.none)
+            #expect(try stage.asking(stage.removing()).map(\.reason) == [.unknownMacToken])
             #expect(try stage.verdict(try #require(gone)) == "token-refused")
             #expect(try stage.verdict(try #require(good)) == nil)
             #expect(try stage.tokens().map(\.name) == [Bytes("backup".utf8)])

@@ -31,7 +31,10 @@ extension DaemonTests {
             var surroundings = Surroundings()
             surroundings.socketPath = stage.bench.socket
             surroundings.columns = { nil }
-            surroundings.output = { bytes in output.withLock { $0 += bytes } }
+            surroundings.output = { bytes in
+                output.withLock { $0 += bytes }
+                return true
+            }
             surroundings.release = { bytes in
                 output.withLock { $0 += bytes }
                 return true
@@ -68,6 +71,7 @@ extension DaemonTests {
                     == """
                     touch the reader to approve operation \(paid.prefix(8)) of \
                     \(stage.server.url), or end with Ctrl-C
+                    asking \(stage.server.url)
 
                     """)
             #expect(try stage.server.status(of: paid) == "APPROVED")

@@ -44,6 +44,10 @@ extension DaemonTests {
             let answers = try stage.touching(try stage.deciding(.approve, paid))
             #expect(answers.first?.operation?.text == "pay 10 EUR\nto Bob")
             #expect(answers.last?.decided == .approved)
+            // From there on it is too late to take it back.
+            let notices = answers.compactMap(\.notice)
+            #expect(notices.last == Notice(.askingServer, subject: stage.url))
+            #expect(notices.count { $0.kind == .askingServer } == 1)
             #expect(try stage.server.status(of: paid) == "APPROVED")
             #expect(
                 try stage.touching(try stage.deciding(.reject, left)).last?.decided == .rejected)

@@ -25,7 +25,10 @@ extension DaemonTests {
             let said = Said()
             var surroundings = Surroundings()
             surroundings.socketPath = bench.socket
-            surroundings.output = { bytes in said.output.withLock { $0 += bytes } }
+            surroundings.output = { bytes in
+                said.output.withLock { $0 += bytes }
+                return true
+            }
             surroundings.release = { bytes in
                 said.output.withLock { $0 += bytes }
                 return true

@@ -74,7 +74,8 @@ struct TextTests {
                     ).text
                     switch kind {
                     case .fingerPresent, .fingerGone: #expect(text == nil)
-                    case .touch, .waiting, .retry, .noMatch, .stage, .passwordStale:
+                    case .touch, .waiting, .retry, .noMatch, .stage, .passwordStale,
+                        .askingServer:
                         #expect(text.map { isHarmless($0) && hasStyle($0) } == true)
                     }
                 }

@@ -54,6 +54,15 @@ extension AdminFault {
             """)
     }
 
+    /// What was to be shown did not get out; what was done for it stands.
+    static func unwritten(_ line: AdminCommandLine) -> AdminFault {
+        .unusable(
+            """
+            what '\(line.verb.name)' shows could not be written to standard output: \
+            \(visible(line.verb.unseen(line.arguments)))
+            """)
+    }
+
     /// What the database said, and what to do.
     init(_ fault: DatabaseFault) {
         switch fault {

@@ -1,14 +1,19 @@
 import Database
 import Policy
 import Posix
+import Synchronization
 
 /// The command of administration from start to end.
 package enum AdminProgram {
     /// Does what stands behind `signet-server admin`; gives the exit status.
     package static func run(_ words: [String]) -> Int32 {
         do throws(AdminFault) {
+            // A file that is opened where standard output was closed would get what is shown.
+            guard fillStandardDescriptors() else { throw .unusable("/dev/null cannot be opened") }
             guard let line = try AdminCommandLine(words) else {
-                writeAll([UInt8]("\(AdminVerbs.help)\n".utf8), to: 1)
+                guard writeAll([UInt8]("\(AdminVerbs.help)\n".utf8), to: 1) else {
+                    throw .unusable("the help could not be written to standard output")
+                }
                 return 0
             }
             return try run(line)
@@ -26,8 +31,10 @@ package enum AdminProgram {
     }
 
     private static func perform(_ line: AdminCommandLine) async -> Int32 {
+        let loss = Loss()
         let output = AdminOutput(isJSON: line.isJSON) { text in
-            writeAll([UInt8]("\(text)\n".utf8), to: 1)
+            guard !writeAll([UInt8]("\(text)\n".utf8), to: 1) else { return }
+            loss.hasHappened.store(true, ordering: .sequentiallyConsistent)
         }
         do throws(AdminFault) {
             let settings = try AdminFiles.settings(line.configuration)
@@ -44,11 +51,19 @@ package enum AdminProgram {
                 }
                 await service.database.close()
             }
+            guard !loss.hasHappened.load(ordering: .sequentiallyConsistent) else {
+                throw .unwritten(line)
+            }
             return 0
         } catch {
             complain("signet-server: \(error.text)")
             return error.status
         }
+    }
+
+    /// Whether standard output has failed to take something.
+    private final class Loss: Sendable {
+        let hasHappened = Atomic(false)
     }
 
     /// Who has logged in, as the kernel remembers it through sudo and su; and as whom they act.

@@ -19,6 +19,10 @@ struct AdminVerb: Sendable {
     let options: [AdminOption]
     let purpose: String
     let work: Work
+    /// What was done all the same where nobody could be shown it.
+    private(set) var unseen: @Sendable (AdminArguments) -> String = { _ in
+        "what it does, it has done"
+    }
 
     init(
         _ name: String, _ operands: [String] = [], _ options: [AdminOption] = [],
@@ -38,6 +42,13 @@ struct AdminVerb: Sendable {
         self.options = options
         self.purpose = purpose
         self.work = work
+    }
+
+    /// The row, with another word on what was done where nobody could be shown it.
+    func unseen(_ text: @escaping @Sendable (AdminArguments) -> String) -> AdminVerb {
+        var verb = self
+        verb.unseen = text
+        return verb
     }
 
     /// How it is called: `application add NAME [--audience URL]`.
@@ -78,7 +89,7 @@ enum AdminVerbs {
           --config FILE  the settings, instead of /etc/signet/server.conf
           --json         lists and answers as JSON
 
-        Exit status: 0 done, 1 configuration or database cannot be used, 2 wrong usage,
-        3 not there, 4 not possible now.
+        Exit status: 0 done, 1 configuration, database or standard output cannot be used,
+        2 wrong usage, 3 not there, 4 not possible now.
         """
 }

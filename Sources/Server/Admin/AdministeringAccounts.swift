@@ -22,7 +22,13 @@ extension AdminVerbs {
         AdminVerb(
             "activation add", ["APPLICATION", "ACCOUNT"], [AdminOption("--minutes", "NUMBER")],
             "makes an activation code for an account, and shows it once"
-        ) { admin, words throws(AdminFault) in try await admin.addActivation(words) },
+        ) { admin, words throws(AdminFault) in try await admin.addActivation(words) }
+        .unseen { words in
+            """
+            a code for '\(words[1])' is made, and nobody has seen it: 'activation add' once more \
+            makes another in its place
+            """
+        },
     ]
 }
 

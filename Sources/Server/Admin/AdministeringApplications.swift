@@ -33,7 +33,13 @@ extension AdminVerbs {
         AdminVerb(
             "key add", ["APPLICATION", "NAME"], [],
             "makes an API key of an application, and shows it once"
-        ) { admin, words throws(AdminFault) in try await admin.addKey(words) },
+        ) { admin, words throws(AdminFault) in try await admin.addKey(words) }
+        .unseen { words in
+            """
+            the key '\(words[1])' holds, and nobody has seen it: \
+            end it by 'key revoke \(words[0]) \(words[1])'
+            """
+        },
         AdminVerb("key list", ["APPLICATION"], [], "shows the names of an application's API keys") {
             admin, words throws(AdminFault) in try await admin.listKeys(words)
         },
