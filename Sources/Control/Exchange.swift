@@ -76,9 +76,15 @@ struct Exchange {
                     return try cancel(connection, asked, take)
                 }
                 if case .finished = step { return }
-                limit = awaitsTouch ? Exchange.touchLimit : surroundings.answerLimit
+                limit = limitBetween
             }
         }
+    }
+
+    /// How long one answer may come after another.
+    private var limitBetween: Duration {
+        if awaitsTouch { return Exchange.touchLimit }
+        return awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
     }
 
     /// The next answer; nil if it was a part of a secret, which is kept.
@@ -180,6 +186,8 @@ struct Exchange {
 extension Answer {
     /// The server that may have done what was asked for; a touch that is awaited comes before it.
     fileprivate func serverAsked(before: Bytes?) -> Bytes? {
+        // An operation is shown, and decided after that alone.
+        if case .operation = self { return nil }
         guard case .notice(let notice) = self else { return before }
         switch notice.kind {
         case .askingServer: return notice.subject

@@ -41,9 +41,11 @@ extension Invocation {
                 CommandText.choose("FINGER".bytes, Option.all.name.bytes, action: "delete".bytes))
         }
         let account = try account()
-        let secrets = isAtTerminal ? try endingSecrets(account) : nil
+        let known = isAtTerminal ? try knownFingers(account) : nil
         let endings = try endings(account)
-        warn(of: endings, secrets)
+        // One that is not there ends nothing; a damaged one may be any.
+        let isThere = known?.prints.contains { $0.finger == finger || $0.finger == nil } ?? true
+        if finger == nil || isThere { warn(of: endings, known?.secrets) }
         let done = try follow(.delete(account: account, finger: finger), awaitsTouch: false)
         let lines = [
             CommandOutcome.deleted(
@@ -154,11 +156,13 @@ extension Invocation {
         for warning in endings.warnings { surroundings.say(warning) }
     }
 
-    /// How many secrets a change would end; nil for none, and where that cannot be told: fingers that
-    /// nothing opens any more can still be deleted.
-    private func endingSecrets(_ account: Bytes) throws(CommandFault) -> UInt32? {
+    /// The fingers, and the secrets that a change would end; nil where that cannot be told: fingers
+    /// that nothing opens any more can still be deleted.
+    private func knownFingers(
+        _ account: Bytes
+    ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?)? {
         do throws(CommandFault) {
-            return try fingers(account).secrets
+            return try fingers(account)
         } catch .interrupted {
             throw .interrupted
         } catch { return nil }

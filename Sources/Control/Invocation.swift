@@ -12,9 +12,11 @@ package struct Invocation {
     /// Does what the words after the program's name say, and tells how the program must end.
     package static func run(_ words: [String], in surroundings: Surroundings) -> ExitCode {
         let code = perform(words, in: surroundings)
-        guard code == .done, surroundings.hasLostOutput else { return code }
-        surroundings.complain("\(CommandText.program)\(CommandText.unwritten)")
-        return .fault
+        guard surroundings.hasLostOutput else { return code }
+        if code == .done || surroundings.hasUntoldLoss {
+            surroundings.complain("\(CommandText.program)\(CommandText.unwritten)")
+        }
+        return code == .done ? .fault : code
     }
 
     private static func perform(_ words: [String], in surroundings: Surroundings) -> ExitCode {

@@ -69,7 +69,12 @@ extension Surroundings {
     /// Whether something that was to be shown could not be.
     var hasLostOutput: Bool { loss.hasHappened.load(ordering: .relaxed) }
     /// Says a line about what went wrong.
-    func complain(_ text: Text) { errors(rendering(text) + [10]) }
+    func complain(_ text: Text) {
+        loss.isTold.store(true, ordering: .relaxed)
+        errors(rendering(text) + [10])
+    }
+    /// Whether something was lost, and nothing was said of what went wrong.
+    var hasUntoldLoss: Bool { hasLostOutput && !loss.isTold.load(ordering: .relaxed) }
     /// A text in the person's language.
     func rendering(_ text: Text) -> Bytes {
         text.rendered { catalogue?.translation(of: $0) }
@@ -79,4 +84,6 @@ extension Surroundings {
 /// Whether standard output has failed to take something.
 private final class Loss: Sendable {
     let hasHappened = Atomic(false)
+    /// Whether something was said of what went wrong, be it that or another thing.
+    let isTold = Atomic(false)
 }

@@ -51,6 +51,9 @@ package struct Machine: Sendable {
         FileLook(root + path, following: following)
     }
 
+    /// Whether there surely is nothing; another's directory may not be looked into.
+    func isMissing(_ path: String) -> Bool { FileLook.isMissing(root + path) }
+
     func read(_ path: String, cap: Int = 65_536) -> Bytes? {
         FileLook.beginning(of: root + path, cap: cap)
     }

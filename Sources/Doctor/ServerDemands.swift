@@ -99,10 +99,14 @@ package struct ServerDemands: Sendable {
         }
     }
 
-    /// Whether some service lets an account in for whom only these servers are asked.
+    /// Whether some service lets an account in beside these demands, which keep it out: one that they
+    /// are not of, or one with a line of another file, or of none.
     package func areOpen(beside demands: [ServerDemand]) -> Bool {
-        let asking = Set(demands.flatMap(\.services))
-        return using.contains { !asking.contains($0) || withoutServer.contains($0) }
+        let (asking, closed) = (Set(demands.flatMap(\.services)), Set(demands.map(\.file)))
+        let others = Set(files.filter { !closed.contains($0.path) }.flatMap(\.services))
+        return using.contains {
+            !asking.contains($0) || others.contains($0) || withoutServer.contains($0)
+        }
     }
 
     /// The accounts that the files name, without groups.

@@ -45,7 +45,7 @@ extension Machine {
     /// Where the file's mistake is: its path, or path and line; nil where it has none, or nobody but
     /// root can tell.
     func mistake(in path: String) -> String? {
-        guard look(path) != nil else { return path }
+        guard look(path) != nil else { return isRoot || isMissing(path) ? path : nil }
         guard let text = read(path, cap: LoginServer.maximumLength + 1) else {
             return isRoot ? path : nil
         }

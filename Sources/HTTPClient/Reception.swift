@@ -22,13 +22,9 @@ final class Reception {
 
     /// A socket to connect; nil where there is none to be had.
     func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32? {
-        switch OutgoingSocket(family: family, type: type, protocol: `protocol`) {
-        case .open(let socket): return socket.release()
-        case .exhausted:
-            isExhausted = true
-            return nil
-        case .refused: return nil
-        }
+        let socket = OutgoingSocket(family: family, type: type, protocol: `protocol`)
+        if socket.isExhausted { isExhausted = true }
+        return socket.release()
     }
 
     /// Takes one header line with its end; false where it must not go on.

@@ -96,7 +96,9 @@ extension Transfer {
     /// The defaults verify already; they are said once more, because all depends on them.
     private func setTrust(_ configuration: ClientConfiguration) -> Bool {
         guard set(CURLOPT_SSL_VERIFYPEER, 1), set(CURLOPT_SSL_VERIFYHOST, 2),
-            set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+            set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            // Who is trusted is looked up for each connection, and no former one vouches for another.
+            set(CURLOPT_CA_CACHE_TIMEOUT, 0), set(CURLOPT_SSL_SESSIONID_CACHE, 0)
         else { return false }
         if let pin = configuration.pinnedKey, !set(CURLOPT_PINNEDPUBLICKEY, pin) { return false }
         switch configuration.authorities {

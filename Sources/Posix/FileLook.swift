@@ -30,6 +30,12 @@ package struct FileLook: Equatable, Sendable {
         self.init(status)
     }
 
+    /// Whether there is nothing at a path, as far as this caller may look; lstat(2).
+    package static func isMissing(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
     private init(_ status: stat) {
         switch status.st_mode & UInt32(S_IFMT) {
         case UInt32(S_IFREG): kind = .file

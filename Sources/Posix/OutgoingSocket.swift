@@ -2,13 +2,12 @@ import CLinux
 import Glibc
 
 /// A socket that somebody is going to connect.
-package enum OutgoingSocket: ~Copyable {
-    /// It is there, with a port of its own where that may be taken.
-    case open(Descriptor)
-    /// This machine has no descriptor, port or memory left for it.
-    case exhausted
-    /// It cannot be had for another reason, as for a family of addresses that this machine has not.
-    case refused
+package struct OutgoingSocket: ~Copyable {
+    /// The socket, with a port of its own where one is to be had; nil where there is none.
+    package let descriptor: Descriptor?
+    /// Whether this machine had no descriptor, port or memory left for it. Without a port of its own it
+    /// can share another connection's, if that goes elsewhere: then connect(2) does all the same.
+    package let isExhausted: Bool
 
     /// Opens one for IPv4 or IPv6 (socket(2)) and takes a port for it (bind(2)), as connect(2) would: there
     /// one that is not to be had looks like other troubles, and of several addresses only the last one's
@@ -16,7 +15,9 @@ package enum OutgoingSocket: ~Copyable {
     package init(family: Int32, type: Int32, protocol: Int32) {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
         guard number >= 0 else {
-            self = Self.isWant(errno) ? .exhausted : .refused
+            // Nor is it want where this machine has no such addresses.
+            isExhausted = Self.isWant(errno)
+            descriptor = nil
             return
         }
         let opened = Descriptor(adopting: number)
@@ -30,11 +31,15 @@ package enum OutgoingSocket: ~Copyable {
                 unsafe bind(opened.number, address, socklen_t(length))
             }
         }
-        if code != 0 && Self.isWant(errno) {
-            self = .exhausted
-        } else {
-            // Where it may not be bound, connect(2) takes the port.
-            self = .open(opened)
+        isExhausted = code != 0 && Self.isWant(errno)
+        descriptor = consume opened
+    }
+
+    /// Gives the socket away; nil where there is none.
+    package consuming func release() -> Int32? {
+        switch consume descriptor {
+        case .some(let descriptor): descriptor.release()
+        case nil: nil
         }
     }
 

@@ -8,6 +8,8 @@ import Wire
 /// Answers by what the configuration says at that time: an authority that is withdrawn, or a new pin,
 /// counts from the next request on.
 final class RelaySettings: Sendable {
+    /// The most bytes of a file of authorities that are compared.
+    private static let mostAuthorities = 4 << 20
     private let path: String
     /// The relay of the settings that were read last, which keeps its connections while they stay.
     private let current = Mutex<(settings: ClientConfiguration, relay: Relay)?>(nil)
@@ -21,12 +23,25 @@ final class RelaySettings: Sendable {
     func answers(_ request: RelayRequest) -> [RelayAnswer] {
         let settings: ClientConfiguration
         do throws(ConfigurationFault) {
-            settings = ClientConfiguration(try ConfigurationFiles.load(path))
+            settings = Self.withAuthorities(
+                ClientConfiguration(try ConfigurationFiles.load(path)))
         } catch {
             complain("signet-relay: \(error.text)")
             return [.failed(error.text, isRepeatable: true)]
         }
         return relay(settings).answers(request)
+    }
+
+    /// With the authorities themselves in the place of their file, which may change under its name; one
+    /// that cannot be read is libcurl's to complain of.
+    private static func withAuthorities(_ settings: ClientConfiguration) -> ClientConfiguration {
+        guard case .file(let path) = settings.authorities,
+            let bytes = FileLook.beginning(of: path, cap: mostAuthorities + 1),
+            !bytes.isEmpty, bytes.count <= mostAuthorities
+        else { return settings }
+        var settings = settings
+        settings.authorities = .certificates(bytes)
+        return settings
     }
 
     private func relay(_ settings: ClientConfiguration) -> Relay {

@@ -4,9 +4,15 @@ import Testing
 import Texts
 import Wire
 
-private let listed = answering(.print(samplePrint), .done(DoneAnswer(prints: 1)))
+private let listed = fingers(.leftThumb)
 private let changed = answering(.done(DoneAnswer(finger: .leftThumb, prints: 1, state: .valid)))
 private let words = [["enroll", "left-thumb"], ["delete", "left-thumb"]]
+
+private func fingers(_ finger: Finger) -> [Step] {
+    var print = samplePrint
+    print.finger = finger
+    return answering(.print(print), .done(DoneAnswer(prints: 1)))
+}
 
 private func token(_ name: String, of server: Bytes = sampleServer.server) -> Answer {
     .macToken(
@@ -60,6 +66,16 @@ struct EndingsTests {
         #expect(run.output.hasPrefix(Self.warnings), "\(run.output)")
         #expect(run.output.hasSuffix(Self.ended), "\(run.output)")
         #expect(!run.output.contains("old") && !run.output.contains("signet-operations"))
+    }
+
+    @Test("is not told of a finger that is not enrolled")
+    func nothingThere() throws {
+        let refusal = answering(.denial(Denial(.unknownFinger, finger: .leftThumb)))
+        let words = ["delete", "left-thumb", "--account", "alice"]
+        let run = try signet(words, [fingers(.rightIndex)] + keys + [refusal]) {
+            $0.columns = { 80 }
+        }
+        #expect(run.code == .denied && run.output == "", "\(run.output)")
     }
 
     @Test("is told only after it elsewhere, and to programs", arguments: words)

@@ -12,6 +12,8 @@ enum Step: Sendable {
     case send(Answer)
     /// Sends bytes as they are.
     case sendRaw(Bytes)
+    /// Says nothing for a while, as where a server is slow.
+    case pause(milliseconds: Int32)
     /// Says and takes nothing until the other end closes.
     case hang
 }
@@ -52,6 +54,7 @@ final class FakeDaemon: Sendable {
                 guard let packet = try? answer.encoded() else { return }
                 _ = try? socket.send(packet)
             case .sendRaw(let packet): _ = try? socket.send(packet)
+            case .pause(let milliseconds): _ = poll(nil, 0, milliseconds)
             case .hang: _ = ready(socket.descriptor.number)
             }
         }

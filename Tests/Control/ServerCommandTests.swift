@@ -135,6 +135,20 @@ struct ServerCommandTests {
         }
     }
 
+    @Test("disable has the time that a server may take, and not the daemon's alone")
+    func slow() throws {
+        let listed = answering(.server(sampleServer), .done(DoneAnswer()))
+        let slow: [Step] = [
+            .receive, .send(.notice(Notice(.askingServer, subject: Bytes(url.utf8)))),
+            .pause(milliseconds: 3_000),
+            .send(.done(DoneAnswer(state: CredentialState.none))),
+        ]
+        let run = try signet(
+            ["disable", "--server", url, "--account", "alice"], [listed, slow]
+        ) { $0.answerLimit = .seconds(2) }
+        #expect(run.code == .done, "\(run.errors)")
+    }
+
     @Test("disable asks for no password where there is nothing to take back")
     func disableNothing() throws {
         let run = try run(["disable", "--server", url], [answering(.done(DoneAnswer()))])

@@ -89,6 +89,16 @@ struct ServerStatusTests {
         }
     }
 
+    @Test("works where one line of a service asks a server that it is registered at")
+    func anotherLine() throws {
+        let old = "auth sufficient pam_signet.so server=/etc/signet/old\n"
+        let stacks = Stacks(["login": old + Stacks.asking])
+        let run = try stacks.status()
+        #expect(run.code == .done && run.output.contains("login: no touch lets in"))
+        let alone = try Stacks(["login": old]).status("--json")
+        #expect(try obstacles(alone) == ["server-file"])
+    }
+
     @Test("tells that it does not know the account, and ends with 1 where nothing else lets in")
     func notRegistered() throws {
         var stacks = Stacks(["sudo": Stacks.asking, "login": Stacks.asking])

@@ -310,6 +310,18 @@ extension DaemonTests {
                 authorization.mac, of: text.encoded(), key: try SecretBytes(moving: &secret))
         }
 
+        @Test("is told by a touch how the machine was started now, where a token does not suffice")
+        func stricterPolicy() throws {
+            relay.says { request in
+                guard case .operations = request else { return nil }
+                return [.refused(code: Bytes("policy".utf8), status: 403, attempts: nil)]
+            }
+            let before = relay.requests.count { $0.verb == .macToken }
+            _ = try heard(list(20_000))
+            #expect(relay.requests.count { $0.verb == .macToken } == before + 1)
+            #expect(Layout.entries(of: bench.file("mac-tokens", of: .daemon)).count == 1)
+        }
+
         @Test("gets no token kept in the place of another server's")
         func anothersToken() throws {
             let other = Bytes("https://other.example".utf8)

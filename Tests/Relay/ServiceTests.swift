@@ -159,5 +159,15 @@ struct ServiceTests {
         #expect(try !isTrusted(trusting + "pin = sha256//\(String(repeating: "A", count: 43))=\n"))
         #expect(try !isTrusted("[relay]\nca-fil = x\n"))
         #expect(try isTrusted(trusting))
+        // The same name, and other authorities behind it.
+        try LiveServer.certificate("other", in: scratch)
+        let copied = "[relay]\nca-file = \(scratch.at("ca.pem"))\n"
+        for (authorities, isGood) in [
+            (server.authority, true), (scratch.at("other.pem"), false), (server.authority, true),
+        ] {
+            let text = String(decoding: try Layout.read(authorities), as: UTF8.self)
+            try scratch.write("ca.pem", text, mode: 0o644)
+            #expect(try isTrusted(copied) == isGood)
+        }
     }
 }

@@ -70,6 +70,17 @@ struct JSONFormTests {
         }
     }
 
+    @Test("has names of 128 bytes at the most, however long it takes to compare longer ones")
+    func longNames() {
+        let most = String(repeating: "a", count: 128)
+        #expect(fault("{\"\(most)\":1}") == nil)
+        #expect(fault("{\"\(most)a\":1}") == .malformed)
+        // Marks in an order that Unicode sorts the slowest.
+        let marks = String(repeating: "\u{301}\u{316}", count: 4_000)
+        #expect(fault("{\"a\(marks)\":1,\"b\":2}") == .malformed)
+        #expect(fault("{\"a\":\"\(marks)\"}") == nil)
+    }
+
     @Test("is UTF-8 throughout, also where nobody looks")
     func encoding() {
         for text: [UInt8] in [[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80]] {

@@ -1,6 +1,7 @@
 import Database
 import DatabaseSupport
 import HTTP
+import Statement
 import Testing
 
 @testable import Server
@@ -31,6 +32,20 @@ struct MACTokenEndTests {
         _ token: TestMACToken, ending id: [UInt8]? = nil, on server: TestServer
     ) throws -> String {
         try token.header(of: request(id ?? token.id), at: server.time.now)
+    }
+
+    @Test("is ended by it whatever the policy has become", arguments: Backend.allCases)
+    func strictPolicy(backend: Backend) async throws {
+        let server = try await TestServer.make(backend)
+        let device = try TestDevice()
+        device.integrity = Integrity(key: .file, secureBoot: .off)
+        try await server.register(device)
+        let token = try await server.macToken(device)
+        try await server.administer("application", "set", "shop", "--keys", "tpm")
+        #expect(try await code(token, on: server) == "policy")
+        #expect(await end(token.id, on: server, try header(token, on: server)).status == 204)
+        try await server.administer("application", "set", "shop", "--keys", "any")
+        #expect(try await code(token, on: server) == "token-refused")
     }
 
     /// The code that a request with a token is refused with; nil if it is taken.

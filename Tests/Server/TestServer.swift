@@ -64,7 +64,7 @@ final class TestServer: Sendable {
             site: site.map { address in
                 Site(
                     service: service, address: address, application: "shop", template: "sign-in",
-                    limits: limits)
+                    limits: limits, proofLimits: limits)
             })
     }
 

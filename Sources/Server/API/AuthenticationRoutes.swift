@@ -14,7 +14,7 @@ extension Routes {
             try await service.revokeMACToken(call)
             return .done
         },
-        Route("POST", "/v1/device/mac-tokens/{id}/revoke", .device) {
+        Route("POST", "/v1/device/mac-tokens/{id}/revoke", .leavingDevice) {
             service, call throws(Problem) in
             try await service.revokeOwnMACToken(call)
             return .done

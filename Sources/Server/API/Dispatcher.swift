@@ -104,6 +104,8 @@ package struct Dispatcher: Sendable {
             }
             if application == nil { application = try await self.application(of: apiKey) }
         case .device: device = try await service.device(of: request, from: origin)
+        case .leavingDevice:
+            device = try await service.device(of: request, from: origin, isLeaving: true)
         }
         let call = Call(
             request: request, parameters: parameters, application: application, apiKey: apiKey,

@@ -14,6 +14,9 @@ struct JSONForm {
 
     /// As deep as the decoder for all of JSON goes.
     private static let deepest = 512
+    /// The most bytes of a name: to compare two, Unicode sorts the marks on each letter, which takes
+    /// the square of their number.
+    private static let longestName = 128
     private let bytes: [UInt8]
     private var place = 0
     /// What is open, the outermost first: true for an object.
@@ -99,6 +102,7 @@ struct JSONForm {
         skipBlanks()
         guard try take() == UInt8(ascii: "\"") else { throw .malformed }
         let (range, isEscaped) = try text()
+        guard range.count <= Self.longestName else { throw .malformed }
         let plain = isEscaped ? try unescaped(range) : Array(bytes[range])
         guard let name = String(validating: plain, as: UTF8.self) else { throw .malformed }
         guard names[names.count - 1].insert(name).inserted else { throw .repeatedName }

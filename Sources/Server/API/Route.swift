@@ -9,6 +9,8 @@ enum Caller: Sendable {
     case rememberedApplication
     /// Who signed the request itself with a registered key, or has a MAC token.
     case device
+    /// The same, whatever the application's policy: taking back what it has is a device's own right.
+    case leavingDevice
 }
 
 /// One row of the table of calls. What has no row is not served.
@@ -42,7 +44,7 @@ struct Route: Sendable {
     var judgesStrangers: Bool {
         switch caller {
         case .anybody: method == "POST"
-        case .device: true
+        case .device, .leavingDevice: true
         case .application, .rememberedApplication: false
         }
     }

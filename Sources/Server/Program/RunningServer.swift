@@ -117,7 +117,7 @@ actor RunningServer {
         let dispatcher = Dispatcher(
             service: service, limits: limits,
             trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
-            site: try await Site.of(service, settings, limits: signIns),
+            site: try await Site.of(service, settings, limits: signIns, proofLimits: limits),
             observer: { served in
                 figures.note(served)
                 log(served)

@@ -40,7 +40,7 @@ enum ServerFiles {
     static func issuer(_ settings: Configuration) throws(StartFault) -> String {
         let typed = settings.word(ServerSettings.url)
         if let url = ServerURL(typed: typed) { return url.text }
-        guard let address = SiteAddress(typed) else { throw .url(typed) }
+        guard let address = SiteAddress(typed), !address.isSecure else { throw .url(typed) }
         return address.origin
     }
 

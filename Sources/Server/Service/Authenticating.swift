@@ -57,20 +57,21 @@ extension Service {
 
     /// Who sent a request to this server itself, by its own header.
     func device(
-        of request: HTTPRequest, from origin: Origin
+        of request: HTTPRequest, from origin: Origin, isLeaving: Bool = false
     ) async throws(Problem) -> AuthenticatedDevice {
         guard let header = request.header("authorization") else { throw .unauthenticated }
         let digest = try made { () throws(CryptoFault) in try SHA256.digest(request.body) }
         let received = ReceivedRequest(
             method: [UInt8](request.method.utf8), resource: [UInt8](request.target.utf8),
             body: digest)
-        return try await authenticate([UInt8](header.utf8), received, for: nil, from: origin)
+        return try await authenticate(
+            [UInt8](header.utf8), received, for: nil, from: origin, isLeaving: isLeaving)
     }
 
     /// Checks a header of either scheme; `application` is the only one that it may be meant for.
     private func authenticate(
         _ header: [UInt8], _ received: ReceivedRequest, for application: AskingApplication?,
-        from origin: Origin
+        from origin: Origin, isLeaving: Bool = false
     ) async throws(Problem) -> AuthenticatedDevice {
         switch try RequestProof(header: header) {
         case .signature(let authorization):
@@ -79,7 +80,7 @@ extension Service {
             return AuthenticatedDevice(signer: signer, factor: Factor.touch)
         case .mac(let authorization):
             let signer = try await acceptMAC(
-                authorization, received, for: application, from: origin)
+                authorization, received, for: application, from: origin, isLeaving: isLeaving)
             return AuthenticatedDevice(
                 signer: signer, factor: Factor.possession, macToken: authorization.token)
         }

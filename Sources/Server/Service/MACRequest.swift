@@ -5,10 +5,11 @@ import Statement
 
 // A request with the code of a MAC token: that the device is there, and no touch.
 extension Service {
-    /// Checks a MAC and uses its nonce up. It neither counts as a failure nor forgets any.
+    /// Checks a MAC and uses its nonce up. It neither counts as a failure nor forgets any. No policy
+    /// stands against a device that is leaving.
     func acceptMAC(
         _ authorization: MACAuthorization, _ received: ReceivedRequest,
-        for application: AskingApplication?, from origin: Origin
+        for application: AskingApplication?, from origin: Origin, isLeaving: Bool
     ) async throws(Problem) -> Signer {
         let found = try await read { store throws(DatabaseFault) in
             try store.macToken(authorization.token)
@@ -25,7 +26,7 @@ extension Service {
         let now = now
         return try await write { store throws(DatabaseFault) in
             guard try store.holds(application) else { return .failure(.apiKeyRefused) }
-            let result = try store.accept(authorization, at: now)
+            let result = try store.accept(authorization, at: now, isLeaving: isLeaving)
             if let problem = result.problem,
                 self.refusals.hasLine(for: application, isSigned: true, from: origin)
             {
@@ -56,7 +57,7 @@ extension Service {
 extension Transaction {
     /// The checks of a right MAC that want the database, in the order of docs/SERVER.md.
     fileprivate func accept(
-        _ authorization: MACAuthorization, at now: Int64
+        _ authorization: MACAuthorization, at now: Int64, isLeaving: Bool
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
         let isNow = isNow(authorization.issued, at: now)
         if isNow {
@@ -68,9 +69,9 @@ extension Transaction {
         guard let (token, signer) = try macToken(authorization.token) else {
             return .failure(.refused)
         }
-        if let objection = signer.objection(toFactor: Factor.possession) {
-            return .failure(objection)
-        }
+        let objection =
+            isLeaving ? signer.standing : signer.objection(toFactor: Factor.possession)
+        if let objection { return .failure(objection) }
         guard !token.isRevoked, token.expires > now else { return .failure(.tokenRefused) }
         guard isNow, try !isForgotten(issued: authorization.issued) else {
             return .failure(.clock)

@@ -181,7 +181,7 @@ extension Site {
     ) async throws(Problem) -> (String, HTTPResponse) {
         let subject = try await subject()
         // Each refusal leaves a line in the audit trail: so an address has so many, also at once.
-        let admission = try limits.admit(call.origin.address)
+        let admission = try proofLimits.admit(call.origin.address)
         let answer: LoginAnswer
         do throws(Problem) {
             answer = try await service.confirmLogin(
@@ -189,10 +189,10 @@ extension Site {
                     "/v1/login/confirm",
                     ConfirmBody(operation: ID(login.operation), session: cookie.text),
                     of: subject.application))
-            limits.giveBack(admission)
+            proofLimits.giveBack(admission)
         } catch {
             guard error.status != 503 else {
-                limits.giveBack(admission)
+                proofLimits.giveBack(admission)
                 throw error
             }
             // What cannot be confirmed now never can: nothing is waited for any more.

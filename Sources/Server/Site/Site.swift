@@ -15,7 +15,10 @@ struct Site: Sendable {
     let application: String
     /// The name of its template for logins.
     let template: String
+    /// How often somebody may be asked to approve a sign-in.
     let limits: RateLimit
+    /// How often what an address sends may not hold, as with all other calls.
+    let proofLimits: RateLimit
 
     /// Whether a path is the site's, where there is a site.
     private static func serves(_ path: String) -> Bool {

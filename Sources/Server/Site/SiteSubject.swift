@@ -101,7 +101,7 @@ struct SiteSettings: Equatable {
 extension Site {
     /// The site of a configuration, nil where it is off; its application must be there.
     static func of(
-        _ service: Service, _ settings: Configuration, limits: RateLimit
+        _ service: Service, _ settings: Configuration, limits: RateLimit, proofLimits: RateLimit
     ) async throws(StartFault) -> Site? {
         guard let wanted = try SiteSettings(settings) else { return nil }
         let found: Result<SiteSubject, SiteFault>
@@ -114,6 +114,6 @@ extension Site {
         if case .failure(let fault) = found { throw .site(fault.text) }
         return Site(
             service: service, address: wanted.address, application: wanted.application,
-            template: wanted.template, limits: limits)
+            template: wanted.template, limits: limits, proofLimits: proofLimits)
     }
 }
