@@ -325,12 +325,7 @@ extension DaemonTests {
         @Test("gets no token kept in the place of another server's")
         func anothersToken() throws {
             let other = Bytes("https://other.example".utf8)
-            let enabled = try bench.touchEach(
-                .serverEnable(
-                    ServerEnableRequest(
-                        account: Person.daemon.bytes, server: other,
-                        code: Bytes("00000-00000-00000-00000".utf8))), with: "one")
-            #expect(enabled.enabled != nil)
+            #expect(try bench.enablePlayed(at: other).enabled != nil)
             let path = bench.file("mac-tokens", of: .daemon)
             let file = String(repeating: "70", count: 16)
             let before = try Layout.read("\(path)/\(file)")

@@ -19,11 +19,7 @@ extension DaemonTests {
             relay = try PlayedServer(for: bench)
             relay.says { Self.told($0) }
             for url in Self.urls {
-                let enabled = try bench.touchEach(
-                    .serverEnable(
-                        ServerEnableRequest(
-                            account: Person.daemon.bytes, server: url,
-                            code: Bytes("00000-00000-00000-00000".utf8))), with: "one")
+                let enabled = try bench.enablePlayed(at: url)
                 try #require(enabled.enabled != nil, "\(enabled)")
             }
         }

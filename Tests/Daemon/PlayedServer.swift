@@ -110,13 +110,15 @@ final class PlayedServer: Sendable {
 }
 
 extension DaemonBench {
-    /// Registers the account `daemon` at the played server.
+    /// Registers the account `daemon` at the played server, which has other names too.
     @discardableResult
-    func enablePlayed(_ person: Person = .daemon) throws -> Answer {
+    func enablePlayed(
+        _ person: Person = .daemon, at server: Bytes = PlayedServer.url
+    ) throws -> Answer {
         try touchEach(
             .serverEnable(
                 ServerEnableRequest(
-                    account: person.bytes, server: PlayedServer.url,
+                    account: person.bytes, server: server,
                     code: Bytes("00000-00000-00000-00000".utf8))), with: "one")
     }
 

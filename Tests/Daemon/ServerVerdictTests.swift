@@ -194,12 +194,7 @@ extension DaemonTests {
         @Test("has its token stay where another server's key ends, and go with its own")
         func twoServers() throws {
             let other = Bytes("https://other.example".utf8)
-            let enabled = try bench.touchEach(
-                .serverEnable(
-                    ServerEnableRequest(
-                        account: Person.daemon.bytes, server: other,
-                        code: Bytes("00000-00000-00000-00000".utf8))), with: "one")
-            #expect(enabled.enabled != nil)
+            #expect(try bench.enablePlayed(at: other).enabled != nil)
             #expect(try logIn(request(token: .file)).assertion != nil)
             for (server, stays) in [(other, true), (PlayedServer.url, false)] {
                 let account = Person.daemon.bytes

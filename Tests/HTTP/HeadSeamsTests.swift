@@ -4,6 +4,13 @@ import Testing
 
 @Suite("The head of a request")
 struct HeadSeamsTests {
+    private func expectRefusal(of request: String) async throws {
+        let server = try HTTPServer(local(), handler: echo)
+        let answer = try #require(try exchange(server.port, request), "the connection stays open")
+        #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+        await server.stop(within: .seconds(1))
+    }
+
     @Test(
         "that hides something behind a NUL is refused",
         arguments: [
@@ -23,10 +30,7 @@ struct HeadSeamsTests {
             "GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n",
         ])
     func hidden(request: String) async throws {
-        let server = try HTTPServer(local(), handler: echo)
-        let answer = try #require(try exchange(server.port, request), "the connection stays open")
-        #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
-        await server.stop(within: .seconds(1))
+        try await expectRefusal(of: request)
     }
 
     @Test(
@@ -36,10 +40,7 @@ struct HeadSeamsTests {
             "GET  / HTTP/1.1\r\nHost: a\r\n\r\n",
         ])
     func loose(request: String) async throws {
-        let server = try HTTPServer(local(), handler: echo)
-        let answer = try #require(try exchange(server.port, request), "the connection stays open")
-        #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
-        await server.stop(within: .seconds(1))
+        try await expectRefusal(of: request)
     }
 
     @Test(
