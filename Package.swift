@@ -86,6 +86,12 @@ let package = Package(
             name: "Database", dependencies: ["CPostgreSQL", "CSQLite", "Posix"],
             swiftSettings: common),
 
+        // Evidence that a person is there and that a finger matched: what keys open for.
+        .target(
+            name: "Gate",
+            dependencies: ["Loop", "Policy", "Posix", "Statement", "Systemd", "Wire"],
+            swiftSettings: common),
+
         // What is kept on disk.
         .target(
             name: "Store",
@@ -104,7 +110,7 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Bus", "ConfigurationFiles", "Crypto", "Loop", "Password", "Policy", "Posix",
+                "Bus", "ConfigurationFiles", "Crypto", "Gate", "Loop", "Password", "Policy", "Posix",
                 "Reader", "Statement", "Store", "Systemd", "Texts", "Vault", "Wire",
             ], swiftSettings: common),
         .target(
@@ -261,6 +267,10 @@ let package = Package(
                 "Vault", "Wire",
                 "signet-relay", "signet-server", "testbench",
             ], path: "Tests/Daemon", swiftSettings: common),
+        .testTarget(
+            name: "GateTests",
+            dependencies: ["Gate", "Loop", "Policy", "Posix", "Systemd", "TestSupport", "Wire"],
+            path: "Tests/Gate", swiftSettings: common),
         .testTarget(
             name: "DoctorTests",
             dependencies: ["Doctor", "Policy", "Posix", "TestSupport", "Texts", "Wire"],

@@ -149,7 +149,7 @@ package enum InvalidationCause: UInt8, CaseIterable, Sendable {
 }
 
 /// A no, with what the user needs to go on.
-package struct Denial: Equatable, Sendable {
+package struct Denial: Error, Equatable {
     /// Why.
     package var reason: DenialReason
     /// What made the credential unusable.
