@@ -79,8 +79,10 @@ extension Denial {
             .cancelled, .remoteSession, .lidClosed, .otherSeat, .queueFull, .notPermitted,
             .unknownAccount, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
             .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
-            .notServed, .inBackground, .serverRefused, .activationRefused, .unknownServer,
-            .knownServer, .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved,
+            .notServed, .inBackground, .notAtMachine, .otherRequester, .answerTooLate,
+            .changedMeanwhile, .enrolmentPaused, .enrolmentLocked, .serverRefused,
+            .activationRefused, .unknownServer, .knownServer, .serverKeyInvalidated,
+            .serverKeyReplaced, .serverKeyRemoved,
             .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,
             .signingKeyExists, .unknownMacToken, .tooManyMacTokens, .readingTokenWanted,
             .unknownOperation, .operationOver:

@@ -136,7 +136,7 @@ struct Exchange {
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
                     .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
-                    .event, .server, .operation, .serverTrouble:
+                    .event, .confirmed, .server, .operation, .serverTrouble:
                     continue
                 // What was taken over before stays.
                 case .importedPrint, .macToken: _ = try take(answer)
@@ -192,7 +192,8 @@ extension Answer {
         switch notice.kind {
         case .askingServer: return notice.subject
         case .touch: return nil
-        case .waiting, .retry, .noMatch, .stage, .fingerPresent, .fingerGone, .passwordStale:
+        case .waiting, .retry, .noMatch, .stage, .fingerPresent, .fingerGone, .passwordStale,
+            .contended:
             return before
         }
     }

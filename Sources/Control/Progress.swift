@@ -28,7 +28,8 @@ struct Progress {
         case .touch:
             invitation = notice.text ?? ""
             message = invitation
-        case .waiting, .retry, .noMatch, .passwordStale, .askingServer: message = notice.text ?? ""
+        case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .contended:
+            message = notice.text ?? ""
         case .stage, .fingerGone: message = invitation
         case .fingerPresent: break
         }

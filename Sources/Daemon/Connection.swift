@@ -120,8 +120,9 @@ final class Connection {
     private func take(_ request: Request, _ password: SecretBytes?) {
         switch request {
         case .cancel where self.request != nil: self.request?.cancel()
+        case .shown where self.request != nil: break
         case .password where self.password != nil: takePassword(password)
-        case .password, .secretPart, .cancel: refuse()
+        case .password, .secretPart, .cancel, .shown: refuse()
         case _ where self.request != nil || isStopping: refuse()
         case _:
             received = password

@@ -92,7 +92,8 @@ struct DecisionJournal: Sendable {
     private func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
-        case .assertion, .done, .serverEnabled, .token, .signed, .authorization, .decided:
+        case .assertion, .confirmed, .done, .serverEnabled, .token, .signed, .authorization,
+            .decided:
             ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
             .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
@@ -136,8 +137,8 @@ private struct Context {
             purpose = OperationPurpose.text(asked.decision, asked.operation)
         case .sign(let asked): purpose = SigningPurpose.text(asked.matter)
         case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
-            .log, .configuration, .passwordAccepted, .password, .cancel, .secretPart, .secretList,
-            .vault, .migrate, .trustVault, .passwordChanged, .watch,
+            .log, .configuration, .passwordAccepted, .password, .cancel, .confirm, .shown,
+            .secretPart, .secretList, .vault, .migrate, .trustVault, .passwordChanged, .watch,
             .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey,
             .macTokenList, .operationList:
             break

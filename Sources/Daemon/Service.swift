@@ -160,6 +160,7 @@ final class Service: Answering {
     ) async -> Answer {
         switch request {
         case .authenticate(let request): await authenticate(request, account, client)
+        case .confirm: .denial(Denial(.answerTooLate))
         case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
         case .enroll(_, let finger, let readerID):
             keptOut(await enroll(account, finger, readerID, password, client), account)
@@ -199,7 +200,8 @@ final class Service: Answering {
         case .operationList(let request): await listOperations(request, account, client)
         case .operationShow(let request): await showOperation(request, account, client)
         case .operationDecide(let request): await decideOperation(request, account, client)
-        case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
+        case .readers, .configuration, .password, .cancel, .shown, .secretPart, .vault,
+            .trustVault:
             .denial(Denial(.badRequest))
         }
     }
@@ -211,8 +213,8 @@ final class Service: Answering {
         case .vault: await listVaults(client)
         case .trustVault: await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
-            .list, .log, .passwordAccepted, .password, .cancel, .secretSet, .secretPart,
-            .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
+            .list, .log, .passwordAccepted, .password, .cancel, .confirm, .shown, .secretSet,
+            .secretPart, .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
             .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList, .sign,
             .signingEnable, .signingDisable, .signingKey, .macTokenAdd, .macTokenList,
             .macTokenRemove, .macTokenHeader, .operationList, .operationShow, .operationDecide:

@@ -180,8 +180,8 @@ extension Request {
         // Opens them itself, where it comes to that.
         case .authenticate: false
         case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
-            .vault, .trustVault, .password, .cancel, .secretPart, .watch, .signingDisable,
-            .macTokenRemove:
+            .vault, .trustVault, .password, .cancel, .confirm, .shown, .secretPart, .watch,
+            .signingDisable, .macTokenRemove:
             false
         }
     }

@@ -132,7 +132,7 @@ final class DaemonWatch {
         case .denial(let denial): tell(.failed(denial.text(account: account)))
         case .event, .notice, .assertion, .passwordWanted, .done, .status, .print, .reader,
             .receipt, .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
-            .importedPrint, .serverEnabled, .token, .server, .signed,
+            .importedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
             .signingKey,
             .macToken, .authorization, .operation, .serverTrouble, .decided:
             disconnect()

@@ -61,6 +61,8 @@ struct Dialogue {
             return assertion
         case .denial(let denial):
             throw .denied(denial, account: login.account)
+        case .confirmed:
+            throw .refused("a confirmation came that nobody asked for")
         }
     }
 

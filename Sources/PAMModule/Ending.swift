@@ -52,6 +52,9 @@ extension Application {
             show(Denial(.timedOut).text(account: []), asError: true)
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         case .denied(let denial, let account):
+            if denial.reason.isAlarming {
+                log(LOG_ALERT, "fingerprint login refused: the proof is not valid any more")
+            }
             trace("denied: reason \(number: denial.reason.rawValue)")
             if !denial.reason.isSilent { show(denial.text(account: account), asError: true) }
             return denial.code
@@ -86,8 +89,10 @@ extension Denial {
         case .noMatch: return PAM_MAXTRIES
         case .lockedForNow, .lockedUntilPassword:
             return mismatches > 0 ? PAM_MAXTRIES : PAM_AUTHINFO_UNAVAIL
-        // The server was asked, and does not want this.
-        case .serverRefused, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked:
+        // The server was asked and refused, or the proof is not valid any more.
+        case .answerTooLate, .changedMeanwhile, .serverRefused, .serverKeyReplaced,
+            .serverKeyRemoved,
+            .serverKeyBlocked:
             return PAM_AUTH_ERR
         case .notEnrolled, .notEnabled, .invalidated, .noReader, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .timedOut, .cancelled, .remoteSession, .queueFull,
@@ -95,15 +100,18 @@ extension Denial {
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
             .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
-            .notServed, .inBackground, .lidClosed, .otherSeat, .serverUnreachable,
-            .unknownServer, .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy,
-            .clockSetBack:
+            .notServed, .inBackground, .notAtMachine, .otherRequester, .enrolmentPaused,
+            .enrolmentLocked, .lidClosed, .otherSeat, .serverUnreachable, .unknownServer,
+            .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
 }
 
 extension DenialReason {
+    /// Whether a proof that was good is refused: something may have held the process, or changed.
+    fileprivate var isAlarming: Bool { self == .answerTooLate || self == .changedMeanwhile }
+
     /// Whether it is the ordinary state of things, so that saying it at each login would annoy.
     fileprivate var isSilent: Bool {
         switch self {
@@ -115,7 +123,8 @@ extension DenialReason {
             .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
             .storage, .tooManyRequests, .badRequest, .stopping, .suspending, .vaultUnavailable,
             .platformChanged, .fingersClosed, .secretExists, .unknownSecret, .secretStale,
-            .tooManySecrets, .serverUnreachable, .serverRefused, .unknownServer,
+            .tooManySecrets, .notAtMachine, .otherRequester, .answerTooLate, .changedMeanwhile,
+            .enrolmentPaused, .enrolmentLocked, .serverUnreachable, .serverRefused, .unknownServer,
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
             .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             false

@@ -60,6 +60,8 @@ package enum VerbTable {
         case .passwordChanged: row(.root, .none)
         case .watch: row(.rootOrAccount, .none)
         case .importPrint: row(.rootOrAccount, .password)
+        case .confirm: row(.rootOrAccount, .none)
+        case .shown: row(.anyone, .none, beginsRequest: false)
         case .serverEnable: row(.rootOrAccount, .password)
         case .serverDisable: row(.rootOrAccount, .password)
         // What it gives lets in at the server whoever has it.

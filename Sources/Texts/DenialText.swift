@@ -27,14 +27,24 @@ extension Denial {
         case .notPermitted: "you may not ask this for \(account)"
         case .unknownAccount: "there is no account \(account) on this machine"
         case .wrongPassword, .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers,
-            .unknownFinger, .secretExists, .unknownSecret, .secretStale, .tooManySecrets:
-            commandText
+            .unknownFinger, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
+            .enrolmentPaused, .enrolmentLocked:
+            commandText(account)
         case .storage: storageText
         case .tooManyRequests: "too many requests. Wait a moment and try again"
         case .badRequest: "the request was not understood, or is not possible now"
         case .notServed: notServedText(account)
         case .inBackground:
             "the request came from the background, and no touch is asked for there"
+        case .notAtMachine: notAtMachineText
+        case .otherRequester: otherRequesterText(account)
+        case .answerTooLate:
+            "the touch was not confirmed in time and does not count: try again, or use the password"
+        case .changedMeanwhile:
+            """
+            the touch does not count, because fingers, key or session have changed since: \
+            try again, or use the password
+            """
         case .stopping: "the fingerprint service is stopping. Try again"
         case .suspending: "the machine is going to sleep. Try again afterwards"
         case .lidClosed: "the lid is closed. Open it to use the finger, or use the password"
@@ -64,6 +74,21 @@ extension Denial {
     private var told: Bytes? {
         guard let subject, !subject.isEmpty else { return nil }
         return subject
+    }
+
+    private var notAtMachineText: Text {
+        guard let told else { return "a fingerprint is not accepted here: use the password" }
+        return "a fingerprint is not accepted here: \(detail: told). Use the password"
+    }
+
+    private func otherRequesterText(_ account: Bytes) -> Text {
+        guard let told else {
+            return "a fingerprint confirms only requests of \(account): use the password"
+        }
+        return """
+            \(told) asked for this, and a fingerprint confirms only requests of \(account): \
+            use the password
+            """
     }
 
     private func notServedText(_ account: Bytes) -> Text {
@@ -149,13 +174,19 @@ extension Denial {
 #if hasFeature(Embedded)
 extension Denial {
     /// Never the answer to a login.
-    private var commandText: Text { "the request is not possible now" }
+    private func commandText(_ account: Bytes) -> Text { "the request is not possible now" }
 }
 #else
 extension Denial {
     /// What is answered to the command `signet` only.
-    private var commandText: Text {
+    private func commandText(_ account: Bytes) -> Text {
         switch reason {
+        case .enrolmentPaused: enrolmentPausedText
+        case .enrolmentLocked:
+            """
+            too many attempts to enrol a finger: only an administrator can enrol one for \
+            \(account) now
+            """
         case .wrongPassword: "the password was wrong"
         case .passwordCheckFailed:
             "the password could not be checked: see 'journalctl -t signetd'"
@@ -166,6 +197,13 @@ extension Denial {
         case .secretExists, .unknownSecret, .secretStale, .tooManySecrets: secretText
         default: "the request is not possible now"
         }
+    }
+
+    private var enrolmentPausedText: Text {
+        guard let seconds else {
+            return "too many attempts to enrol a finger: wait a moment and try again"
+        }
+        return "too many attempts to enrol a finger: wait \(number: seconds) s and try again"
     }
 
     private var secretText: Text {

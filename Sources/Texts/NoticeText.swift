@@ -15,6 +15,7 @@ extension Notice {
         case .fingerPresent, .fingerGone: nil
         case .passwordStale: "the login password has changed: run 'signet enable --keyring'"
         case .askingServer: askingText
+        case .contended: "another request has arrived: \(subject ?? [])"
         }
     }
 

@@ -328,6 +328,8 @@ package enum Answer: Equatable, Sendable {
     case secretWanted
     case event(EventAnswer)
     case importedPrint(ImportedPrintAnswer)
+    /// The touch is still valid; with the login password, where it was wanted and is released.
+    case confirmed(password: Bytes?)
     case serverEnabled(ServerEnabledAnswer)
     case token(TokenAnswer)
     case server(ServerAnswer)

@@ -21,6 +21,7 @@ extension Answer {
         case .secretWanted: .secretWanted
         case .event: .event
         case .importedPrint: .importedPrint
+        case .confirmed: .confirmed
         case .serverEnabled: .serverEnabled
         case .token: .token
         case .server: .server
@@ -72,6 +73,9 @@ extension Answer {
         case .secretWanted: break
         case .event(let event): try event.put(into: &frame)
         case .importedPrint(let print): try print.put(into: &frame)
+        case .confirmed(let password):
+            guard let password else { break }
+            return try Answer.confirmed(with: password.span)
         case .serverEnabled(let enabled): try enabled.put(into: &frame)
         case .token(let token): try token.put(into: &frame)
         case .server(let server): try server.put(into: &frame)
@@ -103,12 +107,13 @@ extension Answer {
         case .notice(let notice): self = .notice(notice)
         case .assertion(let assertion): self = .assertion(assertion)
         case .denial(let denial): self = .denial(denial)
+        case .confirmed(let password): self = .confirmed(password: password)
         }
     }
 
     private init(_ kind: AnswerKind, from frame: inout FrameReader) throws(WireFault) {
         switch kind {
-        case .notice, .assertion, .denial: throw .unknownKind
+        case .notice, .assertion, .denial, .confirmed: throw .unknownKind
         case .passwordWanted: self = .passwordWanted(account: try frame.accountName())
         case .done:
             let finger: Finger? = try frame.choiceIfPresent(.finger)
@@ -153,6 +158,17 @@ extension Answer {
     }
 }
 
+extension Answer {
+    /// The frame of a confirmation with a password; whoever sends it wipes it.
+    package static func confirmed(with password: Span<UInt8>) throws(WireFault) -> Bytes {
+        // Room for all of it, so that no piece with the password is left behind.
+        let room = Frame.headerLength + Frame.fieldHeaderLength + password.count
+        var frame = FrameWriter(kind: AnswerKind.confirmed.rawValue, capacity: room)
+        try frame.put(.password, password)
+        return frame.bytes
+    }
+}
+
 extension Assertion {
     /// The frame of an assertion with a password; whoever sends it wipes it.
     package func encoded(password: Span<UInt8>) throws(WireFault) -> Bytes {
@@ -183,6 +199,7 @@ extension Assertion {
 
 extension Notice {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.requester, ifPresent: requester)
         try frame.put(.subject, ifPresent: subject)
         try frame.put(.notice, number: kind.rawValue)
         try frame.put(.scan, numberIfPresent: scan?.rawValue)
@@ -190,6 +207,7 @@ extension Notice {
         try frame.put(.total, numberIfPresent: total)
         try frame.put(.retry, numberIfPresent: retry?.rawValue)
         try frame.put(.triesLeft, numberIfPresent: triesLeft)
+        if wantsAcknowledgement { try frame.put(.acknowledge, number: UInt8(1)) }
     }
 }
 

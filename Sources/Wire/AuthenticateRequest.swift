@@ -24,6 +24,10 @@ package struct AuthenticateRequest: Equatable, Sendable {
     package var presence: Presence
     /// What becomes of it if that is not a terminal's foreground.
     package var background: BackgroundPolicy
+    /// SHA-256 of the whole command line that is confirmed, 32 bytes; empty where there is none.
+    package var commandDigest: Bytes
+    /// The process id of the polkit agent that asks; nil where there is none. Believed of root only.
+    package var agent: UInt32?
     /// The server that has to say yes, too; nil for none.
     package var server: ServerWish?
 
@@ -33,7 +37,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
         remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
         timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false,
         presence: Presence = .foreground, background: BackgroundPolicy = .refuse,
-        server: ServerWish? = nil
+        commandDigest: Bytes = [], agent: UInt32? = nil, server: ServerWish? = nil
     ) {
         self.account = account
         self.challenge = challenge
@@ -47,6 +51,8 @@ package struct AuthenticateRequest: Equatable, Sendable {
         self.wantsKeyring = wantsKeyring
         self.presence = presence
         self.background = background
+        self.commandDigest = commandDigest
+        self.agent = agent
         self.server = server
     }
 }

@@ -78,6 +78,18 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case notServed = 38
     /// The request comes from the background, and its service is not served there.
     case inBackground = 39
+    /// Nothing shows that the requester is at this machine. `subject`: what is missing, a `Detail`.
+    case notAtMachine = 40
+    /// The request is for another account than the requester's own. `subject`: the requester.
+    case otherRequester = 41
+    /// The confirmation of a touch came too late, a second time, or for no touch.
+    case answerTooLate = 42
+    /// Fingers, credential, lockout, presence or sleep state have changed since the touch.
+    case changedMeanwhile = 43
+    /// Too many of the scans of an enrolment matched other accounts' fingers; wait. `seconds`.
+    case enrolmentPaused = 44
+    /// The same, more often still: only root may enrol a finger for this account.
+    case enrolmentLocked = 45
     /// A server could not be asked. `subject`: why.
     case serverUnreachable = 60
     /// A server said no. `subject`: its problem's code.

@@ -51,6 +51,9 @@ package enum Field: UInt8, CaseIterable {
     case counter = 55
     case rootName = 56
     case keyringState = 57
+    case commandDigest = 58
+    case agent = 59
+    case acknowledge = 60
 
     // What is about servers, and what the PAM module reads or sends of it.
     case server = 80
@@ -114,7 +117,7 @@ package enum Field: UInt8, CaseIterable {
         case .subject, .value, .origin: 0...Limit.text
         case .password: 0...Limit.password
         case .printID, .device: 16...16
-        case .digest: 32...32
+        case .digest, .commandDigest: 32...32
         case .secretName: 1...Limit.secretName
         case .secretPart: 0...Limit.secretPart
         case .rootName: 0...Limit.rootName
@@ -122,9 +125,9 @@ package enum Field: UInt8, CaseIterable {
         case .signature, .verdictSignature: 1...Limit.signature
         case .finger, .maximumTries, .reason, .cause, .notice, .scan, .done, .total, .retry,
             .triesLeft, .state, .lock, .keyring, .replaces, .keyringState, .presence, .background,
-            .tokenDelivery, .tokenFile:
+            .tokenDelivery, .tokenFile, .acknowledge:
             1...1
-        case .timeoutMilliseconds, .count, .seconds, .features, .offlineHours: 4...4
+        case .timeoutMilliseconds, .count, .seconds, .features, .offlineHours, .agent: 4...4
         case .first, .since, .generation, .counter: 8...8
         case .server, .audience: 1...Limit.label
         case .accessToken: 1...Limit.accessToken

@@ -1,8 +1,10 @@
-/// What may answer `authenticate`; `Answer` has these answers and all others.
+/// What may answer `authenticate` and `confirm`; `Answer` has these answers and all others.
 package enum LoginAnswer: Equatable, Sendable {
     case notice(Notice)
     case assertion(Assertion)
     case denial(Denial)
+    /// The touch is still valid; with the login password, where it was wanted and is released.
+    case confirmed(password: Bytes?)
 
     /// Reads a daemon's frame; throws on anything but exactly one well-formed answer of these.
     package init(decoding packet: Bytes) throws(WireFault) {
@@ -18,6 +20,7 @@ package enum LoginAnswer: Equatable, Sendable {
         case .notice: self = .notice(try Notice(from: &frame))
         case .assertion: self = .assertion(try Assertion(toLogin: &frame))
         case .denial: self = .denial(try Denial(from: &frame))
+        case .confirmed: self = .confirmed(password: try frame.bytesIfPresent(.password))
         default: return nil
         }
     }
@@ -50,24 +53,25 @@ extension ServerProof {
             return nil
         }
         let signature = try frame.bytes(.verdictSignature)
-        let file: UInt8? = try frame.numberIfPresent(.tokenFile)
-        // No is said by leaving it out, and in no other way.
-        guard file == nil || file == 1 else { throw .malformedValue }
         return ServerProof(
-            verdict: verdict, signature: signature, accessToken: token, hasTokenFile: file == 1)
+            verdict: verdict, signature: signature, accessToken: token,
+            hasTokenFile: try frame.yes(.tokenFile))
     }
 }
 
 extension Notice {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let requester = try frame.bytesIfPresent(.requester)
         let subject = try frame.bytesIfPresent(.subject)
         self.init(try frame.choice(.notice))
+        self.requester = requester
         self.subject = subject
         scan = try frame.choiceIfPresent(.scan)
         done = try frame.numberIfPresent(.done)
         total = try frame.numberIfPresent(.total)
         retry = try frame.choiceIfPresent(.retry)
         triesLeft = try frame.numberIfPresent(.triesLeft)
+        wantsAcknowledgement = try frame.yes(.acknowledge)
     }
 }
 
@@ -85,6 +89,13 @@ extension Denial {
 }
 
 extension FrameReader {
+    /// Whether a field is there that says yes. No is said by leaving it out, and in no other way.
+    mutating func yes(_ field: Field) throws(WireFault) -> Bool {
+        guard let number = try numberIfPresent(field, as: UInt8.self) else { return false }
+        guard number == 1 else { throw .malformedValue }
+        return true
+    }
+
     /// A one-byte field that must be one of an enumeration's values.
     mutating func choice<Choice: RawRepresentable>(
         _ field: Field, as type: Choice.Type = Choice.self

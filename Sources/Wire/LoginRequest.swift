@@ -17,6 +17,11 @@ package enum LoginRequest {
         if request.wantsKeyring { try frame.put(.keyring, number: UInt8(1)) }
         try frame.put(.presence, number: request.presence.rawValue)
         try frame.put(.background, number: request.background.rawValue)
+        // None is said by leaving it out, and in no other way.
+        if !request.commandDigest.isEmpty {
+            try frame.put(.commandDigest, request.commandDigest)
+        }
+        try frame.put(.agent, numberIfPresent: request.agent)
         if let server = request.server {
             try frame.put(.server, server.url)
             try frame.put(.audience, server.audience)
@@ -26,6 +31,17 @@ package enum LoginRequest {
         }
         return frame.bytes
     }
+
+    /// Asks whether the touch that signed this challenge is still valid.
+    package static func confirm(account: Bytes, challenge: Bytes) throws(WireFault) -> Bytes {
+        var frame = FrameWriter(kind: Verb.confirm.rawValue)
+        try frame.put(accountName: account)
+        try frame.put(.challenge, challenge)
+        return frame.bytes
+    }
+
+    /// Tells that a notice has been shown.
+    package static func shown() -> Bytes { FrameWriter(kind: Verb.shown.rawValue).bytes }
 
     /// Reports that a password was accepted in a login.
     package static func passwordAccepted(

@@ -35,6 +35,8 @@ package enum NoticeKind: UInt8, CaseIterable, Sendable {
     /// A server is asked, which may do what was asked for from now on. `subject`: its URL. For
     /// commands only: a login is never told.
     case askingServer = 9
+    /// Another request for the same account has arrived. `subject`: "su (bob, pts/1)".
+    case contended = 10
 }
 
 /// Something to tell the user while a request goes on.
@@ -51,13 +53,18 @@ package struct Notice: Equatable, Sendable {
     package var total: UInt8?
     /// Tries that are left in this request.
     package var triesLeft: UInt8?
-    /// The reader's name, or who is served first.
+    /// The reader's name, who is served first, or what else has been asked for.
     package var subject: Bytes?
+    /// Who asks, on `touch`, where that is not the account itself.
+    package var requester: Bytes?
+    /// Whether the client has to send `shown` when the notice has been shown.
+    package var wantsAcknowledgement: Bool
 
     /// A notice; the rest is said where it applies.
     package init(
         _ kind: NoticeKind, scan: ScanType? = nil, retry: RetryReason? = nil, done: UInt8? = nil,
-        total: UInt8? = nil, triesLeft: UInt8? = nil, subject: Bytes? = nil
+        total: UInt8? = nil, triesLeft: UInt8? = nil, subject: Bytes? = nil,
+        requester: Bytes? = nil, wantsAcknowledgement: Bool = false
     ) {
         self.kind = kind
         self.scan = scan
@@ -66,5 +73,7 @@ package struct Notice: Equatable, Sendable {
         self.total = total
         self.triesLeft = triesLeft
         self.subject = subject
+        self.requester = requester
+        self.wantsAcknowledgement = wantsAcknowledgement
     }
 }

@@ -70,6 +70,9 @@ package enum Request: Equatable, Sendable {
     case watch(account: Bytes)
     /// Takes over the account's prints of fprintd.
     case importPrint(account: Bytes)
+    /// Asks whether the touch that signed this challenge is still valid.
+    case confirm(account: Bytes, challenge: Bytes)
+    case shown
     case serverEnable(ServerEnableRequest)
     case serverDisable(account: Bytes, server: Bytes)
     case serverLogin(account: Bytes, server: Bytes, timeoutMilliseconds: UInt32)
@@ -115,6 +118,8 @@ package enum Request: Equatable, Sendable {
         case .passwordChanged: .passwordChanged
         case .watch: .watch
         case .importPrint: .importPrint
+        case .confirm: .confirm
+        case .shown: .shown
         case .serverEnable: .serverEnable
         case .serverDisable: .serverDisable
         case .serverLogin: .serverLogin
@@ -144,7 +149,7 @@ package enum Request: Equatable, Sendable {
             .secretGet(let account, _, _), .secretList(let account),
             .secretDelete(let account, _), .migrate(let account, _),
             .passwordChanged(let account, _, _), .watch(let account),
-            .importPrint(let account), .serverDisable(let account, _),
+            .importPrint(let account), .confirm(let account, _), .serverDisable(let account, _),
             .serverLogin(let account, _, _), .serverList(let account),
             .signingEnable(let account), .signingDisable(let account), .signingKey(let account),
             .macTokenList(let account), .macTokenRemove(let account, _, _):
@@ -157,7 +162,9 @@ package enum Request: Equatable, Sendable {
         case .operationDecide(let request): request.account
         case .serverEnable(let request): request.account
         case .secretSet(let request): request.account
-        case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault: nil
+        case .readers, .configuration, .password, .cancel, .shown, .secretPart, .vault,
+            .trustVault:
+            nil
         }
     }
 }

@@ -34,6 +34,9 @@ extension Request {
                 account: account, service: service, password: password.span)
         case .password(let password):
             try frame.put(.password, password)
+        case .confirm(let account, let challenge):
+            return try LoginRequest.confirm(account: account, challenge: challenge)
+        case .shown: return LoginRequest.shown()
         case .readers, .configuration, .cancel, .vault, .trustVault:
             break
         case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate:
@@ -130,6 +133,10 @@ extension Request {
         case .secretList: self = .secretList(account: try frame.accountName())
         case .watch: self = .watch(account: try frame.accountName())
         case .importPrint: self = .importPrint(account: try frame.accountName())
+        case .confirm:
+            self = .confirm(
+                account: try frame.accountName(), challenge: try frame.bytes(.challenge))
+        case .shown: self = .shown
         case .serverEnable: self = .serverEnable(try ServerEnableRequest(from: &frame))
         case .serverDisable:
             self = .serverDisable(
@@ -204,12 +211,12 @@ extension AuthenticateRequest {
             purpose: try frame.bytes(.purpose),
             timeoutMilliseconds: try frame.number(.timeoutMilliseconds),
             maximumTries: try frame.number(.maximumTries))
-        // No is said by leaving it out, and in no other way.
-        let keyring = try frame.flagIfPresent(.keyring)
-        wantsKeyring = keyring == true
-        guard maximumTries > 0, keyring != false else { throw .malformedValue }
+        guard maximumTries > 0 else { throw .malformedValue }
+        wantsKeyring = try frame.yes(.keyring)
         presence = try frame.choice(.presence)
         background = try frame.choice(.background)
+        commandDigest = try frame.bytesIfPresent(.commandDigest) ?? []
+        agent = try frame.numberIfPresent(.agent)
         server = try ServerWish(from: &frame)
     }
 }

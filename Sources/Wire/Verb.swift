@@ -54,6 +54,10 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     case watch = 25
     /// Takes over the account's prints of fprintd.
     case importPrint = 26
+    /// Asks whether a touch that was proven is still valid, once and at once.
+    case confirm = 27
+    /// The client has shown a notice that asked for it; follows a request only.
+    case shown = 28
     #if !hasFeature(Embedded)
     /// Registers this device at a server.
     case serverEnable = 30
@@ -126,6 +130,8 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case event = 144
     /// One print of fprintd's, and what became of it.
     case importedPrint = 145
+    /// Ends `confirm`: the touch is still valid.
+    case confirmed = 146
     #if !hasFeature(Embedded)
     /// Ends `serverEnable`: it is registered.
     case serverEnabled = 150

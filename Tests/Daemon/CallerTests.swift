@@ -20,6 +20,7 @@ extension DaemonTests {
                 .secretList(account: name), .secretDelete(account: name, name: [0x61]),
                 .migrate(account: name, vault: Bytes("file".utf8)),
                 .importPrint(account: name),
+                .confirm(account: name, challenge: Bytes(repeating: 1, count: Limit.challenge)),
                 .passwordChanged(
                     account: name, service: Bytes("passwd".utf8), password: Bytes("new".utf8)),
             ]

@@ -38,7 +38,7 @@ extension Answer {
     /// Whether it ends a request.
     var isLast: Bool {
         switch self {
-        case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed,
+        case .assertion, .confirmed, .denial, .done, .status, .serverEnabled, .token, .signed,
             .signingKey, .authorization, .decided:
             true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,

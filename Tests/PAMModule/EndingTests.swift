@@ -10,7 +10,9 @@ struct EndingTests {
         switch reason {
         case .noMatch: (11, 11)
         case .lockedForNow, .lockedUntilPassword: (9, 11)
-        case .serverRefused, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked: (7, 7)
+        case .answerTooLate, .changedMeanwhile, .serverRefused, .serverKeyReplaced,
+            .serverKeyRemoved, .serverKeyBlocked:
+            (7, 7)
         default: (9, 7)
         }
     }
@@ -45,6 +47,10 @@ struct EndingTests {
         #expect(lines.filter { $0.hasPrefix("auth ") }.map { Int($0.dropFirst(5)) } == wanted)
         let shown = lines.filter { $0.hasPrefix("error ") }.count
         #expect(shown == 2 * (reasons.count - silent.count))
+        let alarms = bench.stage.journal.entries.filter {
+            $0.message.contains("the proof is not valid any more")
+        }
+        #expect(alarms.count == 2 * 2)
     }
 
     @Test("a reason that is none of a login's is a malformed answer, and lets nobody in")

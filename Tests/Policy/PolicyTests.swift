@@ -20,6 +20,7 @@ struct VerbTableTests {
         (.trustVault, false, false, .none, true), (.passwordChanged, false, false, .none, true),
         (.watch, true, false, .none, true),
         (.importPrint, true, false, .password, true),
+        (.confirm, true, false, .none, true), (.shown, true, true, .none, false),
         (.serverEnable, true, false, .password, true),
         (.serverDisable, true, false, .password, true),
         (.serverLogin, true, false, .none, true), (.serverList, true, false, .none, true),

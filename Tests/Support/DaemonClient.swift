@@ -52,7 +52,8 @@ package final class DaemonClient: Sendable {
                 answers.append(answer)
                 switch answer {
                 case .notice(let notice): try tell(notice)
-                case .assertion, .denial, .done, .status, .serverEnabled, .token, .signed,
+                case .assertion, .confirmed, .denial, .done, .status, .serverEnabled, .token,
+                    .signed,
                     .signingKey, .authorization, .decided:
                     return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,

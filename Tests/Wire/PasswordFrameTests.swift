@@ -13,7 +13,8 @@ struct PasswordFrameTests {
                 account: Samples.account, service: Bytes("passwd".utf8), password: password),
         ]
         return requests.compactMap { try? $0.encoded() }
-            + [Answer.assertion(assertion)].compactMap { try? $0.encoded() }
+            + [Answer.assertion(assertion), .confirmed(password: password)]
+            .compactMap { try? $0.encoded() }
     }()
 
     private func taken(from packet: inout Bytes) -> Bytes? {
@@ -22,7 +23,7 @@ struct PasswordFrameTests {
 
     @Test("are taken out, and zeros stand in their place")
     func taken() {
-        #expect(Self.frames.count == 3)
+        #expect(Self.frames.count == 4)
         for frame in Self.frames {
             var packet = frame
             #expect(taken(from: &packet) == Self.password)
@@ -60,10 +61,11 @@ struct PasswordFrameTests {
         let apart = try assertion.encoded(password: Self.password.span)
         assertion.password = Self.password
         #expect(try Answer.assertion(assertion).encoded() == apart)
-        #expect(throws: WireFault.tooLong) {
-            let long = Bytes(repeating: 1, count: Limit.password + 1)
-            return try assertion.encoded(password: long.span)
-        }
+        let apartConfirmed = try Answer.confirmed(with: Self.password.span)
+        #expect(try Answer.confirmed(password: Self.password).encoded() == apartConfirmed)
+        let long = Bytes(repeating: 1, count: Limit.password + 1)
+        #expect(throws: WireFault.tooLong) { try assertion.encoded(password: long.span) }
+        #expect(throws: WireFault.tooLong) { try Answer.confirmed(with: long.span) }
     }
 }
 
@@ -80,6 +82,8 @@ struct LoginAnswerTests {
                 #expect(try LoginAnswer(decoding: frame) == .assertion(assertion))
             case .denial(let denial):
                 #expect(try LoginAnswer(decoding: frame) == .denial(denial))
+            case .confirmed(let password):
+                #expect(try LoginAnswer(decoding: frame) == .confirmed(password: password))
             default:
                 #expect(throws: WireFault.unknownKind) { try LoginAnswer(decoding: frame) }
             }

@@ -28,7 +28,8 @@ struct RoundTripTests {
     func accounts() {
         for request in Samples.requests {
             switch request.verb {
-            case .readers, .configuration, .password, .cancel, .secretPart, .vault, .trustVault:
+            case .readers, .configuration, .password, .cancel, .shown, .secretPart, .vault,
+                .trustVault:
                 #expect(request.account == nil)
             default: #expect(request.account != nil)
             }

@@ -46,6 +46,7 @@ enum Samples {
             AuthenticateRequest(
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
+                commandDigest: thirtyTwo, agent: .max,
                 server: ServerWish(
                     url: Bytes(repeating: 0x68, count: Limit.label),
                     audience: Bytes(repeating: 0x61, count: Limit.label),
@@ -66,6 +67,7 @@ enum Samples {
         .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
         .watch(account: account),
         .importPrint(account: account),
+        .confirm(account: account, challenge: thirtyTwo), .shown,
         .serverEnable(
             ServerEnableRequest(
                 account: account, server: Bytes("https://h".utf8), code: Bytes("K7MDQ".utf8))),
@@ -149,7 +151,8 @@ enum Samples {
             .notice(
                 Notice(
                     .stage, scan: .swipe, retry: .tooShort, done: 1, total: 2, triesLeft: 3,
-                    subject: Bytes("reader".utf8))),
+                    subject: Bytes("reader".utf8), requester: Bytes("bob".utf8),
+                    wantsAcknowledgement: true)),
             .assertion(assertion), .receipt(assertion),
             .denial(
                 Denial(
@@ -191,6 +194,7 @@ enum Samples {
                         signature: Bytes(repeating: 4, count: Limit.signature),
                         accessToken: Bytes(repeating: 5, count: Limit.accessToken),
                         hasTokenFile: true))),
+            .confirmed(password: nil), .confirmed(password: Bytes("secret".utf8)),
             .secretPart([]), .secretPart(Bytes(repeating: 7, count: Limit.secretPart)),
             .secret(
                 SecretAnswer(name: [1], size: .max, since: 3, vault: [4], state: .fits)),
