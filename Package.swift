@@ -69,7 +69,7 @@ let package = Package(
         .target(name: "Password", dependencies: ["CPAM", "Posix"], swiftSettings: common),
         .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
         .target(
-            name: "Vault", dependencies: ["Crypto", "Posix", "Statement", "TPM"],
+            name: "Vault", dependencies: ["Crypto", "Gate", "Posix", "Statement", "TPM"],
             swiftSettings: common),
 
         .target(
@@ -89,7 +89,7 @@ let package = Package(
         // Evidence that a person is there and that a finger matched: what keys open for.
         .target(
             name: "Gate",
-            dependencies: ["Loop", "Policy", "Posix", "Statement", "Systemd", "Wire"],
+            dependencies: ["Loop", "Policy", "Posix", "Statement", "Systemd", "Texts", "Wire"],
             swiftSettings: common),
 
         // What is kept on disk.
@@ -231,7 +231,7 @@ let package = Package(
             name: "CryptoTests", dependencies: ["Crypto", "Posix", "Statement", "TestSupport"],
             path: "Tests/Crypto", swiftSettings: common),
         .testTarget(
-            name: "SystemdTests", dependencies: ["Systemd", "TestSupport"],
+            name: "SystemdTests", dependencies: ["Posix", "Systemd", "TestSupport"],
             path: "Tests/Systemd", swiftSettings: common),
         .testTarget(
             name: "LoopTests", dependencies: ["Loop", "Posix"],

@@ -80,7 +80,7 @@ extension Denial {
             .unknownAccount, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
             .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .notServed, .inBackground, .notAtMachine, .otherRequester, .answerTooLate,
-            .changedMeanwhile, .enrolmentPaused, .enrolmentLocked, .serverRefused,
+            .changedMeanwhile, .enrolmentPaused, .enrolmentLocked, .enrolmentYielded, .serverRefused,
             .activationRefused, .unknownServer, .knownServer, .serverKeyInvalidated,
             .serverKeyReplaced, .serverKeyRemoved,
             .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,

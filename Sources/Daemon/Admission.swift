@@ -1,9 +1,12 @@
+import Loop
+
 /// Keeps any one user from taking what the others need: connections, and requests a second.
-struct Admission {
+@ServiceActor
+final class Admission {
     /// Requests that a user may make at once; then `requestsPerSecond` more each second.
-    static let burst = 60
+    nonisolated static let burst = 60
     /// See `burst`.
-    static let requestsPerSecond = 10
+    nonisolated static let requestsPerSecond = 10
 
     private struct User {
         var connections = 0
@@ -29,7 +32,7 @@ struct Admission {
     /// Takes a place for a connection; false if there is none for this user.
     ///
     /// A quarter of the places is kept for root: the PAM module of sudo, su and login is root.
-    mutating func admit(uid: UInt32) -> Bool {
+    func admit(uid: UInt32) -> Bool {
         let limit = uid == 0 ? total : total - total / 4
         guard connections < limit else { return false }
         guard uid == 0 || users[uid, default: User()].connections < perUser else { return false }
@@ -39,7 +42,7 @@ struct Admission {
     }
 
     /// Gives a connection's place back.
-    mutating func leave(uid: UInt32) {
+    func leave(uid: UInt32) {
         guard let user = users[uid], user.connections > 0 else { return }
         connections -= 1
         users[uid]?.connections -= 1
@@ -48,7 +51,7 @@ struct Admission {
 
     /// Takes one request from a user's allowance; false if it is used up. Root has no such limit,
     /// since everybody's logins come through it.
-    mutating func mayRequest(uid: UInt32, at now: Duration) -> Bool {
+    func mayRequest(uid: UInt32, at now: Duration) -> Bool {
         if uid == 0 { return true }
         var user = users[uid, default: User()]
         let elapsed = Int((now - user.countedAt).components.seconds)
@@ -64,7 +67,7 @@ struct Admission {
     }
 
     /// Forgets users who are not connected and have their whole allowance again.
-    mutating func sweep(at now: Duration) {
+    func sweep(at now: Duration) {
         users = users.filter { _, user in
             user.connections > 0 || now - user.countedAt < .seconds(Admission.burst)
         }

@@ -19,10 +19,15 @@ protocol Client: AnyObject, Sendable {
     func askPassword(of account: Bytes) async -> SecretBytes?
     /// The password that came with the request under way, once.
     func takePassword() -> SecretBytes?
-    /// Sends a password along, if the request under way ends with an assertion.
+    /// Sends a password along, if the request under way ends with a confirmation.
     func enclose(_ password: SecretBytes)
     /// Asks for a secret that was announced, and takes its parts.
-    func askSecret(_ announced: SecretProgress) async -> Ruling<SecretBytes>
+    func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes
+    /// Shows a notice. One that wants an acknowledgement is shown when this returns true; false where
+    /// the client is gone or the caller's task was cancelled first.
+    func show(_ notice: Notice) async -> Bool
+    /// A proof that the client has been given and has yet to ask about.
+    var confirmation: PendingConfirmation? { get set }
     /// Sends a secret in parts, waiting for a client that reads slowly.
     func send(_ secret: SecretBytes) async
 }

@@ -34,6 +34,8 @@ final class Connection {
     /// The password that came with the request under way, and the one that goes with its answer.
     private var received: SecretBytes?
     private var enclosed: SecretBytes?
+    private var shown: CheckedContinuation<Bool, Never>?
+    var confirmation: PendingConfirmation?
     private var requests = 0
     private var isOpen = true
     private var isStopping = false
@@ -66,7 +68,9 @@ final class Connection {
         watch?.cancel()
         idle?.cancel()
         takePassword(nil)
+        acknowledge(false)
         giveUpSecret()
+        confirmation = nil
         // The place is free when the request is over: else hanging up would evade the limits.
         guard let request else { return ended(self) }
         request.cancel()
@@ -120,7 +124,7 @@ final class Connection {
     private func take(_ request: Request, _ password: SecretBytes?) {
         switch request {
         case .cancel where self.request != nil: self.request?.cancel()
-        case .shown where self.request != nil: break
+        case .shown where self.request != nil: acknowledge(true)
         case .password where self.password != nil: takePassword(password)
         case .password, .secretPart, .cancel, .shown: refuse()
         case _ where self.request != nil || isStopping: refuse()
@@ -219,13 +223,11 @@ extension Connection: Client {
 
     func enclose(_ password: SecretBytes) { enclosed = password }
 
-    /// The frame of an answer; what is enclosed goes with an assertion, and with nothing else.
+    /// The frame of an answer; what is enclosed goes with a confirmation, and with nothing else.
     private func frame(of answer: Answer) throws(WireFault) -> Bytes {
-        guard case .assertion(let assertion) = answer, let enclosed else {
-            return try answer.encoded()
-        }
+        guard case .confirmed = answer, let enclosed else { return try answer.encoded() }
         return try enclosed.withBytes { bytes throws(WireFault) in
-            try assertion.encoded(password: Span(_bytes: bytes))
+            try Answer.confirmed(with: Span(_bytes: bytes))
         }
     }
 
@@ -237,14 +239,38 @@ extension Connection: Client {
 }
 
 extension Connection {
-    func askSecret(_ announced: SecretProgress) async -> Ruling<SecretBytes> {
+    func show(_ notice: Notice) async -> Bool {
+        guard notice.wantsAcknowledgement else {
+            post(.notice(notice))
+            return isOpen
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled, isOpen, shown == nil else {
+                    return continuation.resume(returning: false)
+                }
+                shown = continuation
+                // Only now, so that no acknowledgement can come before somebody waits for it.
+                post(.notice(notice))
+            }
+        } onCancel: {
+            onService { self.acknowledge(false) }
+        }
+    }
+
+    private func acknowledge(_ isShown: Bool) {
+        shown?.resume(returning: isShown)
+        shown = nil
+    }
+
+    func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes {
         // What is announced and does not come is no request: the connection ends.
         let patience = Timer(after: Connection.sending) { [weak self] in self?.refuse() }
         defer { patience.cancel() }
-        return await withTaskCancellationHandler {
+        let delivered = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard !Task.isCancelled, isOpen else {
-                    return continuation.resume(returning: .deny(Denial(.cancelled)))
+                    return continuation.resume(returning: Result<SecretBytes, Denial>.failure(Denial(.cancelled)))
                 }
                 secret = SecretDelivery(announced, to: continuation)
                 // Only now, so that no part can come before somebody waits for it.
@@ -253,6 +279,7 @@ extension Connection {
         } onCancel: {
             onService { self.giveUpSecret() }
         }
+        return try delivered.get()
     }
 
     func send(_ secret: SecretBytes) async {

@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Policy
 import Posix
@@ -15,11 +16,10 @@ extension Service {
     func enable(
         _ account: Account, keyring: Bool? = nil, _ password: VerifiedPassword?,
         _ client: any Client
-    ) async -> Answer {
-        let answer = await vouch(account, because: "enabled", client).answer
-        guard case .done(let issued) = answer else { return answer }
-        return await answering(account) { () async throws(StoreFault) in
-            var done = issued
+    ) async throws(Denial) -> Answer {
+        let issued = try await vouch(account, because: "enabled", client)
+        return try await answering(account) {
+            var done = issued.answer
             if let kept = try kept(account) {
                 done.keyring = try await settleKeyring(
                     keyring, password, account, kept, because: "enabled")
@@ -34,35 +34,38 @@ extension Service {
     func vouch(
         _ account: Account, in vault: VaultKind? = nil, because reason: String,
         _ client: any Client
-    ) async -> Vouching {
-        let ruling: Ruling<OwnStorage> = reading(account) { () throws(StoreFault) in
+    ) async throws(Denial) -> IssueResult {
+        let own = try reading(account) {
             let enrolment = try kept(account)?.prints.enrolment()
-            guard let enrolment, !enrolment.isEmpty else { return .deny(Denial(.notEnrolled)) }
-            return .allow(try OwnStorage(enrolment.prints))
-        }
-        let own: OwnStorage
-        switch ruling {
-        case .deny(let denial): return Vouching(.denial(denial))
-        case .allow(let found): own = found
+            guard let enrolment, !enrolment.isEmpty else { throw Denial(.notEnrolled) }
+            return try OwnStorage(enrolment.prints)
         }
         guard await !listing(own).isEmpty else {
-            return await issue(account, listed: [], in: vault, because: reason)
+            return try await issue(account, listed: [], in: vault, because: reason)
         }
-        let wish = TouchWish(
-            account: account, asker: Asker("signet enable (\(account.name))"), tries: 1,
-            timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
-        if let denial = await turnDenial(wish, client) { return Vouching(.denial(denial)) }
-        defer { queue.leave() }
+        let turn = try await upkeepTurn("signet enable", account, client)
+        defer { withExtendedLifetime(turn) {} }
         await openTemplatesForListing()
         await tidyReaders()
         var listed: [ReaderContents] = []
         for reader in await listing(own) {
             switch await readers.list(reader.id) {
-            case .failure(let fault): return Vouching(.denial(Denial(of: fault)))
+            case .failure(let fault): throw Denial(of: fault)
             case .success(let contents): listed.append(contents)
             }
         }
-        return await issue(account, listed: listed, in: vault, because: reason)
+        return try await issue(account, listed: listed, in: vault, because: reason)
+    }
+
+    /// The turn at the readers for what nobody touches anything for.
+    func upkeepTurn(
+        _ command: String, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> HeldTurn {
+        let asker = Asker(command, by: accountable(client))
+        return HeldTurn(
+            try await gate.turn(
+                for: applicant(.upkeep, account, asker, client),
+                within: settings.duration(Settings.touchTimeout) ?? .seconds(60)))
     }
 
     /// The readers that keep prints of these kinds, and tell.
@@ -75,12 +78,11 @@ extension Service {
     private func issue(
         _ account: Account, listed: [ReaderContents], in vault: VaultKind?,
         because reason: String
-    ) async -> Vouching {
-        var haveFollowed = false
-        let answer = await answering(account) { () async throws(StoreFault) in
-            guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
+    ) async throws(Denial) -> IssueResult {
+        try await answering(account) {
+            guard let kept = try kept(account) else { throw Denial(.notEnrolled) }
             let enrolment = try kept.prints.enrolment()
-            guard !enrolment.isEmpty else { return .denial(Denial(.notEnrolled)) }
+            guard !enrolment.isEmpty else { throw Denial(.notEnrolled) }
             let own = try OwnStorage(enrolment.prints)
             var covering: [ReaderStorage] = []
             for contents in listed {
@@ -90,20 +92,21 @@ extension Service {
                         own: own.prints(on: contents.storage(of: [])), recorded: []))
             }
             let former = try credentialState(account, kept, enrolment)
-            haveFollowed = try await issue(
+            let haveFollowed = try await issue(
                 account, kept, enrolment,
                 covering: storage(
                     after: former.storage, now: own, removing: OwnStorage(), listed: covering,
                     isVouched: former.vault == nil), in: vault, because: reason)
-            return .done(DoneAnswer(prints: enrolment.count, state: .valid))
+            return IssueResult(
+                answer: DoneAnswer(prints: enrolment.count, state: .valid),
+                haveFollowed: haveFollowed)
         }
-        return Vouching(answer, haveFollowed: haveFollowed)
     }
 
     /// Destroys the credential; the fingers stay.
-    func disable(_ account: Account) -> Answer {
+    func disable(_ account: Account) throws(Denial) -> Answer {
         forgetToken(of: account)
-        return changing(account) { kept throws(StoreFault) in
+        return try changing(account) { kept throws(StoreFault) in
             // First: once login is off, root could turn it on again and nothing would drop it.
             try forgetKeyring(account, kept, because: "disabled")
             try kept.credential.disable(now: instant)
@@ -113,8 +116,8 @@ extension Service {
     }
 
     /// Lifts a lockout.
-    func unlock(_ account: Account, because reason: String) -> Answer {
-        changing(account) { kept throws(StoreFault) in
+    func unlock(_ account: Account, because reason: String) throws(Denial) -> Answer {
+        try changing(account) { kept throws(StoreFault) in
             if kept.lockout.load() != Lockout() {
                 try kept.lockout.save(Lockout())
                 journal.service("lockout of \(account.name) lifted: \(reason)")
@@ -159,39 +162,21 @@ extension Service {
         return await moveTemplates(of: account, kept, to: kind)
     }
 
-    /// Runs what takes time and reads or writes the disk; a fault is recorded and becomes a denial.
-    func answering(
-        _ account: Account, _ body: () async throws(StoreFault) -> Answer
-    ) async -> Answer {
-        do throws(StoreFault) {
-            return try await body()
-        } catch {
-            return .denial(denial(for: error, account))
-        }
-    }
-
     private func changing(
         _ account: Account, _ change: (AccountState) throws(StoreFault) -> Answer
-    ) -> Answer {
-        do throws(StoreFault) {
-            guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
+    ) throws(Denial) -> Answer {
+        try reading(account) {
+            guard let kept = try kept(account) else { throw Denial(.notEnrolled) }
             return try change(kept)
-        } catch {
-            return .denial(denial(for: error, account))
         }
     }
 }
 
-/// What came of vouching for fingers.
-struct Vouching {
-    let answer: Answer
-    /// Whether a credential was issued, and the prints lie sealed in its vault.
+/// What came of issuing a credential.
+struct IssueResult {
+    let answer: DoneAnswer
+    /// Whether the prints lie sealed in the credential's vault.
     let haveFollowed: Bool
-
-    init(_ answer: Answer, haveFollowed: Bool = false) {
-        self.answer = answer
-        self.haveFollowed = haveFollowed
-    }
 }
 
 extension Enrolment {

@@ -43,7 +43,7 @@ extension Service {
         _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment?,
         _ finger: Finger?, _ contents: ReaderContents?, _ password: VerifiedPassword?,
         because reason: String
-    ) async throws(StoreFault) -> Answer {
+    ) async throws(StoreFault) -> DoneAnswer {
         var former: Store.CredentialState?
         var ended: UInt32?
         if let before {
@@ -69,10 +69,9 @@ extension Service {
         let state = try credentialState(account, kept, now)
         // At once: what servers gave for the fingers before is to be good for nothing.
         _ = try settledKeys(account, kept, now)
-        return .done(
-            DoneAnswer(
-                finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
-                secrets: ended))
+        return DoneAnswer(
+            finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
+            secrets: ended)
     }
 }
 

@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Policy
 import Posix
@@ -12,50 +13,71 @@ extension Service {
     func enroll(
         _ account: Account, _ finger: Finger, _ readerID: Bytes?, _ password: VerifiedPassword?,
         _ client: any Client
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
-        let wish = TouchWish(
-            account: account, asker: Asker("signet enroll (\(account.name))"), tries: 1,
-            timeout: limit)
-        if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { queue.leave() }
+        var plan = plan(.enroll, "signet enroll", account, milliseconds: .max)
+        plan.timeout = limit
+        let presence = try await admit(plan, client)
+        let turn = try await gate.turn(
+            for: applicant(.enrolment, account, asker(plan, presence), client), within: limit)
+        let interruption = Interruption()
+        queue.mayInterrupt(turn, by: interruption)
         // All accounts' fingers are compared with a new one.
         await openAllTemplates()
         await tidyReaders()
         guard let reader = await readers.choose(readerID) else {
-            return .denial(Denial(.noReader))
+            throw Denial(.noReader)
         }
         let end = clock.sinceBoot() + limit
-        if let denial = roomDenial(account, finger) { return .denial(denial) }
+        try checkRoom(account, finger)
         // Before anybody touches anything for a print that could not be sealed.
-        do throws(StoreFault) {
-            _ = try await sealingKey(of: account)
-        } catch { return .denial(denial(for: error, account)) }
-        if let denial = await takenDenial(account, finger, reader, until: end, client) {
-            return .denial(denial)
+        _ = try await answering(account) { try await sealingKey(of: account) }
+        let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
+        do throws(Denial) {
+            try await checkTaken(account, finger, scans, during: turn, client)
+            return try await enroll(account, finger, scans, during: turn, password, client)
+        } catch {
+            guard error.reason == .cancelled, queue.hasYielded(turn) else { throw error }
+            throw Denial(.enrolmentYielded)
         }
-        return await enroll(account, finger, reader, until: end, password, client)
+    }
+
+    /// Where and until when an enrolment scans, and what ends it early for a touch.
+    struct EnrolmentScans {
+        let reader: ReaderDescription
+        let end: Duration
+        let interruption: Interruption
     }
 
     /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
     private func enroll(
-        _ account: Account, _ finger: Finger, _ reader: ReaderDescription, until end: Duration,
-        _ password: VerifiedPassword?, _ client: any Client
-    ) async -> Answer {
+        _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
+        during turn: borrowing Turn, _ password: VerifiedPassword?, _ client: any Client
+    ) async throws(Denial) -> Answer {
         let before = EnrolmentBefore()
-        let scanned = await readers.enroll(
-            finger, account: account.name, on: reader.id, limit: end - clock.sinceBoot(),
-            examine: { [self] _, contents in begin(on: contents, account, before) }
-        ) { client.post(.notice($0)) }
-        let answer: Answer
+        let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
+        let noteTouch = queue.touchNote(turn)
+        let scanned = await interruptible(by: scans.interruption) { [self] in
+            await readers.enroll(
+                finger, account: account.name, on: reader.id, limit: left,
+                examine: { [self] _, contents in begin(on: contents, account, before) }
+            ) { notice in
+                if notice.kind != .touch { noteTouch() }
+                client.post(.notice(notice))
+            }
+        }
+        let answer: Result<Answer, Denial>
         switch scanned {
-        case .failure(let fault): answer = .denial(before.denial ?? Denial(of: fault))
+        case .failure(let fault): answer = .failure(before.denial ?? Denial(of: fault))
         case .success(let (template, contents)):
-            answer = await keep(template, finger, reader, contents, password, for: account)
+            do throws(Denial) {
+                answer = .success(
+                    try await keep(template, finger, reader, contents, password, for: account))
+            } catch { answer = .failure(error) }
             if isUncounted(template.bytes, of: account) { _ = await readers.forget(template) }
         }
         await tidyReaders()
-        return answer
+        return try answer.get()
     }
 
     /// What came out before an enrolment on a reader.
@@ -67,14 +89,16 @@ extension Service {
     private func begin(
         on contents: ReaderContents, _ account: Account, _ before: EnrolmentBefore
     ) -> Bool {
-        let ruling: Ruling<Void> = reading(account) { () throws(StoreFault) in
-            try judge(contents, account)
-            try noteEnrolment(on: contents)
-            return .allow(())
+        do throws(Denial) {
+            try reading(account) { () throws(StoreFault) in
+                try judge(contents, account)
+                try noteEnrolment(on: contents)
+            }
+            return true
+        } catch {
+            before.denial = error
+            return false
         }
-        guard case .deny(let denial) = ruling else { return true }
-        before.denial = denial
-        return false
     }
 
     /// Deletes one finger, or all: damaged prints included, and with all also those that cannot be
@@ -82,12 +106,26 @@ extension Service {
     func delete(
         _ account: Account, _ finger: Finger?, _ password: VerifiedPassword?,
         _ client: any Client
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         var gone: [Store.StoredPrint] = []
         // Whether there were any that did not open, of which nobody knows what a reader keeps.
         var isBlind = false
-        let answer = await answering(account) { () async throws(StoreFault) in
-            guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
+        let answer: Result<DoneAnswer, Denial>
+        do throws(Denial) {
+            answer = .success(
+                try await remove(finger, of: account, password, &gone, &isBlind))
+        } catch { answer = .failure(error) }
+        await forget(gone, of: account, client)
+        if isBlind, case .success = answer { await forgetRemembered(of: account, client) }
+        return .done(try answer.get())
+    }
+
+    private func remove(
+        _ finger: Finger?, of account: Account, _ password: VerifiedPassword?,
+        _ gone: inout [Store.StoredPrint], _ isBlind: inout Bool
+    ) async throws(Denial) -> DoneAnswer {
+        do {
+            guard let kept = try kept(account) else { throw Denial(.notEnrolled) }
             let before: Enrolment
             do throws(StoreFault) {
                 before = try kept.prints.enrolment()
@@ -103,7 +141,7 @@ extension Service {
             gone = before.prints.filter { finger == nil || $0.finger == finger }
             let damaged = before.damaged.filter { finger == nil || $0.finger == finger }
             guard !gone.isEmpty || !damaged.isEmpty else {
-                return .denial(Denial(.unknownFinger, finger: finger))
+                throw Denial(.unknownFinger, finger: finger)
             }
             let all = before.prints.count + before.damaged.count
             isBlind = !damaged.isEmpty && gone.count + damaged.count == all
@@ -112,10 +150,7 @@ extension Service {
             return try await make(
                 change, account, kept, from: before, finger, nil, password,
                 because: "a finger was deleted")
-        }
-        await forget(gone, of: account, client)
-        if isBlind, case .done = answer { await forgetRemembered(of: account, client) }
-        return answer
+        } catch { throw denial(for: error, account) }
     }
 
     /// Deletes from the readers what they keep of prints that are deleted here, in a turn of its own:
@@ -124,8 +159,8 @@ extension Service {
         _ prints: [Store.StoredPrint], of account: Account, _ client: any Client
     ) async {
         guard prints.contains(where: \.isStoredOnReader) else { return }
-        guard await hasTurnToForget(account, client) else { return }
-        defer { queue.leave() }
+        guard let turn = await turnToForget(account, client) else { return }
+        defer { withExtendedLifetime(turn) {} }
         await forget(prints, of: account)
     }
 
@@ -133,8 +168,8 @@ extension Service {
     /// has no finger any more, where it could not be told which prints these are.
     private func forgetRemembered(of account: Account, _ client: any Client) async {
         guard await !readers.listing.isEmpty else { return }
-        guard await hasTurnToForget(account, client) else { return }
-        defer { queue.leave() }
+        guard let turn = await turnToForget(account, client) else { return }
+        defer { withExtendedLifetime(turn) {} }
         await openAllTemplates()
         for reader in await readers.listing where reader.features.contains(.delete) {
             guard case .success(let contents) = await readers.list(reader.id) else { continue }
@@ -154,14 +189,14 @@ extension Service {
         }
     }
 
-    /// Waits for the turn at the readers, to delete what they keep; the caller ends it.
-    private func hasTurnToForget(_ account: Account, _ client: any Client) async -> Bool {
-        let wish = TouchWish(
-            account: account, asker: Asker("signet delete (\(account.name))"), tries: 1,
-            timeout: settings.duration(Settings.touchTimeout) ?? .seconds(60))
-        if await turnDenial(wish, client) == nil { return true }
-        journal.fault("a deleted print stays on its reader for now", account: account.name)
-        return false
+    /// Waits for the turn at the readers, to delete what they keep; nil where it does not come.
+    private func turnToForget(_ account: Account, _ client: any Client) async -> HeldTurn? {
+        do throws(Denial) {
+            return try await upkeepTurn("signet delete", account, client)
+        } catch {
+            journal.fault("a deleted print stays on its reader for now", account: account.name)
+            return nil
+        }
     }
 
     /// The same for whoever has the turn.
@@ -182,18 +217,14 @@ extension Service {
         } catch { return false }
     }
 
-    /// Why there is no room for a finger; nil if there is.
-    private func roomDenial(_ account: Account, _ finger: Finger) -> Denial? {
-        let ruling: Ruling<Void> = reading(account) { () throws(StoreFault) in
-            guard let enrolment = try keptForEnrolment(account)?.prints.enrolment() else {
-                return .allow(())
-            }
-            let others = enrolment.prints.filter { $0.finger != finger }
-            let isFull = others.count >= settings.count(Settings.fingers)
-            return isFull ? .deny(Denial(.tooManyFingers)) : .allow(())
+    /// Throws where there is no room for a finger.
+    private func checkRoom(_ account: Account, _ finger: Finger) throws(Denial) {
+        let others = try reading(account) { () throws(StoreFault) in
+            try keptForEnrolment(account)?.prints.enrolment().prints.count { $0.finger != finger }
         }
-        if case .deny(let denial) = ruling { return denial }
-        return nil
+        guard (others ?? 0) < settings.count(Settings.fingers) else {
+            throw Denial(.tooManyFingers)
+        }
     }
 
     /// What is kept for an account; a former owner of its uid leaves nothing behind.
@@ -215,30 +246,37 @@ extension Service {
     /// Scans once to see whether the finger is known here already: another account's is refused.
     ///
     /// Only readers that find one among many can tell.
-    private func takenDenial(
-        _ account: Account, _ finger: Finger, _ reader: ReaderDescription,
-        until end: Duration, _ client: any Client
-    ) async -> Denial? {
-        guard reader.features.contains(.identify) else { return nil }
+    private func checkTaken(
+        _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
+        during turn: borrowing Turn, _ client: any Client
+    ) async throws(Denial) {
+        let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
+        guard reader.features.contains(.identify) else { return }
         let owned: [OwnedTemplate]
         do throws(StoreFault) {
             owned = try ownedTemplates(on: reader)
         } catch {
-            guard case .closed(let why) = error else { return denial(for: error, account) }
+            guard case .closed(let why) = error else { throw denial(for: error, account) }
             // Another account's: its own could be opened. Whose, does not concern who enrols.
-            return denial(for: .othersClosed(why.description), account)
+            throw denial(for: .othersClosed(why.description), account)
         }
-        guard !owned.isEmpty else { return nil }
-        let result = await readers.match(
-            among: owned.map(\.template), on: reader.id, limit: end - clock.sinceBoot()
-        ) { client.post(.notice($0)) }
+        guard !owned.isEmpty else { return }
+        let templates = owned.map(\.template)
+        let result = await interruptible(by: scans.interruption) { [readers] in
+            await readers.match(among: templates, on: reader.id, limit: left) {
+                client.post(.notice($0))
+            }
+        }
+        queue.noteTouch(turn)
         switch result {
-        case .failure(let fault): return Denial(of: fault)
+        case .failure(let fault): throw Denial(of: fault)
         case .success(let found):
-            guard case .matched(let index, _) = found.result else { return nil }
+            guard case .matched(let index, _) = found.result else { return }
             let owner = owned[index]
-            guard owner.uid == account.uid else { return Denial(.fingerTaken) }
-            return owner.finger == finger ? nil : Denial(.fingerKnown, finger: owner.finger)
+            guard owner.uid == account.uid else { throw Denial(.fingerTaken) }
+            guard owner.finger == finger else {
+                throw Denial(.fingerKnown, finger: owner.finger)
+            }
         }
     }
 
@@ -268,11 +306,12 @@ extension Service {
     private func keep(
         _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
         _ contents: ReaderContents?, _ password: VerifiedPassword?, for account: Account
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         // Whoever trusts the TPM anew, while a finger is awaited, closes what it kept.
         await openAllTemplates()
         var replaced: [Store.StoredPrint] = []
-        let answer = await answering(account) { () async throws(StoreFault) in
+        let answer: Result<DoneAnswer, Denial>
+        do {
             let key = try await sealingKey(of: account)
             let name = Bytes(account.name.utf8)
             let kept = try state.makeAccount(name, uid: account.uid, now: instant)
@@ -281,13 +320,14 @@ extension Service {
                 adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), sealedWith: key,
                 now: instant)
             replaced = change.removed
-            return try await make(
-                change, account, kept, from: try kept.prints.enrolment(), finger, contents,
-                password, because: "a finger was added")
-        }
+            answer = .success(
+                try await make(
+                    change, account, kept, from: try kept.prints.enrolment(), finger, contents,
+                    password, because: "a finger was added"))
+        } catch { answer = .failure(denial(for: error, account)) }
         if !isUncounted(template.bytes, of: account) { await counted(template, contents, account) }
         await forget(replaced, of: account)
-        return answer
+        return .done(try answer.get())
     }
 
     /// Notes that a print which a reader keeps is an account's.

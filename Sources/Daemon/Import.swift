@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Policy
 import Posix
@@ -14,29 +15,23 @@ extension Service {
     /// each file. One that cannot be taken over keeps none of the others back.
     func importPrints(
         of account: Account, _ password: VerifiedPassword?, _ client: any Client
-    ) async -> Answer {
-        let wish = TouchWish(
-            account: account, asker: Asker("signet import-fprintd (\(account.name))"), tries: 1,
-            timeout: settings.duration(Settings.enrolmentTimeout) ?? .seconds(120))
-        if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { queue.leave() }
+    ) async throws(Denial) -> Answer {
+        let turn = try await upkeepTurn("signet import-fprintd", account, client)
+        defer { withExtendedLifetime(turn) {} }
         // All accounts' prints are compared with those that come.
         await openAllTemplates()
         await tidyReaders()
         let entries: [FprintdStore.Entry]
         do throws(FileFault) {
             entries = try fprintd.entries(of: account.name)
-        } catch { return .denial(denial(for: .file(error), account)) }
+        } catch { throw denial(for: .file(error), account) }
         var takeover = Takeover(account: account, password: password)
         for entry in entries where !Task.isCancelled {
-            switch await take(entry, &takeover) {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let answer):
-                takeover.count(answer.outcome)
-                await client.send(.importedPrint(answer))
-            }
+            let answer = try await take(entry, &takeover)
+            takeover.count(answer.outcome)
+            await client.send(.importedPrint(answer))
         }
-        return end(takeover)
+        return try end(takeover)
     }
 
     /// Shows what there is to take over, and since when, before the password is asked for.
@@ -75,7 +70,7 @@ extension Service {
         }
     }
 
-    private func end(_ takeover: Takeover) -> Answer {
+    private func end(_ takeover: Takeover) throws(Denial) -> Answer {
         let account = takeover.account
         if takeover.imported + takeover.refused > 0 {
             journal.service(
@@ -85,62 +80,48 @@ extension Service {
                 """)
         }
         // What was taken over before it was taken back stays, and is told.
-        if Task.isCancelled, takeover.imported == 0 { return .denial(Denial(.cancelled)) }
+        if Task.isCancelled, takeover.imported == 0 { throw Denial(.cancelled) }
         if var done = takeover.done {
             done.finger = nil
             done.secrets = takeover.endedSecrets
             return .done(done)
         }
-        let ruling: Ruling<DoneAnswer> = reading(account) { () throws(StoreFault) in
+        return try reading(account) { () throws(StoreFault) in
             guard let kept = try kept(account) else {
-                return .allow(DoneAnswer(prints: 0, state: Wire.CredentialState.none))
+                return .done(DoneAnswer(prints: 0, state: Wire.CredentialState.none))
             }
             let enrolment = try kept.prints.enrolment()
             let state = try credentialState(account, kept, enrolment)
-            return .allow(DoneAnswer(prints: enrolment.count, state: state.onTheWire))
-        }
-        switch ruling {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let done): return .done(done)
+            return .done(DoneAnswer(prints: enrolment.count, state: state.onTheWire))
         }
     }
 
     /// Takes over one entry, if it can be; a denial ends the whole request.
     private func take(
         _ entry: FprintdStore.Entry, _ takeover: inout Takeover
-    ) async -> Ruling<ImportedPrintAnswer> {
+    ) async throws(Denial) -> ImportedPrintAnswer {
         let file: FprintdFile
         switch entry {
-        case .refused(let answer): return .allow(answer)
+        case .refused(let answer): return answer
         case .file(let found): file = found
         }
         let template: Template
         switch file.print(for: takeover.account.name) {
         case .refused(let outcome, let subject):
-            return .allow(file.answer(outcome, subject: subject))
+            return file.answer(outcome, subject: subject)
         case .print(let found): template = found
         }
-        let found: Ruling<ImportOutcome?> = reading(takeover.account) { () throws(StoreFault) in
-            .allow(try obstacle(to: template, &takeover))
+        let outcome = try reading(takeover.account) { () throws(StoreFault) in
+            try obstacle(to: template, &takeover)
         }
-        switch found {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let outcome?): return .allow(file.answer(outcome))
-        case .allow(nil): break
-        }
+        if let outcome { return file.answer(outcome) }
         switch await place(of: template, &takeover) {
-        case .nowhere(let outcome, let subject):
-            return .allow(file.answer(outcome, subject: subject))
+        case .nowhere(let outcome, let subject): return file.answer(outcome, subject: subject)
         case .reader(let reader, let contents):
-            let answer = await keep(template, on: reader, contents, takeover)
-            switch answer {
-            case .denial(let denial): return .deny(denial)
-            case .done(let done):
-                takeover.done = done
-                takeover.endedSecrets = takeover.endedSecrets ?? done.secrets
-                return .allow(file.answer(.imported))
-            default: return .deny(Denial(.badRequest))
-            }
+            let done = try await keep(template, on: reader, contents, takeover)
+            takeover.done = done
+            takeover.endedSecrets = takeover.endedSecrets ?? done.secrets
+            return file.answer(.imported)
         }
     }
 
@@ -227,9 +208,10 @@ extension Service {
     private func keep(
         _ template: Template, on reader: ReaderDescription, _ contents: ReaderContents?,
         _ takeover: Takeover
-    ) async -> Answer {
+    ) async throws(Denial) -> DoneAnswer {
         let account = takeover.account
-        let answer = await answering(account) { () async throws(StoreFault) in
+        defer { rememberOwner(of: template, keptWith: contents, account) }
+        return try await answering(account) {
             if let contents { try judge(contents, account) }
             let key = try await sealingKey(of: account)
             let kept = try state.makeAccount(
@@ -238,17 +220,20 @@ extension Service {
             let change = try kept.prints.draft(
                 adding: &bytes, finger: template.finger, reader: Bytes(reader.id.utf8),
                 sealedWith: key, now: instant)
-            guard change.removed.isEmpty else { throw .changedMeanwhile }
+            guard change.removed.isEmpty else { throw StoreFault.changedMeanwhile }
             return try await make(
                 change, account, kept, from: try kept.prints.enrolment(), template.finger,
                 contents, takeover.password, because: "a finger was taken over from fprintd")
         }
-        if contents != nil, !isUncounted(template.bytes, of: account) {
-            do throws(StoreFault) {
-                try state.owners.remember(account.uid, asOwnerOf: try template.identity.digest())
-            } catch { journal.fault(error.description, account: account.name) }
-        }
-        return answer
+    }
+
+    private func rememberOwner(
+        of template: Template, keptWith contents: ReaderContents?, _ account: Account
+    ) {
+        guard contents != nil, !isUncounted(template.bytes, of: account) else { return }
+        do throws(StoreFault) {
+            try state.owners.remember(account.uid, asOwnerOf: try template.identity.digest())
+        } catch { journal.fault(error.description, account: account.name) }
     }
 }
 

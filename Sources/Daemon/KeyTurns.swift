@@ -83,38 +83,29 @@ extension Service {
     func serverHears<Signed>(
         of key: ServerKey, _ account: Account, _ kept: AccountState, patience: Duration? = nil,
         within limit: () -> Duration? = { nil }, telling client: (any Client)? = nil,
-        signing: (Standing) async -> Ruling<Signed>,
+        signing: (Standing) async throws(Denial) -> Signed,
         _ request: (Signed) -> RelayRequest,
         late: (@ServiceActor (RelayAnswer) -> Void)? = nil
-    ) async -> Ruling<RelayAnswer> {
+    ) async throws(Denial) -> RelayAnswer {
         let credential = key.identifier
         guard await turns.take(credential, within: patience ?? relay.limit) else {
-            return .deny(
-                Task.isCancelled
-                    ? Denial(.cancelled) : Denial(.serverBusy, subject: key.server))
+            throw Task.isCancelled
+                ? Denial(.cancelled) : Denial(.serverBusy, subject: key.server)
         }
-        if Task.isCancelled {
+        let signed: Signed
+        do throws(Denial) {
+            if Task.isCancelled { throw Denial(.cancelled) }
+            signed = try await signing(try standing(of: account, kept))
+        } catch {
             turns.leave(credential)
-            return .deny(Denial(.cancelled))
+            throw error
         }
-        let signed: Ruling<Signed>
-        switch standing(of: account, kept) {
-        case .deny(let denial): signed = .deny(denial)
-        case .allow(let standing): signed = await signing(standing)
-        }
-        switch signed {
-        case .deny(let denial):
+        client?.tell(asking: key.server)
+        return await relay.ask(request(signed), for: account.uid, within: limit()) {
+            [self] answer, isLate in
             turns.leave(credential)
-            return .deny(denial)
-        case .allow(let signed):
-            client?.tell(asking: key.server)
-            let answer = await relay.ask(request(signed), for: account.uid, within: limit()) {
-                [self] answer, isLate in
-                turns.leave(credential)
-                guard isLate else { return }
-                late?(answer) ?? heardLate(answer, of: key, account)
-            }
-            return .allow(answer)
+            guard isLate else { return }
+            late?(answer) ?? heardLate(answer, of: key, account)
         }
     }
 

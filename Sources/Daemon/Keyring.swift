@@ -124,9 +124,11 @@ extension Service {
     }
 
     /// The password was changed through PAM: keeps the new one if it proves right, else none.
-    func passwordChanged(_ account: Account, _ client: any Client) async -> Answer {
-        guard let secret = client.takePassword() else { return .denial(Denial(.badRequest)) }
-        return await answering(account) { () async throws(StoreFault) in
+    func passwordChanged(
+        _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let secret = client.takePassword() else { throw Denial(.badRequest) }
+        return try await answering(account) {
             guard let kept = try kept(account), try isStale(account, kept) else {
                 return .done(DoneAnswer())
             }

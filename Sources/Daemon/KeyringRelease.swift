@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Password
 import Policy
@@ -11,13 +12,13 @@ extension Service {
     /// Whether a request may be given the account's password: root asks for it, and for a login of
     /// the account itself, in a service that opens a session.
     func mayHavePassword(
-        _ request: AuthenticateRequest, _ account: Account, _ client: any Client
+        _ request: AuthenticateRequest, _ presence: Presence, _ account: Account,
+        _ client: any Client
     ) -> Bool {
         guard request.wantsKeyring, client.peer.uid == 0, request.remoteHost.isEmpty else {
             return false
         }
-        let name = Bytes(account.name.utf8)
-        guard request.requester.isEmpty || request.requester == name else { return false }
+        guard presence.requester.uid == account.uid else { return false }
         let service = String(decoding: request.service, as: UTF8.self)
         return !settings.words(Settings.keyringExcept).contains(service)
     }
@@ -83,16 +84,6 @@ extension Service {
         else { return false }
         let enrolment = try kept.prints.enrolment()
         return try kept.keyring.loss(of: now, enrolment, try shadowEntry(account)) == nil
-    }
-
-    /// Sends a password along with the proof of a touch.
-    func release(
-        _ password: SecretBytes?, _ request: AuthenticateRequest, _ account: Account,
-        _ client: any Client
-    ) {
-        guard let password else { return }
-        client.enclose(password)
-        journal.released(to: request.service, of: account)
     }
 
     /// A login password, and which it is.

@@ -12,7 +12,7 @@ final class Listener {
     private let socket: PacketListener
     private let clock: Clock
     private let service: any Answering
-    private var admission: Admission
+    private let admission: Admission
     private var connections: [ObjectIdentifier: Connection] = [:]
     /// Those of them that only listen.
     private var passive: Set<ObjectIdentifier> = []
@@ -24,16 +24,14 @@ final class Listener {
     /// Accepts on a listening socket; `becameIdle` hears true when the last client has left or only
     /// listens, and false when one comes.
     init(
-        _ socket: consuming PacketListener, configuration: Configuration, clock: Clock,
+        _ socket: consuming PacketListener, admission: Admission, clock: Clock,
         service: any Answering, becameIdle: @escaping (Bool) -> Void
     ) {
         self.socket = socket
         self.clock = clock
         self.service = service
         self.becameIdle = becameIdle
-        admission = Admission(
-            total: configuration.count(Settings.connections),
-            perUser: configuration.count(Settings.connectionsPerUser))
+        self.admission = admission
     }
 
     /// Begins to accept.
@@ -62,11 +60,6 @@ final class Listener {
     private func resumeStop() {
         drained?.resume()
         drained = nil
-    }
-
-    /// Whether a user may make one more request now.
-    func mayRequest(uid: UInt32) -> Bool {
-        admission.mayRequest(uid: uid, at: clock.sinceBoot())
     }
 
     private func accept() {

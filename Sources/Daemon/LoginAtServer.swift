@@ -73,23 +73,22 @@ extension Service {
     /// Nobody touches in vain: that the server can be asked, or that it need not be, comes first.
     func loginAtServer(
         _ request: AuthenticateRequest, _ account: Account
-    ) async -> Ruling<LoginAtServer?> {
-        guard let wish = request.server else { return .allow(nil) }
-        guard let url = ServerURL(wish.url) else { return .deny(Denial(.badRequest)) }
-        let key: ServerKey
-        switch await goodKey(for: url, account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let found): key = found
-        }
+    ) async throws(Denial) -> LoginAtServer? {
+        guard let wish = request.server else { return nil }
+        guard let url = ServerURL(wish.url) else { throw Denial(.badRequest) }
+        let key = try await goodKey(for: url, account)
         guard key.audience == wish.audience else {
-            return .deny(Denial(.unknownServer, subject: url.bytes))
+            throw Denial(.unknownServer, subject: url.bytes)
         }
         switch await challengeInTime(key, url, account) {
         case .given(let challenge, let moment):
             let mode = LoginAtServer.Mode.online(challenge: challenge, at: moment)
-            return .allow(LoginAtServer(url: url, key: key, wish: wish, mode: mode))
-        case .away(let why): return offline(wish, key, url, account, because: why)
-        case .denied(let denial): return .deny(denial)
+            return LoginAtServer(url: url, key: key, wish: wish, mode: mode)
+        case .away(let why):
+            guard wish.offlineHours > 0 else { throw Denial(.serverUnreachable, subject: why) }
+            _ = try keptYes(wish, key, account)
+            return LoginAtServer(url: url, key: key, wish: wish, mode: .offline)
+        case .denied(let denial): throw denial
         }
     }
 
@@ -123,28 +122,15 @@ extension Service {
         }
     }
 
-    /// An earlier yes in the place of a server that cannot be asked, if the module's file allows it.
-    private func offline(
-        _ wish: ServerWish, _ key: ServerKey, _ url: ServerURL, _ account: Account,
-        because why: Bytes
-    ) -> Ruling<LoginAtServer?> {
-        guard wish.offlineHours > 0 else {
-            return .deny(Denial(.serverUnreachable, subject: why))
-        }
-        return keptYes(wish, key, account).map { _ in
-            LoginAtServer(url: url, key: key, wish: wish, mode: .offline)
-        }
-    }
-
     /// The earlier yes that stands for a server now.
     private func keptYes(
         _ wish: ServerWish, _ key: ServerKey, _ account: Account
-    ) -> Ruling<KeptVerdict> {
-        reading(account) { () throws(StoreFault) in
+    ) throws(Denial) -> KeptVerdict {
+        try reading(account) {
             var denial = Denial(.serverTooLongAgo, subject: key.server)
             guard let kept = try kept(account), let found = try kept.servers.verdict(for: key),
                 isSigned(found, by: wish.key)
-            else { return .deny(denial) }
+            else { throw denial }
             let issued = found.verdict.issued.seconds
             let known = found.now(boot: boot, moment: clock.wholeSeconds)
             let floor = max(known, try kept.receipts().latest()?.seconds ?? 0)
@@ -152,14 +138,14 @@ extension Service {
             guard wall >= floor || floor - wall <= VerdictExpectation.leeway else {
                 denial.reason = .clockSetBack
                 denial.since = floor
-                return .deny(denial)
+                throw denial
             }
             denial.since = issued
             let isGood = VerdictExpectation.isGood(
                 issued: issued, forSeconds: UInt64(wish.offlineHours) * 3_600,
                 at: max(wall, floor))
-            guard isGood else { return .deny(denial) }
-            return .allow(found)
+            guard isGood else { throw denial }
+            return found
         }
     }
 
@@ -179,66 +165,53 @@ extension Service {
     func serverProof(
         _ login: LoginAtServer, _ request: AuthenticateRequest, _ account: Account,
         _ proof: TouchProof, until end: Duration, _ client: any Client
-    ) async -> Ruling<GivenProof> {
+    ) async throws(Denial) -> GivenProof {
         switch login.mode {
         case .offline:
-            if let denial = changes(since: proof, login, account) { return .deny(denial) }
+            try checkChanges(since: proof, login, account)
             // While the finger was awaited, the server may have said no to another login, or yes.
-            let verdict: KeptVerdict
-            switch keptYes(login.wish, login.key, account) {
-            case .deny(let denial): return .deny(denial)
-            case .allow(let found): verdict = found
-            }
+            let verdict = try keptYes(login.wish, login.key, account)
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
             let given = ServerProof(verdict: verdict.text, signature: verdict.signature)
-            return .allow(GivenProof(proof: given, isYes: true))
+            return GivenProof(proof: given, isYes: true)
         case .online(var challenge, var moment):
             if clock.sinceBoot() - moment > Self.challengeAge {
                 switch await challengeInTime(login.key, login.url, account) {
                 case .given(let fresh, let now): (challenge, moment) = (fresh, now)
-                case .denied(let denial) where denial.reason != .serverUnreachable:
-                    return .deny(denial)
-                case .away, .denied:
-                    return .deny(Denial(.serverLost, subject: login.url.bytes))
+                case .denied(let denial) where denial.reason != .serverUnreachable: throw denial
+                case .away, .denied: throw Denial(.serverLost, subject: login.url.bytes)
                 }
             }
             // A server that gets it too old says no, and means the challenge alone.
             let end = min(end, moment + Self.challengeLife + Self.margin)
-            switch await logIn(login, challenge, request, account, proof.kept, until: end) {
-            case .deny(let denial): return .deny(denial)
-            case .allow(let tokens):
-                guard clock.sinceBoot() < end else {
-                    return .deny(Denial(.serverLost, subject: login.url.bytes))
-                }
-                if let denial = changes(since: proof, login, account) { return .deny(denial) }
-                return accepted(tokens, login, request, account, proof.kept, client)
+            let tokens = try await logIn(login, challenge, request, account, proof, until: end)
+            guard clock.sinceBoot() < end else {
+                throw Denial(.serverLost, subject: login.url.bytes)
             }
+            try checkChanges(since: proof, login, account)
+            return try accepted(tokens, login, request, account, proof.kept, client)
         }
     }
 
-    /// Why a yes may not go out any more: while somebody was asked, others may have changed fingers,
-    /// switched logins off, or given up the key, or the machine may have slept.
-    func changes(
+    /// Throws where a yes may not go out any more: while somebody was asked, others may have changed
+    /// fingers, switched logins off, or given up the key, or the machine may have slept.
+    func checkChanges(
         since proof: TouchProof, _ login: LoginAtServer, _ account: Account
-    ) -> Denial? {
-        if hasSlept(since: proof) { return Denial(.suspending) }
-        switch standing(of: account, proof.kept) {
-        case .deny(let denial): return denial
-        case .allow(let standing):
-            let key = reading(account) { () throws(StoreFault) in
-                .allow(try proof.kept.servers.key(login.key.identifier))
-            }
-            switch key {
-            case .deny(let denial): return denial
-            case .allow(let key?)
-            where key.state == .good && key.sealed(for: standing.enrolment.state) != nil:
-                let isSame = standing.credential.identifier == proof.credential.identifier
-                return isSame ? nil : Denial(.badRequest)
-            case .allow(let key?) where key.state == .good || key.state == .invalidated:
-                return Denial(.serverKeyInvalidated, subject: login.url.bytes)
-            case .allow: return Denial(.unknownServer, subject: login.url.bytes)
-            }
+    ) throws(Denial) {
+        if hasSlept(since: proof) { throw Denial(.suspending) }
+        let standing = try standing(of: account, proof.kept)
+        let key = try reading(account) { () throws(StoreFault) in
+            try proof.kept.servers.key(login.key.identifier)
+        }
+        guard let key, key.state == .good || key.state == .invalidated else {
+            throw Denial(.unknownServer, subject: login.url.bytes)
+        }
+        guard key.state == .good, key.sealed(for: standing.enrolment.state) != nil else {
+            throw Denial(.serverKeyInvalidated, subject: login.url.bytes)
+        }
+        guard standing.credential.identifier == proof.credential.identifier else {
+            throw Denial(.badRequest)
         }
     }
 
@@ -247,22 +220,23 @@ extension Service {
 
     private func logIn(
         _ login: LoginAtServer, _ challenge: Bytes, _ request: AuthenticateRequest,
-        _ account: Account, _ kept: AccountState, until end: Duration
-    ) async -> Ruling<RelayTokens> {
+        _ account: Account, _ proof: TouchProof, until end: Duration
+    ) async throws(Denial) -> RelayTokens {
         let left = { [self] in timeLeft(until: end) }
+        let kept = proof.kept
         guard left() > Self.leastTime else {
-            return .deny(Denial(.serverLost, subject: login.url.bytes))
+            throw Denial(.serverLost, subject: login.url.bytes)
         }
-        let heard = await serverHears(
+        let answer = try await serverHears(
             of: login.key, account, kept, patience: left() - Self.leastTime,
             within: { min(Self.verdictTime, left()) }
-        ) { standing in
+        ) { (standing) throws(Denial) in
             // Late, a yes would be nobody's; what came before it is another's answer.
             guard left() > Self.leastTime else {
-                return .deny(Denial(.serverBusy, subject: login.url.bytes))
+                throw Denial(.serverBusy, subject: login.url.bytes)
             }
-            return await signed(
-                challenge, LoginAction.login, Factor.fingerprint, by: login.key, account, standing,
+            return try await signed(
+                challenge, LoginAction.login, by: login.key, account, standing, for: proof.touch,
                 service: request.service,
                 purpose: ModulePurpose.text(request.challenge, request.account))
         } _: { statement, signature in
@@ -272,26 +246,23 @@ extension Service {
                     module: RelayModule(challenge: request.challenge, account: request.account)))
         } late: { [self] answer in
             // Giving up does not undo a no.
-            _ = self.tokens(in: answer, login, account, kept)
+            _ = try? self.tokens(in: answer, login, account, kept)
         }
-        switch heard {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let answer): return tokens(in: answer, login, account, kept)
-        }
+        return try tokens(in: answer, login, account, kept)
     }
 
     /// What a server gave with its yes; a verdict that says no is a no as any other.
     private func tokens(
         in answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
-    ) -> Ruling<RelayTokens> {
+    ) throws(Denial) -> RelayTokens {
         guard case .loggedIn(let tokens) = answer else {
-            return .deny(denial(of: answer, login, account, kept))
+            throw denial(of: answer, login, account, kept)
         }
         guard let text = tokens.verdict?.statement, let verdict = try? Verdict(parsing: text),
             verdict.decision == .deny
-        else { return .allow(tokens) }
+        else { return tokens }
         let no = RelayAnswer.refused(code: Bytes("deny".utf8), status: 200, attempts: nil)
-        return .deny(denial(of: no, login, account, kept))
+        throw denial(of: no, login, account, kept)
     }
 
     /// What the module gets of a server's yes, which is kept for when the server cannot be asked.
@@ -300,9 +271,9 @@ extension Service {
     private func accepted(
         _ tokens: RelayTokens, _ login: LoginAtServer, _ request: AuthenticateRequest,
         _ account: Account, _ kept: AccountState, _ client: any Client
-    ) -> Ruling<GivenProof> {
+    ) throws(Denial) -> GivenProof {
         guard let verdict = tokens.verdict else {
-            return .deny(Denial(.serverRefused, subject: Bytes("no verdict".utf8)))
+            throw Denial(.serverRefused, subject: Bytes("no verdict".utf8))
         }
         let found = KeptVerdict(
             text: verdict.statement, signature: verdict.signature, boot: boot,
@@ -312,7 +283,7 @@ extension Service {
         else {
             journal.fault("a server's yes that is none", account: account.name)
             let given = ServerProof(verdict: verdict.statement, signature: verdict.signature)
-            return .allow(GivenProof(proof: given, isYes: false))
+            return GivenProof(proof: given, isYes: false)
         }
         do throws(StoreFault) {
             try kept.servers.keep(found, for: login.key)
@@ -331,7 +302,7 @@ extension Service {
         let given = ServerProof(
             verdict: verdict.statement, signature: verdict.signature, accessToken: token,
             hasTokenFile: hasFile)
-        return .allow(GivenProof(proof: given, isYes: true))
+        return GivenProof(proof: given, isYes: true)
     }
 
     /// Else a clock that was wrong for one touch would end offline logins for good. What another server

@@ -1,18 +1,16 @@
+import Gate
 import Policy
 import Posix
-import Systemd
 import Wire
 
 extension Service {
-    /// Why the administrator's lists keep a login out, nil if they do not.
-    func listDenial(_ service: Bytes, _ account: Account) -> Denial? {
+    /// Throws where the administrator's lists exclude a service or an account.
+    func checkLists(_ service: Bytes, _ account: Account) throws(Denial) {
         let lists = LoginLists(settings)
         // A name that is not UTF-8 stands in no list, so that only lists of who is let in keep it out.
         let name = String(decoding: service, as: UTF8.self)
-        guard let setting = lists.exclusion(service: name) ?? exclusion(of: account) else {
-            return nil
-        }
-        return Denial(.notServed, subject: Bytes(setting.name.utf8))
+        guard let setting = lists.exclusion(service: name) ?? exclusion(of: account) else { return }
+        throw Denial(.notServed, subject: Bytes(setting.name.utf8))
     }
 
     /// The setting that keeps an account out of fingerprint login, nil where none does.
@@ -54,17 +52,16 @@ extension Service {
         return .done(done)
     }
 
-    /// Why a request that nobody in front of a terminal may have made is asked no touch for.
+    /// Throws for a request that nobody in front of a terminal may have made.
     ///
     /// A process in a terminal's background is refused wherever it sits. One without a terminal may
-    /// be a program with windows: then its session is at a seat. Without logind nothing says so.
-    func backgroundDenial(_ request: AuthenticateRequest, _ session: Session) -> Denial? {
-        guard request.background == .refuse else { return nil }
-        switch request.presence {
-        case .foreground: return nil
-        case .background: return Denial(.inBackground)
-        case .noTerminal:
-            return session.seat == nil ? Denial(.inBackground) : nil
+    /// be a program with windows: then its session is at a seat.
+    func checkBackground(_ login: AuthenticateRequest?, _ presence: Presence?) throws(Denial) {
+        guard let login, login.background == .refuse else { return }
+        switch login.presence {
+        case .foreground: return
+        case .background: throw Denial(.inBackground)
+        case .noTerminal: if presence?.seat == nil { throw Denial(.inBackground) }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Bus
+import Gate
 import Loop
 import Posix
 
@@ -8,7 +9,7 @@ import Posix
 /// Nothing that comes over the bus lets anybody in: it ends or forbids the wait for a finger. Without
 /// a bus, or without logind on it, there is no sleep and no lid here.
 @ServiceActor
-final class Logind {
+final class Logind: SuspendState {
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
     /// Nobody but root may send anything to whoever has it: dbus/org.signet.Daemon.conf.
@@ -26,7 +27,7 @@ final class Logind {
     /// Whether the machine is about to sleep.
     private(set) var isSuspending = false
     /// How often it has been: whoever was there before a sleep need not be there after it.
-    private(set) var sleeps: UInt64 = 0
+    private(set) var suspensions: UInt64 = 0
     /// Closes the readers; the machine sleeps when it has returned.
     var closeReaders: () async -> Void = {}
     /// Lets the readers be used again.
@@ -219,7 +220,7 @@ extension Logind {
     private func fallAsleep() {
         guard !isSuspending else { return }
         isSuspending = true
-        sleeps += 1
+        suspensions += 1
         journal.service("the machine is about to sleep")
         // Time stands still in sleep: whoever does not take it back is not believed for ever.
         disbelief = Timer(after: Self.longestWake) { [weak self] in self?.wake() }

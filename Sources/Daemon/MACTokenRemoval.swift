@@ -13,15 +13,15 @@ extension Service {
     /// Ends a MAC token, without a touch; `state` of the answer tells whether its server knows.
     func removeMACToken(
         _ name: Bytes, at server: Bytes, _ account: Account, _ client: any Client
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         // Nobody waits for what other servers have yet to be told.
         defer { tellRemovals() }
-        return await answering(account) { () async throws(StoreFault) in
+        return try await answering(account) {
             let named = try kept(account)?.macTokens.list().filter {
                 $0.server == server && $0.name == name && $0.state == .good
             }
             guard let named, !named.isEmpty, let kept = try kept(account) else {
-                return .denial(Denial(.unknownMacToken, subject: name))
+                throw Denial(.unknownMacToken, subject: name)
             }
             client.tell(asking: server)
             do throws(StoreFault) {
@@ -32,7 +32,7 @@ extension Service {
                 return .done(DoneAnswer(state: isTold ? Wire.CredentialState.none : .disabled))
             } catch {
                 guard error == .vault(.doesNotOpen) else { throw error }
-                return .denial(Denial(.unknownMacToken, subject: name))
+                throw Denial(.unknownMacToken, subject: name)
             }
         }
     }

@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Loop
 import Policy
 import Posix
@@ -16,49 +17,37 @@ extension Service {
     /// A touch that gets a MAC token from a server, in the place of the other one of this name.
     func addMACToken(
         _ request: MACTokenAddRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         guard let url = ServerURL(request.server), SecretName.fault(request.name) == nil,
             request.name != Self.readingTokenName
-        else { return .denial(Denial(.badRequest)) }
-        let key: ServerKey
-        switch await goodKey(for: url, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let found): key = found
-        }
-        if case .deny(let denial) = room(for: request.name, of: key, account) {
-            return .denial(denial)
-        }
-        let challenge: Bytes
-        switch await self.challenge(for: key, LoginAction.macToken, url, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let given): challenge = given
-        }
+        else { throw Denial(.badRequest) }
+        let key = try await goodKey(for: url, account)
+        try checkRoom(for: request.name, of: key, account)
+        let challenge = try await challenge(for: key, LoginAction.macToken, url, account)
         let matter = SignedMatter(
             purpose: MACTokenPurpose.text(request.name, request.server), challenge: challenge)
-        let asker = Asker("signet mac-token (\(account.name))")
-        let milliseconds = request.timeoutMilliseconds
-        return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
-            standing in
-            let issued = await self.issueMACToken(
-                request.name, challenge, by: key, url, account, standing, client)
-            switch issued {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let token):
-                await client.send(.macToken(MACTokenAnswer(token)))
-                return .done(DoneAnswer())
-            }
+        let plan = plan(
+            .macTokenAdd, "signet mac-token", account,
+            milliseconds: request.timeoutMilliseconds)
+        return try await afterTouch(plan, matter, client) { (standing, touch) throws(Denial) in
+            let token = try await self.issueMACToken(
+                request.name, challenge, by: key, url, account, standing, touch, client)
+            await client.send(.macToken(MACTokenAnswer(token)))
+            return .done(DoneAnswer())
         }
     }
 
     /// Signs a challenge for a token, and keeps what the server gives.
     func issueMACToken(
         _ name: Bytes, _ challenge: Bytes, by key: ServerKey, _ url: ServerURL,
-        _ account: Account, _ standing: Standing, _ client: any Client
-    ) async -> Ruling<MACToken> {
-        let heard = await serverHears(
+        _ account: Account, _ standing: Standing, _ touch: Touch<ScannedFinger>,
+        _ client: any Client
+    ) async throws(Denial) -> MACToken {
+        let answer = try await serverHears(
             of: key, account, standing.kept, telling: client
-        ) { standing in
-            await signed(by: key, in: .login, account, standing) { (key) throws(CryptoFault) in
+        ) { (standing) throws(Denial) in
+            try await signed(by: key, in: .login, account, standing, for: touch) {
+                (key) throws(CryptoFault) in
                 var statement = statement(
                     challenge, LoginAction.macToken, Factor.fingerprint, key, standing.enrolment)
                 statement.purpose = name
@@ -68,64 +57,58 @@ extension Service {
             .macToken(
                 server: url.bytes, statement: signed.statement ?? [], signature: signed.signature)
         }
-        switch heard {
-        case .deny(let denial): return .deny(denial)
-        case .allow(.macToken(let given)): return keep(given, name, of: key, account)
-        case .allow(let answer): return .deny(denial(of: answer, url, account, signedBy: key))
+        guard case .macToken(let given) = answer else {
+            throw denial(of: answer, url, account, signedBy: key)
         }
+        return try keep(given, name, of: key, account)
     }
 
     /// Sends an account's MAC tokens, after those without a key were forgotten.
-    func listMACTokens(_ account: Account, _ client: any Client) async -> Answer {
-        switch await macTokens(of: account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let tokens):
-            for token in tokens { await client.send(.macToken(MACTokenAnswer(token))) }
-            return .done(DoneAnswer())
+    func listMACTokens(
+        _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        for token in try await macTokens(of: account) {
+            await client.send(.macToken(MACTokenAnswer(token)))
         }
+        return .done(DoneAnswer())
     }
 
     /// The header of an HTTP request by a MAC token: that this device is there, and no touch.
-    func macHeader(_ request: MACTokenHeaderRequest, _ account: Account) async -> Answer {
-        guard let url = ServerURL(request.server) else { return .denial(Denial(.badRequest)) }
-        let key: ServerKey
-        switch await goodKey(for: url, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let found): key = found
-        }
+    func macHeader(
+        _ request: MACTokenHeaderRequest, _ account: Account
+    ) async throws(Denial) -> Answer {
+        guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
+        let key = try await goodKey(for: url, account)
         // With that one, whoever holds a header could read in the daemon's place.
-        guard request.name != Self.readingTokenName else {
-            return .denial(Denial(.unknownMacToken, subject: request.name))
-        }
-        let header = header(
-            by: request.name, of: key, request.method, request.resource, request.bodyDigest, account
-        )
-        switch header {
-        case .deny(let denial): return .denial(denial)
-        case .allow(nil): return .denial(Denial(.unknownMacToken, subject: request.name))
-        case .allow(let header?): return .authorization(header)
-        }
+        guard request.name != Self.readingTokenName,
+            let header = try header(
+                by: request.name, of: key, request.method, request.resource, request.bodyDigest,
+                account)
+        else { throw Denial(.unknownMacToken, subject: request.name) }
+        return .authorization(header)
     }
 
     /// A header by the key's token of this name; nil where there is none that is good now.
     func header(
         by name: Bytes, of key: ServerKey, _ method: Bytes, _ resource: Bytes,
         _ bodyDigest: Bytes, _ account: Account
-    ) -> Ruling<Bytes?> {
-        reading(account) { () throws(StoreFault) in
+    ) throws(Denial) -> Bytes? {
+        try reading(account) {
             guard let tokens = try kept(account)?.macTokens,
                 let token = try tokens.list().first(where: {
                     $0.credential == key.identifier && $0.name == name && $0.state == .good
                 }), token.expires > instant
-            else { return .allow(nil) }
+            else { return nil }
+            let header: Bytes?
             do throws(StoreFault) {
-                let header = try header(by: token, in: tokens, method, resource, bodyDigest)
-                return header.map { .allow($0) } ?? .deny(Denial(.badRequest))
+                header = try self.header(by: token, in: tokens, method, resource, bodyDigest)
             } catch {
                 guard error == .vault(.doesNotOpen) else { throw error }
                 try forgetAltered(token, in: tokens, account)
-                return .allow(nil)
+                return nil
             }
+            guard let header else { throw Denial(.badRequest) }
+            return header
         }
     }
 
@@ -166,67 +149,59 @@ extension Service {
 
 extension Service {
     /// An account's tokens whose key is there and good; the others are forgotten.
-    private func macTokens(of account: Account) async -> Ruling<[MACToken]> {
-        switch await serverKeys(of: account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let keys):
-            let good = keys.filter { $0.state == .good }.map(\.identifier)
-            return reading(account) { () throws(StoreFault) in
-                guard let kept = try kept(account) else { return .allow([]) }
-                var tokens: [MACToken] = []
-                for token in try kept.macTokens.list() {
-                    if !good.contains(token.credential) {
-                        try kept.macTokens.remove(token)
-                    } else if token.state == .good {
-                        tokens.append(token)
-                    }
+    private func macTokens(of account: Account) async throws(Denial) -> [MACToken] {
+        let keys = try await serverKeys(of: account)
+        let good = keys.filter { $0.state == .good }.map(\.identifier)
+        return try reading(account) { () throws(StoreFault) in
+            guard let kept = try kept(account) else { return [] }
+            var tokens: [MACToken] = []
+            for token in try kept.macTokens.list() {
+                if !good.contains(token.credential) {
+                    try kept.macTokens.remove(token)
+                } else if token.state == .good {
+                    tokens.append(token)
                 }
-                return .allow(tokens)
             }
+            return tokens
         }
     }
 
-    /// No, where another token would be one too many.
-    private func room(for name: Bytes, of key: ServerKey, _ account: Account) -> Ruling<Void> {
-        reading(account) { () throws(StoreFault) in
-            let others = try kept(account)?.macTokens.list().filter {
+    /// Throws where another token would be one too many.
+    private func checkRoom(
+        for name: Bytes, of key: ServerKey, _ account: Account
+    ) throws(Denial) {
+        let others = try reading(account) { () throws(StoreFault) in
+            try kept(account)?.macTokens.list().count {
                 $0.credential != key.identifier || $0.name != name
             }
-            guard (others?.count ?? 0) < MACTokenStore.limit else {
-                return .deny(Denial(.tooManyMacTokens))
-            }
-            return .allow(())
         }
+        guard (others ?? 0) < MACTokenStore.limit else { throw Denial(.tooManyMacTokens) }
     }
 
     private func keep(
         _ given: RelayMACToken, _ name: Bytes, of key: ServerKey, _ account: Account
-    ) -> Ruling<MACToken> {
-        reading(account) { () throws(StoreFault) in
+    ) throws(Denial) -> MACToken {
+        try reading(account) {
             // While the server was asked, the key may have gone.
             guard let kept = try kept(account),
                 let now = try kept.servers.key(key.identifier), now.state == .good
-            else { return .deny(Denial(.unknownServer, subject: key.server)) }
+            else { throw Denial(.unknownServer, subject: key.server) }
             guard given.audience == key.audience else {
-                return .deny(Denial(.serverRefused, subject: Bytes("audience".utf8)))
+                throw Denial(.serverRefused, subject: Bytes("audience".utf8))
             }
             // The file is named after what this server says: another's stays what it is.
             let isAnothers = try kept.macTokens.list().contains {
                 $0.identifier == given.token && $0.credential != key.identifier
             }
             guard !isAnothers else {
-                return .deny(Denial(.serverRefused, subject: Bytes("token".utf8)))
+                throw Denial(.serverRefused, subject: Bytes("token".utf8))
             }
             let token = MACToken(
                 name, for: key, identifier: given.token, created: instant,
                 expires: Instant(seconds: min(given.expires, Instant.last)))
             var bytes = given.secret
-            let secret: SecretBytes
-            do throws(SystemFault) { secret = try SecretBytes(moving: &bytes) } catch {
-                throw .file(.system(error))
-            }
-            try kept.macTokens.keep(token, secret)
-            return .allow(token)
+            try kept.macTokens.keep(token, try SecretBytes(moving: &bytes))
+            return token
         }
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Loop
 import Policy
 import Posix
@@ -22,11 +23,11 @@ extension Service {
         at key: ServerKey, _ url: ServerURL, _ account: Account
     ) async -> Reading<[OperationContent]> {
         let header: Bytes
-        switch readingHeader(key, "/v1/device/operations", url, account) {
-        case .deny(let denial): return .denied(denial)
-        case .allow(nil): return .wantsToken
-        case .allow(let made?): header = made
-        }
+        do throws(Denial) {
+            let made = try readingHeader(key, "/v1/device/operations", url, account)
+            guard let made else { return .wantsToken }
+            header = made
+        } catch { return .denied(error) }
         let request = RelayRequest.operations(server: url.bytes, authorization: header)
         let (operations, end) = await relay.list(request, for: account.uid)
         if case .listed(let count) = end, count == operations.count { return .told(operations) }
@@ -40,11 +41,10 @@ extension Service {
         let digits = String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
         let path = "/v1/device/operations/\(digits)"
         let header: Bytes
-        switch readingHeader(key, path, url, account) {
-        case .deny(let denial): return .denied(denial)
-        case .allow(nil): return .wantsToken
-        case .allow(let made?): header = made
-        }
+        do throws(Denial) {
+            guard let made = try readingHeader(key, path, url, account) else { return .wantsToken }
+            header = made
+        } catch { return .denied(error) }
         let request = RelayRequest.operation(
             server: url.bytes, authorization: header, operation: identifier)
         let answer = await relay.ask(request, for: account.uid)
@@ -60,16 +60,16 @@ extension Service {
     /// One touch that gets tokens to read with at all these servers; the reasons of those that gave
     /// none, which is that of the touch itself where it came to nothing.
     func getReadingTokens(
-        at keys: [(ServerKey, ServerURL)], milliseconds: UInt32, _ account: Account,
-        _ client: any Client
+        at keys: [(ServerKey, ServerURL)], for verb: Verb, milliseconds: UInt32,
+        _ account: Account, _ client: any Client
     ) async -> (troubles: [ServerTrouble], denial: Denial?) {
         var troubles: [ServerTrouble] = []
         var challenges: [(key: ServerKey, url: ServerURL, challenge: GivenChallenge)] = []
         for (key, url) in keys {
-            switch await readingChallenge(for: key, url, account) {
-            case .deny(let denial): troubles.append(ServerTrouble(key: key, denial: denial))
-            case .allow(let given): challenges.append((key, url, given))
-            }
+            do throws(Denial) {
+                let given = try await readingChallenge(for: key, url, account)
+                challenges.append((key, url, given))
+            } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
         }
         // Nobody has to touch for nothing.
         guard let first = challenges.first else { return (troubles, nil) }
@@ -77,22 +77,22 @@ extension Service {
         let matter = SignedMatter(
             purpose: Bytes("server \(servers): read operations".utf8),
             challenge: first.challenge.bytes)
-        let asker = Asker("signet operations (\(account.name))")
-        let answer = await afterTouch(
-            matter, asker, account, milliseconds: milliseconds, client
-        ) { standing in
-            for (key, url, challenge) in challenges {
-                let issued = await self.issueReadingToken(
-                    challenge, key, url, account, standing, client)
-                if case .deny(let denial) = issued {
-                    troubles.append(ServerTrouble(key: key, denial: denial))
+        let plan = plan(verb, "signet operations", account, milliseconds: milliseconds)
+        do throws(Denial) {
+            _ = try await afterTouch(plan, matter, client) { (standing, touch) throws(Denial) in
+                for (key, url, challenge) in challenges {
+                    do throws(Denial) {
+                        _ = try await self.issueReadingToken(
+                            challenge, key, url, account, standing, touch, client)
+                    } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
                 }
+                return .done(DoneAnswer())
             }
-            return .done(DoneAnswer())
+            return (troubles, nil)
+        } catch {
+            troubles += challenges.map { ServerTrouble(key: $0.key, denial: error) }
+            return (troubles, error)
         }
-        guard case .denial(let denial) = answer else { return (troubles, nil) }
-        troubles += challenges.map { ServerTrouble(key: $0.key, denial: denial) }
-        return (troubles, denial)
     }
 
     /// A server's challenge, with the moment before which it was not given.
@@ -103,42 +103,37 @@ extension Service {
 
     private func readingChallenge(
         for key: ServerKey, _ url: ServerURL, _ account: Account
-    ) async -> Ruling<GivenChallenge> {
+    ) async throws(Denial) -> GivenChallenge {
         let moment = clock.sinceBoot()
-        return await challenge(for: key, LoginAction.macToken, url, account).map { bytes in
-            GivenChallenge(bytes: bytes, moment: moment)
-        }
+        let bytes = try await challenge(for: key, LoginAction.macToken, url, account)
+        return GivenChallenge(bytes: bytes, moment: moment)
     }
 
     /// A token to read with; for another challenge where the touch, or the servers before, took longer
     /// than this one holds.
     private func issueReadingToken(
         _ given: GivenChallenge, _ key: ServerKey, _ url: ServerURL, _ account: Account,
-        _ standing: Standing, _ client: any Client
-    ) async -> Ruling<MACToken> {
+        _ standing: Standing, _ touch: Touch<ScannedFinger>, _ client: any Client
+    ) async throws(Denial) -> MACToken {
         var given = given
         if clock.sinceBoot() - given.moment > Self.challengeAge {
-            switch await readingChallenge(for: key, url, account) {
-            case .deny(let denial): return .deny(denial)
-            case .allow(let fresh): given = fresh
-            }
+            given = try await readingChallenge(for: key, url, account)
         }
-        return await issueMACToken(
-            Self.readingTokenName, given.bytes, by: key, url, account, standing, client)
+        return try await issueMACToken(
+            Self.readingTokenName, given.bytes, by: key, url, account, standing, touch, client)
     }
 
     private func readingHeader(
         _ key: ServerKey, _ path: String, _ url: ServerURL, _ account: Account
-    ) -> Ruling<Bytes?> {
-        reading(account) { () throws(StoreFault) in
-            let nothing: Bytes
-            do throws(CryptoFault) { nothing = try SHA256.digest([]) } catch {
+    ) throws(Denial) -> Bytes? {
+        let nothing = try reading(account) { () throws(StoreFault) in
+            do throws(CryptoFault) { return try SHA256.digest([]) } catch {
                 throw .vault(.crypto(error))
             }
-            return header(
-                by: Self.readingTokenName, of: key, Bytes("GET".utf8),
-                Bytes((url.path + path).utf8), nothing, account)
         }
+        return try header(
+            by: Self.readingTokenName, of: key, Bytes("GET".utf8),
+            Bytes((url.path + path).utf8), nothing, account)
     }
 
     /// Why a server told nothing; what it does not take any more is not shown to it again.
@@ -151,14 +146,18 @@ extension Service {
         switch String(decoding: code, as: UTF8.self) {
         // A token that was revoked or forgotten there.
         case "refused", "token-refused":
-            return reading(account) { () throws(StoreFault) -> Ruling<Void> in
-                let tokens = try kept(account)?.macTokens
-                for token in try tokens?.list() ?? []
-                where token.credential == key.identifier && token.name == Self.readingTokenName {
-                    try tokens?.remove(token)
+            do throws(Denial) {
+                try reading(account) { () throws(StoreFault) in
+                    let tokens = try kept(account)?.macTokens
+                    for token in try tokens?.list() ?? []
+                    where token.credential == key.identifier
+                        && token.name == Self.readingTokenName
+                    {
+                        try tokens?.remove(token)
+                    }
                 }
-                return .allow(())
-            }.reading()
+                return .wantsToken
+            } catch { return .denied(error) }
         // By how this machine was started when it was got: a touch tells how that is now.
         case "policy": return .wantsToken
         case "not-found": return .denied(Denial(.unknownOperation, subject: url.bytes))
@@ -177,15 +176,5 @@ extension ServerURL {
     /// What stands before each path of the server's; empty for most.
     var path: String {
         String(text.dropFirst("https://".count).drop { $0 != "/" })
-    }
-}
-
-extension Ruling<Void> {
-    /// Where a token was forgotten, another one is wanted.
-    fileprivate func reading<Told>() -> Reading<Told> {
-        switch self {
-        case .deny(let denial): .denied(denial)
-        case .allow: .wantsToken
-        }
     }
 }

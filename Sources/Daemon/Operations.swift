@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Loop
 import Policy
 import Posix
@@ -13,12 +14,8 @@ extension Service {
     /// to read with is wanted.
     func listOperations(
         _ request: OperationListRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
-        var keys: [(ServerKey, ServerURL)]
-        switch await keysToAsk(request.server, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let found): keys = found
-        }
+    ) async throws(Denial) -> Answer {
+        var keys = try await keysToAsk(request.server, account)
         let all = keys.count
         for mayTouch in [request.timeoutMilliseconds != nil, false] {
             let (lacking, found) = await tell(awaitedAt: keys, account, client)
@@ -26,10 +23,10 @@ extension Service {
             keys = lacking
             if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
                 let got = await getReadingTokens(
-                    at: lacking, milliseconds: milliseconds, account, client)
+                    at: lacking, for: .operationList, milliseconds: milliseconds, account, client)
                 // What others have told stands.
                 if let denial = got.denial, lacking.count == all || denial.reason == .cancelled {
-                    return .denial(denial)
+                    throw denial
                 }
                 troubles += got.troubles
                 keys.removeAll { key, _ in got.troubles.contains { $0.key == key } }
@@ -38,7 +35,7 @@ extension Service {
                 keys = []
             }
             for trouble in troubles {
-                if request.server != nil { return .denial(trouble.denial) }
+                if request.server != nil { throw trouble.denial }
                 await client.send(.serverTrouble(ServerTroubleAnswer(trouble)))
             }
         }
@@ -68,56 +65,47 @@ extension Service {
     /// Sends one operation.
     func showOperation(
         _ request: OperationShowRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
-        let found = await operation(
-            request.operation, at: request.server,
+    ) async throws(Denial) -> Answer {
+        let found = try await operation(
+            request.operation, at: request.server, for: .operationShow,
             milliseconds: request.timeoutMilliseconds, account, client)
-        switch found {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let found):
-            await client.send(.operation(OperationAnswer(found.operation, at: found.key)))
-            return .done(DoneAnswer())
-        }
+        await client.send(.operation(OperationAnswer(found.operation, at: found.key)))
+        return .done(DoneAnswer())
     }
 
     /// Sends one operation to be shown, asks for a touch, and signs just that.
     func decideOperation(
         _ request: OperationDecideRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
-        let found: FoundOperation
-        let ruling = await operation(
-            request.operation, at: request.server, milliseconds: request.timeoutMilliseconds,
-            account, client)
-        switch ruling {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let told): found = told
-        }
+    ) async throws(Denial) -> Answer {
+        let found = try await operation(
+            request.operation, at: request.server, for: .operationDecide,
+            milliseconds: request.timeoutMilliseconds, account, client)
         let operation = found.operation
         await client.send(.operation(OperationAnswer(operation, at: found.key)))
-        guard operation.state == .pending else { return .denial(.over(operation.state)) }
+        guard operation.state == .pending else { throw Denial.over(operation.state) }
         let purpose =
             Bytes("server \(found.url.text): ".utf8)
             + OperationPurpose.text(request.decision, request.operation)
             + Bytes(", ".utf8) + operation.content.template + Bytes(": ".utf8)
             + operation.content.data
         let matter = SignedMatter(purpose: purpose, challenge: operation.challenge)
-        let asker = Asker("signet operations (\(account.name))")
-        let milliseconds = request.timeoutMilliseconds
-        return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
-            standing in
-            await self.decide(found, request.decision, account, standing, client)
+        let plan = plan(
+            .operationDecide, "signet operations", account,
+            milliseconds: request.timeoutMilliseconds)
+        return try await afterTouch(plan, matter, client) { (standing, touch) throws(Denial) in
+            try await self.decide(found, request.decision, account, standing, touch, client)
         }
     }
 
     private func decide(
         _ found: FoundOperation, _ choice: OperationChoice, _ account: Account,
-        _ standing: Standing, _ client: any Client
-    ) async -> Answer {
+        _ standing: Standing, _ touch: Touch<ScannedFinger>, _ client: any Client
+    ) async throws(Denial) -> Answer {
         let operation = found.operation
-        let heard = await serverHears(
+        let answer = try await serverHears(
             of: found.key, account, standing.kept, telling: client
-        ) { standing in
-            await signed(by: found.key, in: .operation, account, standing) {
+        ) { (standing) throws(Denial) in
+            try await signed(by: found.key, in: .operation, account, standing, for: touch) {
                 (key) throws(CryptoFault) in
                 let statement = OperationStatement(
                     head: head(key, for: key.audience), operation: operation.content.operation,
@@ -132,11 +120,8 @@ extension Service {
                     server: found.url.bytes, operation: operation.content.operation,
                     statement: signed.statement ?? [], signature: signed.signature))
         }
-        switch heard {
-        case .deny(let denial): return .denial(denial)
-        case .allow(.decided(let state)): return .decided(state)
-        case .allow(let answer): return await settle(answer, found, choice, account)
-        }
+        if case .decided(let state) = answer { return .decided(state) }
+        return try await settle(answer, found, choice, account)
     }
 
     /// What a decision came to that the server did not confirm: it may have taken it all the same, or
@@ -144,7 +129,7 @@ extension Service {
     private func settle(
         _ answer: RelayAnswer, _ found: FoundOperation, _ choice: OperationChoice,
         _ account: Account
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         if answer.leavesDoubt,
             case .told(let now) = await self.operation(
                 found.operation.content.operation, at: found.key, found.url, account),
@@ -153,9 +138,9 @@ extension Service {
             if case .unreachable = answer, now.state == OperationState(choice) {
                 return .decided(now.state)
             }
-            return .denial(.over(now.state))
+            throw Denial.over(now.state)
         }
-        return .denial(denial(of: answer, found.url, account, signedBy: found.key))
+        throw denial(of: answer, found.url, account, signedBy: found.key)
     }
 }
 
@@ -170,42 +155,36 @@ extension Service {
     /// The good keys that are to be asked with: one server's, or all.
     private func keysToAsk(
         _ server: Bytes?, _ account: Account
-    ) async -> Ruling<[(ServerKey, ServerURL)]> {
+    ) async throws(Denial) -> [(ServerKey, ServerURL)] {
         if let server {
-            guard let url = ServerURL(server) else { return .deny(Denial(.badRequest)) }
-            return await goodKey(for: url, account).map { [($0, url)] }
+            guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+            return [(try await goodKey(for: url, account), url)]
         }
-        return await serverKeys(of: account).map { keys in
-            keys.filter { $0.state == .good }.compactMap { key in
-                ServerURL(key.server).map { (key, $0) }
-            }
+        return try await serverKeys(of: account).filter { $0.state == .good }.compactMap { key in
+            ServerURL(key.server).map { (key, $0) }
         }
     }
 
     /// One operation, with a touch before where a token to read with is wanted.
     private func operation(
-        _ identifier: Bytes, at server: Bytes, milliseconds: UInt32?, _ account: Account,
-        _ client: any Client
-    ) async -> Ruling<FoundOperation> {
-        guard let url = ServerURL(server) else { return .deny(Denial(.badRequest)) }
-        let key: ServerKey
-        switch await goodKey(for: url, account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let found): key = found
-        }
+        _ identifier: Bytes, at server: Bytes, for verb: Verb, milliseconds: UInt32?,
+        _ account: Account, _ client: any Client
+    ) async throws(Denial) -> FoundOperation {
+        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        let key = try await goodKey(for: url, account)
         for mayTouch in [true, false] {
             switch await operation(identifier, at: key, url, account) {
             case .told(let told):
-                return .allow(FoundOperation(operation: told, key: key, url: url))
-            case .denied(let denial): return .deny(denial)
+                return FoundOperation(operation: told, key: key, url: url)
+            case .denied(let denial): throw denial
             case .wantsToken: break
             }
             guard mayTouch, let milliseconds else { break }
             let got = await getReadingTokens(
-                at: [(key, url)], milliseconds: milliseconds, account, client)
-            if let trouble = got.troubles.first { return .deny(trouble.denial) }
+                at: [(key, url)], for: verb, milliseconds: milliseconds, account, client)
+            if let trouble = got.troubles.first { throw trouble.denial }
         }
-        return .deny(ServerTrouble(wantsToken: key).denial)
+        throw ServerTrouble(wantsToken: key).denial
     }
 }
 

@@ -19,23 +19,23 @@ final class PasswordProof {
         self.timeout = timeout
     }
 
-    /// The password, which was right; or why the proof was not given.
+    /// The password, which was right; throws why the proof was not given.
     func proof(
         for account: Account, from client: any Client
-    ) async -> Ruling<VerifiedPassword> {
+    ) async throws(Denial) -> VerifiedPassword {
         guard let password = await client.askPassword(of: Bytes(account.name.utf8)) else {
-            return .deny(Denial(Task.isCancelled ? .cancelled : .timedOut))
+            throw Denial(Task.isCancelled ? .cancelled : .timedOut)
         }
-        guard !checking.contains(account.uid) else { return .deny(Denial(.tooManyRequests)) }
+        guard !checking.contains(account.uid) else { throw Denial(.tooManyRequests) }
         // Where it cannot be read, the password is merely not watched.
         let entry = try? ShadowEntry.named(account.name)
         let verdict = await verdict(on: password, of: account)
         // Who went while the password was checked does not come back for what was asked.
-        if Task.isCancelled { return .deny(Denial(.cancelled)) }
+        if Task.isCancelled { throw Denial(.cancelled) }
         switch verdict {
-        case .right: return .allow(VerifiedPassword(secret: password, entry: entry))
-        case .wrong, .denied: return .deny(Denial(.wrongPassword))
-        case .fault: return .deny(Denial(.passwordCheckFailed))
+        case .right: return VerifiedPassword(secret: password, entry: entry)
+        case .wrong, .denied: throw Denial(.wrongPassword)
+        case .fault: throw Denial(.passwordCheckFailed)
         }
     }
 

@@ -82,14 +82,16 @@ package final class Program {
             let state = try StateDirectory.open(
                 places.state, credentials: places.credentials, faults: faults)
             let vaults = vaults(of: state, settings)
+            let admission = Admission(
+                total: settings.count(Settings.connections),
+                perUser: settings.count(Settings.connectionsPerUser))
             let service = try Service(
                 state: state, vaults: vaults, readers: await readers.value, settings: settings,
                 configurationFault: fault, clock: clock, journal: journal, logind: logind,
-                places: places)
-            let listener = Listener(socket, configuration: settings, clock: clock, service: service)
+                admission: admission, places: places)
+            let listener = Listener(socket, admission: admission, clock: clock, service: service)
             { [weak self] in self?.idleChanged($0) }
             service.relay.becameQuiet = { [weak self] in self?.leaveIfQuiet() }
-            service.mayRequest = { [weak listener] in listener?.mayRequest(uid: $0) ?? false }
             await service.finishChanges()
             service.tidyTokens()
             self.service = service

@@ -11,8 +11,8 @@ import Wire
 /// Requests that only look.
 extension Service {
     /// How things stand for an account.
-    func status(_ account: Account) async -> Answer {
-        let ruling: Ruling<StatusAnswer> = reading(account) { () throws(StoreFault) in
+    func status(_ account: Account) async throws(Denial) -> Answer {
+        var status = try reading(account) { () throws(StoreFault) in
             var status = StatusAnswer(
                 account: Bytes(account.name.utf8),
                 configurationFault: configurationFault.map {
@@ -22,7 +22,7 @@ extension Service {
                 program: Bytes(Version.text.utf8), vault: [],
                 device: state.device)
             status.keptOut = exclusion(of: account).map { Bytes($0.name.utf8) }
-            guard let kept = try kept(account) else { return .allow(status) }
+            guard let kept = try kept(account) else { return status }
             describe(kept.lockout.load(), in: &status)
             let enrolment: Enrolment
             do throws(StoreFault) {
@@ -33,7 +33,7 @@ extension Service {
                 status.prints = UInt8(clamping: try kept.prints.count())
                 status.generation = try kept.generation()
                 describe(try kept.credential.recorded(), in: &status)
-                return .allow(status)
+                return status
             }
             status.prints = UInt8(clamping: enrolment.prints.count)
             status.damaged = UInt8(clamping: enrolment.damaged.count)
@@ -41,15 +41,11 @@ extension Service {
             status.secrets = secrets(kept, fitting: enrolment.state)
             describe(try credentialState(account, kept, enrolment), in: &status)
             status.keyring = try keyringState(account, kept, enrolment).onTheWire
-            return .allow(status)
+            return status
         }
-        switch ruling {
-        case .allow(var status):
-            // Where there is no key, the vault that the next one would be made in.
-            if status.vault.isEmpty { status.vault = await vaults.chosen().name }
-            return .status(status)
-        case .deny(let denial): return .denial(denial)
-        }
+        // Where there is no key, the vault that the next one would be made in.
+        if status.vault.isEmpty { status.vault = await vaults.chosen().name }
+        return .status(status)
     }
 
     private func describe(_ lockout: Lockout, in status: inout StatusAnswer) {
@@ -63,33 +59,28 @@ extension Service {
     }
 
     /// Sends an account's prints.
-    func list(_ account: Account, _ client: any Client) async -> Answer {
-        let ruling: Ruling<(Enrolment?, UInt32?)> = reading(account) { () throws(StoreFault) in
-            guard let kept = try kept(account) else { return .allow((nil, nil)) }
+    func list(_ account: Account, _ client: any Client) async throws(Denial) -> Answer {
+        let found = try reading(account) { () throws(StoreFault) -> (Enrolment, UInt32?)? in
+            guard let kept = try kept(account) else { return nil }
             let enrolment = try kept.prints.enrolment()
-            return .allow((enrolment, secrets(kept, fitting: enrolment.state)))
+            return (enrolment, secrets(kept, fitting: enrolment.state))
         }
-        switch ruling {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let (enrolment, secrets)):
-            for print in enrolment?.prints ?? [] {
-                await client.send(
-                    .print(
-                        PrintAnswer(
-                            finger: print.finger, printID: print.identifier,
-                            readerID: print.reader, since: print.added.seconds, intact: true)))
-            }
-            for print in enrolment?.damaged ?? [] {
-                await client.send(
-                    .print(
-                        PrintAnswer(
-                            finger: print.finger, printID: print.identifier, readerID: [],
-                            since: nil, intact: false)))
-            }
-            return .done(
-                DoneAnswer(
-                    prints: UInt8(clamping: enrolment?.prints.count ?? 0), secrets: secrets))
+        guard let (enrolment, secrets) = found else { return .done(DoneAnswer(prints: 0)) }
+        for print in enrolment.prints {
+            await client.send(
+                .print(
+                    PrintAnswer(
+                        finger: print.finger, printID: print.identifier,
+                        readerID: print.reader, since: print.added.seconds, intact: true)))
         }
+        for print in enrolment.damaged {
+            await client.send(
+                .print(
+                    PrintAnswer(
+                        finger: print.finger, printID: print.identifier, readerID: [],
+                        since: nil, intact: false)))
+        }
+        return .done(DoneAnswer(prints: enrolment.count, secrets: secrets))
     }
 
     /// Sends the readers of this machine.
@@ -135,57 +126,49 @@ extension Service {
     /// Sends an account's receipts, who signed them, and where their chain must end.
     func log(
         _ request: LogRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
-        let log: ReceiptLog
-        do throws(StoreFault) {
+    ) async throws(Denial) -> Answer {
+        try await answering(account) {
             guard let kept = try kept(account) else { return .done(DoneAnswer()) }
-            log = try kept.receipts()
+            let log = try kept.receipts()
             let head = try log.head()
             await client.send(.chainHead(counter: head.counter, digest: head.digest))
             for line in try kept.credential.signers().split(separator: UInt8(ascii: "\n")) {
                 await client.send(.signer(Bytes(line.prefix(Limit.text))))
             }
-        } catch {
-            return .denial(denial(for: error, account))
+            return try await send(log, request, account, client)
         }
-        return await send(log, request, account, client)
     }
 
     private func send(
         _ log: ReceiptLog, _ request: LogRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
+    ) async throws -> Answer {
         var offset = 0
         var index: UInt64 = 0
         var left = request.count == 0 ? UInt32.max : request.count
-        do throws(StoreFault) {
-            while left > 0 {
-                // A long log must not hold up the other clients: each has its turn between pages.
-                do {
-                    try await Timer.sleep(for: .zero)
-                } catch { return .denial(Denial(.cancelled)) }
-                let page = try log.read(from: offset, limit: 32)
-                for text in page.receipts {
-                    defer { index += 1 }
-                    guard index >= request.first, left > 0 else { continue }
-                    left -= 1
-                    guard let (statement, signature) = Receipt.split(text) else {
-                        return .denial(Denial(.storage, subject: Detail.receiptDamaged.bytes))
-                    }
-                    await client.send(
-                        .receipt(Assertion(statement: statement, signature: signature)))
+        while left > 0 {
+            // A long log must not hold up the other clients: each has its turn between pages.
+            do {
+                try await Timer.sleep(for: .zero)
+            } catch { throw Denial(.cancelled) }
+            let page = try log.read(from: offset, limit: 32)
+            for text in page.receipts {
+                defer { index += 1 }
+                guard index >= request.first, left > 0 else { continue }
+                left -= 1
+                guard let (statement, signature) = Receipt.split(text) else {
+                    throw Denial(.storage, subject: Detail.receiptDamaged.bytes)
                 }
-                if page.receipts.isEmpty {
-                    guard page.remainder == 0 else {
-                        return .denial(
-                            Denial(.storage, subject: Detail.receiptsEndInDamage.bytes))
-                    }
-                    break
-                }
-                offset = page.next
+                await client.send(
+                    .receipt(Assertion(statement: statement, signature: signature)))
             }
-            return .done(DoneAnswer())
-        } catch {
-            return .denial(denial(for: error, account))
+            if page.receipts.isEmpty {
+                guard page.remainder == 0 else {
+                    throw Denial(.storage, subject: Detail.receiptsEndInDamage.bytes)
+                }
+                break
+            }
+            offset = page.next
         }
+        return .done(DoneAnswer())
     }
 }

@@ -17,11 +17,12 @@ final class SecretDelivery {
 
     private var progress: SecretProgress
     private var parts: [SecretBytes] = []
-    private var waiting: CheckedContinuation<Ruling<SecretBytes>, Never>?
+    private var waiting: CheckedContinuation<Result<SecretBytes, Denial>, Never>?
 
     /// For a secret of which nothing has come yet.
     init(
-        _ progress: SecretProgress, to waiting: CheckedContinuation<Ruling<SecretBytes>, Never>
+        _ progress: SecretProgress,
+        to waiting: CheckedContinuation<Result<SecretBytes, Denial>, Never>
     ) {
         self.progress = progress
         self.waiting = waiting
@@ -33,19 +34,19 @@ final class SecretDelivery {
         do throws(SystemFault) {
             parts.append(try SecretBytes(copying: part))
             guard progress.isWhole else { return .more }
-            end(.allow(try SecretBytes(joining: parts)))
+            end(.success(try SecretBytes(joining: parts)))
         } catch {
-            end(.deny(Denial(.storage, subject: Bytes(error.description.utf8))))
+            end(.failure(Denial(.storage, subject: Bytes(error.description.utf8))))
         }
         return .ended
     }
 
     /// Ends it without a secret.
-    func giveUp() { end(.deny(Denial(.cancelled))) }
+    func giveUp() { end(.failure(Denial(.cancelled))) }
 
-    private func end(_ ruling: Ruling<SecretBytes>) {
+    private func end(_ result: Result<SecretBytes, Denial>) {
         parts = []
-        waiting?.resume(returning: ruling)
+        waiting?.resume(returning: result)
         waiting = nil
     }
 }

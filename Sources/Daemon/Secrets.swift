@@ -1,9 +1,9 @@
+import Gate
 import Loop
 import Policy
 import Posix
 import Statement
 import Store
-import Systemd
 import Texts
 import Vault
 import Wire
@@ -12,49 +12,46 @@ import Wire
 extension Service {
     /// Accounts that may send a secret at the same time: each holds locked memory meanwhile.
     private static let senders = 8
-    /// Fingers that may fail to match before a secret is refused.
-    private static let tries = 3
 
     /// Keeps a secret that follows in parts, sealed to the fingers as they are.
     func keepSecret(
         _ request: SecretSetRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         guard SecretName.fault(request.name) == nil,
             let announced = SecretProgress(count: request.size)
-        else { return .denial(Denial(.badRequest)) }
+        else { throw Denial(.badRequest) }
         // Once before it is sent, so that no secret leaves the client's hands for nothing.
-        if case .deny(let denial) = place(for: request, account) { return .denial(denial) }
+        _ = try place(for: request, account)
         guard sendingSecrets.count < Self.senders, sendingSecrets.insert(account.uid).inserted
-        else { return .denial(Denial(.tooManyRequests)) }
-        let delivered = await client.askSecret(announced)
-        sendingSecrets.remove(account.uid)
-        switch delivered {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let secret): return await keep(secret, request, account)
-        }
+        else { throw Denial(.tooManyRequests) }
+        return try await keep(try await delivery(announced, account, client), request, account)
+    }
+
+    private func delivery(
+        _ announced: SecretProgress, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> SecretBytes {
+        defer { sendingSecrets.remove(account.uid) }
+        return try await client.askSecret(announced)
     }
 
     private func keep(
         _ secret: SecretBytes, _ request: SecretSetRequest, _ account: Account
-    ) async -> Answer {
-        switch place(for: request, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let place):
-            let standing = place.standing
-            return await answering(account) { () async throws(StoreFault) in
-                let context = try standing.kept.secrets.context(
-                    place.identifier, name: request.name, standing.enrolment.state)
-                let kind = standing.credential.vault
-                let sealed = try await sealing(secret, context, by: kind)
-                // While the vault was at work, fingers or secrets may have changed.
-                guard case .allow(let again) = self.place(for: request, account),
-                    again.standing.credential == standing.credential,
-                    again.isNew ? place.isNew : again.identifier == place.identifier
-                else { throw .changedMeanwhile }
-                try standing.kept.secrets.keep(
-                    sealed, name: request.name, by: kind, context, now: instant)
-                return .done(DoneAnswer())
-            }
+    ) async throws(Denial) -> Answer {
+        let place = try place(for: request, account)
+        let standing = place.standing
+        return try await answering(account) {
+            let context = try standing.kept.secrets.context(
+                place.identifier, name: request.name, standing.enrolment.state)
+            let kind = standing.credential.vault
+            let sealed = try await sealing(secret, context, by: kind)
+            // While the vault was at work, fingers or secrets may have changed.
+            guard let again = try? self.place(for: request, account),
+                again.standing.credential == standing.credential,
+                again.isNew ? place.isNew : again.identifier == place.identifier
+            else { throw StoreFault.changedMeanwhile }
+            try standing.kept.secrets.keep(
+                sealed, name: request.name, by: kind, context, now: instant)
+            return .done(DoneAnswer())
         }
     }
 
@@ -71,22 +68,16 @@ extension Service {
     /// How things stand, and where the secret goes: only where a touch could release it.
     private func place(
         for request: SecretSetRequest, _ account: Account
-    ) -> Ruling<PlaceForSecret> {
-        switch standing(of: account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let standing):
-            return reading(account) { () throws(StoreFault) in
-                let place = try standing.kept.secrets.place(
-                    for: request.name, replacing: request.replaces)
-                switch place {
-                case .new(let identifier):
-                    return .allow(PlaceForSecret(standing, identifier, isNew: true))
-                case .over(let identifier):
-                    return .allow(PlaceForSecret(standing, identifier, isNew: false))
-                case .taken: return .deny(Denial(.secretExists, subject: request.name))
-                case .full: return .deny(Denial(.tooManySecrets))
-                }
-            }
+    ) throws(Denial) -> PlaceForSecret {
+        let standing = try standing(of: account)
+        let place = try reading(account) { () throws(StoreFault) in
+            try standing.kept.secrets.place(for: request.name, replacing: request.replaces)
+        }
+        switch place {
+        case .new(let identifier): return PlaceForSecret(standing, identifier, isNew: true)
+        case .over(let identifier): return PlaceForSecret(standing, identifier, isNew: false)
+        case .taken: throw Denial(.secretExists, subject: request.name)
+        case .full: throw Denial(.tooManySecrets)
         }
     }
 }
@@ -109,69 +100,40 @@ extension Service {
     /// A touch that releases a secret, in the same request, and leaves a receipt.
     func releaseSecret(
         _ name: Bytes, milliseconds: UInt32, _ account: Account, _ client: any Client
-    ) async -> Answer {
-        let timeout = touchTime(milliseconds)
-        let end = clock.sinceBoot() + timeout
-        let session = Session(ofPeer: client.descriptor)
-        if let denial = remoteDenial([], session) { return .denial(denial) }
-        let wanted: StoredSecret
-        let context: SealingContext
-        switch secret(named: name, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let found): (wanted, context) = found
-        }
+    ) async throws(Denial) -> Answer {
+        let plan = plan(.secretGet, "signet secret get", account, milliseconds: milliseconds)
+        let presence = try await admit(plan, client)
+        let (wanted, context) = try secret(named: name, account)
         let matter: SignedMatter
         do throws(SystemFault) {
-            matter = try SignedMatter(secret: name)
-        } catch { return .denial(denial(for: .file(.system(error)), account)) }
-        var wish = TouchWish(
-            account: account, asker: Asker("signet secret get (\(account.name))"),
-            tries: min(Self.tries, settings.count(Settings.touchTries)), timeout: timeout)
-        switch await presence(in: session) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let seat): wish.seat = seat
+            matter = try SignedMatter(secret: name, presence)
+        } catch { throw denial(for: .file(.system(error)), account) }
+        let proof = try await settledTouch(plan, presence, matter, client) { standing in
+            try item(wanted, standing)
         }
-        if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        let touched = await touch(wish, matter, until: end, client) {
-            (standing) throws(StoreFault) in
-            try item(wanted, standing).map(Optional.some)
-        }
-        switch touched {
-        case .deny(let denial):
-            queue.leave()
-            return .denial(denial)
-        case .allow(let proof):
-            settleAfterwards(proof, account, client)
-            if hasSlept(since: proof) { return .denial(Denial(.suspending)) }
-            let content: SecretBytes
-            do throws(VaultError) {
-                guard let key = try proof.released?.get() else { throw .doesNotOpen }
-                content = try SealedContent.open(wanted.content, key: key, context)
-            } catch { return .denial(denial(for: .vault(error), account)) }
-            await client.send(content)
-            return .done(DoneAnswer())
-        }
+        improveAfterwards(proof, account, by: presence.requester, client)
+        if hasSlept(since: proof) { throw Denial(.suspending) }
+        let content: SecretBytes
+        do throws(VaultError) {
+            guard let key = try proof.released?.get() else { throw .doesNotOpen }
+            content = try SealedContent.open(wanted.content, key: key, context)
+        } catch { throw denial(for: .vault(error), account) }
+        await client.send(content)
+        return .done(DoneAnswer())
     }
 
     /// A secret that a touch could release, as things stand.
     private func secret(
         named name: Bytes, _ account: Account
-    ) -> Ruling<(StoredSecret, SealingContext)> {
-        switch standing(of: account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let standing):
-            return reading(account) { () throws(StoreFault) in
-                let list = try standing.kept.secrets.list()
-                guard let found = list.intact.first(where: { $0.name == name }) else {
-                    let isDamaged = list.damaged.contains { $0.name == name }
-                    return .deny(
-                        isDamaged ? .damagedSecret : Denial(.unknownSecret, subject: name))
-                }
-                switch try item(found, standing) {
-                case .deny(let denial): return .deny(denial)
-                case .allow(let item): return .allow((found, item.context))
-                }
+    ) throws(Denial) -> (StoredSecret, SealingContext) {
+        let standing = try standing(of: account)
+        return try reading(account) {
+            let list = try standing.kept.secrets.list()
+            guard let found = list.intact.first(where: { $0.name == name }) else {
+                let isDamaged = list.damaged.contains { $0.name == name }
+                throw isDamaged ? .damagedSecret : Denial(.unknownSecret, subject: name)
             }
+            return (found, try item(found, standing).context)
         }
     }
 
@@ -179,50 +141,44 @@ extension Service {
     /// others, or was changed or deleted since it was found.
     private func item(
         _ wanted: StoredSecret, _ standing: Standing
-    ) throws(StoreFault) -> Ruling<SealedItem> {
+    ) throws -> SealedItem {
         let secrets = standing.kept.secrets
         let state = standing.enrolment.state
         guard try secrets.secret(wanted.identifier) == wanted else {
-            return .deny(Denial(.badRequest))
+            throw Denial(.badRequest)
         }
         guard let sealing = wanted.sealing(for: state) else {
-            return .deny(Denial(.secretStale, subject: wanted.name))
+            throw Denial(.secretStale, subject: wanted.name)
         }
-        return .allow(
-            SealedItem(
-                vault: sealing.vault, sealed: sealing.key,
-                context: try secrets.context(wanted.identifier, name: wanted.name, state)))
+        return SealedItem(
+            vault: sealing.vault, sealed: sealing.key,
+            context: try secrets.context(wanted.identifier, name: wanted.name, state))
     }
 }
 
 extension Service {
     /// Sends the names of an account's secrets, and whether they can be opened.
-    func listSecrets(_ account: Account, _ client: any Client) async -> Answer {
-        let ruling: Ruling<[SecretAnswer]> = reading(account) { () throws(StoreFault) in
-            guard let kept = try kept(account) else { return .allow([]) }
+    func listSecrets(
+        _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let secrets = try reading(account) { () throws(StoreFault) -> [SecretAnswer] in
+            guard let kept = try kept(account) else { return [] }
             let state = try kept.prints.enrolment().state
             let list = try kept.secrets.list()
-            return .allow(
-                list.intact.map { SecretAnswer($0, state) } + list.damaged.map(SecretAnswer.init))
+            return list.intact.map { SecretAnswer($0, state) }
+                + list.damaged.map(SecretAnswer.init)
         }
-        switch ruling {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let secrets):
-            for secret in secrets { await client.send(.secret(secret)) }
-            return .done(DoneAnswer())
-        }
+        for secret in secrets { await client.send(.secret(secret)) }
+        return .done(DoneAnswer())
     }
 
     /// Deletes a secret, whole or damaged.
-    func deleteSecret(_ name: Bytes, _ account: Account) -> Answer {
-        let ruling: Ruling<Bool> = reading(account) { () throws(StoreFault) in
-            .allow(try kept(account)?.secrets.delete(name) ?? false)
+    func deleteSecret(_ name: Bytes, _ account: Account) throws(Denial) -> Answer {
+        let isDeleted = try reading(account) { () throws(StoreFault) in
+            try kept(account)?.secrets.delete(name) ?? false
         }
-        switch ruling {
-        case .deny(let denial): return .denial(denial)
-        case .allow(true): return .done(DoneAnswer())
-        case .allow(false): return .denial(Denial(.unknownSecret, subject: name))
-        }
+        guard isDeleted else { throw Denial(.unknownSecret, subject: name) }
+        return .done(DoneAnswer())
     }
 
     /// How many secrets open to these fingers; nil for none, and where that cannot be told.
@@ -281,7 +237,7 @@ extension Service {
             let key = try await vaults.call(old) { vault throws(VaultError) in
                 let data = try vault.ready(data: sealed, before)
                 defer { data.release() }
-                return try data.open(before)
+                return try data.lift(before)
             }
             return try await vaults.call(new) { vault throws(VaultError) in
                 try vault.seal(key, after)
@@ -305,7 +261,7 @@ extension SecretAnswer {
 
 extension SignedMatter {
     /// What the receipt of a released secret says; the challenge is the daemon's own.
-    fileprivate init(secret name: Bytes) throws(SystemFault) {
+    fileprivate init(secret name: Bytes, _ presence: Presence) throws(SystemFault) {
         self.init(
             namespace: .secret, challenge: try randomBytes(Limit.challenge),
             service: Bytes("signet".utf8), terminal: [], purpose: SecretPurpose.text(name))

@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Loop
 import Policy
 import Posix
@@ -14,23 +15,23 @@ import Wire
 extension Service {
     /// An account's keys for servers, after those that do not fit the fingers any more were
     /// destroyed.
-    func serverKeys(of account: Account) async -> Ruling<[ServerKey]> {
-        await settledKeys(of: account).map { keys in keys.filter { !$0.isSigning } }
+    func serverKeys(of account: Account) async throws(Denial) -> [ServerKey] {
+        try await settledKeys(of: account).filter { !$0.isSigning }
     }
 
     /// An account's signing key, destroyed if it does not fit the fingers any more; nil for none.
-    func signingKey(of account: Account) async -> Ruling<ServerKey?> {
-        await settledKeys(of: account).map { keys in keys.filter(\.isSigning).best }
+    func signingKey(of account: Account) async throws(Denial) -> ServerKey? {
+        try await settledKeys(of: account).filter(\.isSigning).best
     }
 
-    private func settledKeys(of account: Account) async -> Ruling<[ServerKey]> {
+    private func settledKeys(of account: Account) async throws(Denial) -> [ServerKey] {
         await openTemplates(of: account)
-        return reading(account) { () throws(StoreFault) in
-            guard let kept = try kept(account) else { return .allow([]) }
+        return try reading(account) { () throws(StoreFault) in
+            guard let kept = try kept(account) else { return [] }
             let enrolment = try kept.prints.enrolment()
             // Also where what a reader keeps was changed: that ends the local key, and with it these.
             _ = try credentialState(account, kept, enrolment)
-            return .allow(try settledKeys(account, kept, enrolment))
+            return try settledKeys(account, kept, enrolment)
         }
     }
 
@@ -50,28 +51,22 @@ extension Service {
     }
 
     /// The key for a server, if a touch could open it.
-    func goodKey(for server: ServerURL, _ account: Account) async -> Ruling<ServerKey> {
-        switch await serverKeys(of: account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let keys):
-            let keys = keys.filter { $0.server == server.bytes && $0.state != .removing }
-            guard let key = keys.best else {
-                return .deny(Denial(.unknownServer, subject: server.bytes))
-            }
-            guard key.state == .good else { return .deny(.invalidated(key)) }
-            return .allow(key)
+    func goodKey(
+        for server: ServerURL, _ account: Account
+    ) async throws(Denial) -> ServerKey {
+        let keys = try await serverKeys(of: account).filter {
+            $0.server == server.bytes && $0.state != .removing
         }
+        guard let key = keys.best else { throw Denial(.unknownServer, subject: server.bytes) }
+        guard key.state == .good else { throw Denial.invalidated(key) }
+        return key
     }
 
     /// The signing key, if a touch could open it.
-    func goodSigningKey(of account: Account) async -> Ruling<ServerKey> {
-        switch await signingKey(of: account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(nil): return .deny(Denial(.noSigningKey))
-        case .allow(let key?):
-            guard key.state == .good else { return .deny(.invalidated(key)) }
-            return .allow(key)
-        }
+    func goodSigningKey(of account: Account) async throws(Denial) -> ServerKey {
+        guard let key = try await signingKey(of: account) else { throw Denial(.noSigningKey) }
+        guard key.state == .good else { throw Denial.invalidated(key) }
+        return key
     }
 
     /// Destroys all of an account's keys for others: the fingers that they were made for are gone,
@@ -124,18 +119,18 @@ extension Service {
     /// A challenge of a server's for a key; no, where it is for another audience.
     func challenge(
         for key: ServerKey, _ action: Bytes, _ url: ServerURL, _ account: Account
-    ) async -> Ruling<Bytes> {
+    ) async throws(Denial) -> Bytes {
         let wish = RelayChallengeWish(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: action)
         let answer = await relay.ask(.challenge(wish), for: account.uid)
         guard case .challenge(let challenge, let audience, _) = answer else {
-            return .deny(denial(of: answer, url, account, signedBy: nil))
+            throw denial(of: answer, url, account, signedBy: nil)
         }
         guard audience == key.audience else {
-            return .deny(Denial(.serverRefused, subject: Bytes("audience".utf8)))
+            throw Denial(.serverRefused, subject: Bytes("audience".utf8))
         }
-        return .allow(challenge)
+        return challenge
     }
 
     /// Opens a key with the fingers as they are now, and signs; the counter is on disk before. A key
@@ -144,50 +139,75 @@ extension Service {
     /// - Parameter found: the key as it was found, of which credential and state are still to be so.
     func signed(
         by found: ServerKey, in namespace: SignatureNamespace, _ account: Account,
-        _ standing: Standing, _ message: (ServerKey) throws(CryptoFault) -> SignedMessage
-    ) async -> Ruling<SignedAnswer> {
+        _ standing: Standing, for touch: Touch<ScannedFinger>,
+        _ message: (ServerKey) throws(CryptoFault) -> SignedMessage
+    ) async throws(Denial) -> SignedAnswer {
+        try await advancing(found, account, standing) { (key) async throws(VaultError) in
+            let signs: SignedMessage
+            do throws(CryptoFault) { signs = try message(key) } catch { throw .crypto(error) }
+            let signature = try await sign(signs.digest, namespace, key, standing, for: touch)
+            return SignedAnswer(statement: signs.text, signature: signature)
+        }
+    }
+
+    /// Uses a key once: the counter is on disk before, and a key that does not open is destroyed.
+    private func advancing<Signed>(
+        _ found: ServerKey, _ account: Account, _ standing: Standing,
+        _ body: (ServerKey) async throws(VaultError) -> Signed
+    ) async throws(Denial) -> Signed {
         let servers = standing.kept.servers
-        do throws(StoreFault) {
+        return try await answering(account) {
             guard var key = try servers.key(found.identifier), key.state == found.state else {
-                return .deny(.missing(found))
+                throw Denial.missing(found)
             }
             guard key.sealed(for: standing.enrolment.state) != nil else {
                 try invalidate(key, account, standing.kept)
-                return .deny(.invalidated(key))
+                throw Denial.invalidated(key)
             }
             key = try servers.advance(key)
             do throws(VaultError) {
-                let signs: SignedMessage
-                do throws(CryptoFault) { signs = try message(key) } catch {
-                    throw .crypto(error)
-                }
-                let signature = try await sign(signs.digest, namespace, key, standing)
-                return .allow(SignedAnswer(statement: signs.text, signature: signature))
+                return try await body(key)
             } catch .doesNotOpen {
                 if let key = try servers.key(found.identifier) {
                     try invalidate(key, account, standing.kept)
                 }
-                return .deny(.invalidated(key))
+                throw Denial.invalidated(key)
             } catch { throw StoreFault.vault(error) }
-        } catch {
-            return .deny(denial(for: error, account))
         }
     }
 
     /// The same for a server's challenge: the statement and its signature.
     func signed(
-        _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, by key: ServerKey,
-        _ account: Account, _ standing: Standing, service: Bytes = signetService,
+        _ challenge: Bytes, _ action: Bytes, by key: ServerKey, _ account: Account,
+        _ standing: Standing, for touch: Touch<ScannedFinger>, service: Bytes = signetService,
         purpose: Bytes = []
-    ) async -> Ruling<(Bytes, Bytes)> {
-        let ruling = await signed(by: key, in: .login, account, standing) {
+    ) async throws(Denial) -> (Bytes, Bytes) {
+        let signed = try await signed(by: key, in: .login, account, standing, for: touch) {
             (key) throws(CryptoFault) in
             var statement = statement(
-                challenge, action, factor, key, standing.enrolment, service: service)
+                challenge, action, Factor.fingerprint, key, standing.enrolment,
+                service: service)
             statement.purpose = purpose
             return try SignedMessage(text: statement.encoded())
         }
-        return ruling.map { ($0.statement ?? [], $0.signature) }
+        return (signed.statement ?? [], signed.signature)
+    }
+
+    /// The statement by which a registration is given up, and its signature: the one thing that a key
+    /// signs without a touch, and it says so.
+    func signedRemoval(
+        _ challenge: Bytes, by key: ServerKey, _ account: Account, _ standing: Standing
+    ) async throws(Denial) -> (Bytes, Bytes) {
+        try await advancing(key, account, standing) { (key) async throws(VaultError) in
+            let statement = statement(
+                challenge, LoginAction.remove, Factor.possession, key, standing.enrolment)
+            let message = try RemovalMessage(statement)
+            let signature = try await signature(key, .login, standing) {
+                (ready, context) throws(VaultError) in
+                try ready.sign(message, context)
+            }
+            return (statement.encoded(), signature)
+        }
     }
 
     /// What a server's key signs.
@@ -220,7 +240,20 @@ extension Service {
 
     /// The SSHSIG blob over what has this SHA-256 digest, by a key of the account's.
     func sign(
-        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey, _ standing: Standing
+        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey, _ standing: Standing,
+        for touch: Touch<ScannedFinger>
+    ) async throws(VaultError) -> Bytes {
+        let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)
+        return try await signature(key, namespace, standing) {
+            (ready, context) throws(VaultError) in
+            try ready.sign(data, context, for: touch.match)
+        }
+    }
+
+    private func signature(
+        _ key: ServerKey, _ namespace: SignatureNamespace, _ standing: Standing,
+        _ sign: @escaping @Sendable (any ReadyKey, SealingContext) throws(VaultError)
+            -> P256Signature
     ) async throws(VaultError) -> Bytes {
         guard let sealed = key.sealed(for: standing.enrolment.state) else { throw .doesNotOpen }
         let context: SealingContext
@@ -228,11 +261,10 @@ extension Service {
             context = try standing.kept.servers.context(
                 key.identifier, server: key.server, standing.enrolment.state)
         } catch { throw .malformed }
-        let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)
         let numbers = try await vaults.call(key.vault) { vault throws(VaultError) in
             let ready = try vault.ready(key: sealed, context)
             defer { ready.release() }
-            return try ready.sign(data, context)
+            return try sign(ready, context)
         }
         return SSHSignature(
             publicKey: key.publicKey, namespace: namespace, r: numbers.r, s: numbers.s
@@ -246,32 +278,28 @@ extension Service {
     /// - Parameter key: the key that signed what the server was asked; nil where none did.
     func settle(
         _ answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
-    ) -> Answer {
+    ) throws(Denial) -> Answer {
         switch answer {
-        case .loggedIn(let tokens): given(tokens, url, account, signedBy: key)
+        case .loggedIn(let tokens): return try given(tokens, url, account, signedBy: key)
         case .registered, .proven, .challenge, .removed, .refused, .unreachable, .macToken,
             .awaited, .listed, .operation, .decided:
-            .denial(denial(of: answer, url, account, signedBy: key))
+            throw denial(of: answer, url, account, signedBy: key)
         }
     }
 
     private func given(
         _ tokens: RelayTokens, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
-    ) -> Answer {
-        let state = reading(account) { () throws(StoreFault) -> Ruling<ServerKey.State?> in
-            guard let key, let kept = try kept(account) else { return .allow(nil) }
-            return .allow(try kept.servers.key(key.identifier)?.state)
+    ) throws(Denial) -> Answer {
+        let state = try reading(account) { () throws(StoreFault) -> ServerKey.State? in
+            guard let key, let kept = try kept(account) else { return nil }
+            return try kept.servers.key(key.identifier)?.state
         }
-        switch state {
-        case .deny(let denial): return .denial(denial)
-        case .allow(.good):
-            return .token(
-                TokenAnswer(
-                    accessToken: tokens.accessToken, seconds: tokens.seconds,
-                    refreshToken: tokens.refreshToken))
         // Switched off meanwhile: what was asked for before gives nothing now.
-        case .allow: return .denial(Denial(.unknownServer, subject: url.bytes))
-        }
+        guard state == .good else { throw Denial(.unknownServer, subject: url.bytes) }
+        return .token(
+            TokenAnswer(
+                accessToken: tokens.accessToken, seconds: tokens.seconds,
+                refreshToken: tokens.refreshToken))
     }
 
     /// Why a server gave nothing; a key that is not good there any more is destroyed, if the server

@@ -11,23 +11,18 @@ extension Service {
     /// Takes back a registration; `state` of the answer tells whether the server knows.
     func disableServer(
         _ server: Bytes, _ account: Account, _ client: any Client
-    ) async -> Answer {
-        guard let url = ServerURL(server) else { return .denial(Denial(.badRequest)) }
-        switch await serverKeys(of: account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let keys):
-            let those = keys.filter { $0.server == url.bytes }
-            // One that was given up before is tried once more, but it does not stand for another.
-            guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
-                return .denial(Denial(.unknownServer, subject: url.bytes))
-            }
-            return await answering(account) { () async throws(StoreFault) in
-                guard let kept = try kept(account) else { return .denial(Denial(.notEnrolled)) }
-                // Before anything is marked: what ends it from here on does not bring it back.
-                if key.state != .invalidated { client.tell(asking: url.bytes) }
-                return .done(
-                    DoneAnswer(state: try await remove(key, url, account, kept).state))
-            }
+    ) async throws(Denial) -> Answer {
+        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        let those = try await serverKeys(of: account).filter { $0.server == url.bytes }
+        // One that was given up before is tried once more, but it does not stand for another.
+        guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
+            throw Denial(.unknownServer, subject: url.bytes)
+        }
+        return try await answering(account) {
+            guard let kept = try kept(account) else { throw Denial(.notEnrolled) }
+            // Before anything is marked: what ends it from here on does not bring it back.
+            if key.state != .invalidated { client.tell(asking: url.bytes) }
+            return .done(DoneAnswer(state: try await remove(key, url, account, kept).state))
         }
     }
 
@@ -35,7 +30,7 @@ extension Service {
     func finishRemovals(of account: Account) async -> Bool {
         guard let kept = try? kept(account) else { return true }
         // Also those of which a crash has left open whether a server has them.
-        guard case .allow(let all) = await serverKeys(of: account) else { return false }
+        guard let all = try? await serverKeys(of: account) else { return false }
         let keys = all.filter { $0.state == .removing }
         // A server that does not answer takes its time: then it is others' turn, and another's of
         // this account at the next round.
@@ -82,22 +77,20 @@ extension Service {
             application: key.application, action: LoginAction.remove)
         let answer = await relay.ask(.challenge(wish), for: account.uid)
         guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
-        if case .deny = standing(of: account, kept) {
+        guard (try? standing(of: account, kept)) != nil else {
             return .unreachable(why: [], isRepeatable: true)
         }
-        // Whoever has the key is through soon, and what is not told now is told later.
-        let heard = await serverHears(of: key, account, kept, patience: .seconds(2)) { standing in
-            await signed(
-                challenge, LoginAction.remove, Factor.possession, by: key, account, standing)
-        } _: { statement, signature in
-            .remove(
-                server: url.bytes, registration: key.registration, statement: statement,
-                signature: signature)
-        }
-        switch heard {
-        case .deny: return .refused(code: Bytes("local".utf8), status: 0, attempts: nil)
-        case .allow(let answer): return answer
-        }
+        do throws(Denial) {
+            // Whoever has the key is through soon, and what is not told now is told later.
+            return try await serverHears(of: key, account, kept, patience: .seconds(2)) {
+                (standing) throws(Denial) in
+                try await signedRemoval(challenge, by: key, account, standing)
+            } _: { statement, signature in
+                .remove(
+                    server: url.bytes, registration: key.registration, statement: statement,
+                    signature: signature)
+            }
+        } catch { return .refused(code: Bytes("local".utf8), status: 0, attempts: nil) }
     }
 }
 

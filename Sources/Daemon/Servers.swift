@@ -1,125 +1,81 @@
 import Crypto
+import Gate
 import Loop
 import Policy
 import Posix
 import Statement
 import Store
-import Systemd
 import Vault
 import Wire
 
 // Servers as relying parties: a key of its own for each, made and opened by a touch, and by the
 // password where it is made. What goes to a server goes through the relay.
 extension Service {
-    /// Fingers that may fail to match before a server's request is refused.
-    private static let serverTries = 3
-
     /// Registers this device at a server: a touch, the code, a new key and its proof.
     ///
     /// The touch comes before the code is used up, so that a finger that does not match costs none,
     /// and since the statement that proves the key says that there was one.
     func enableServer(
         _ request: ServerEnableRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         guard let url = ServerURL(request.server), (try? ActivationCode(typed: request.code)) != nil
-        else { return .denial(Denial(.badRequest)) }
-        switch await serverKeys(of: account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let keys):
-            if keys.contains(where: { $0.server == url.bytes && $0.state == .good }) {
-                return .denial(Denial(.knownServer, subject: url.bytes))
-            }
-            guard keys.count < ServerStore.limit else { return .denial(Denial(.tooManyServers)) }
+        else { throw Denial(.badRequest) }
+        let keys = try await serverKeys(of: account)
+        if keys.contains(where: { $0.server == url.bytes && $0.state == .good }) {
+            throw Denial(.knownServer, subject: url.bytes)
         }
-        let matter: SignedMatter
-        switch ownMatter(Bytes("server \(url.text): register".utf8), account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let made): matter = made
-        }
-        let asker = Asker("signet enable (\(account.name))")
-        return await afterTouch(matter, asker, account, milliseconds: .max, client) { standing in
-            await self.register(request, url, account, standing, client)
+        guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
+        let matter = try ownMatter(Bytes("server \(url.text): register".utf8), account)
+        let plan = plan(.serverEnable, "signet enable", account, milliseconds: .max)
+        return try await afterTouch(plan, matter, client) { (standing, touch) throws(Denial) in
+            try await self.register(request, url, account, standing, touch, client)
         }
     }
 
     /// A touch that answers a server's challenge, and gives its tokens.
     func loginServer(
         _ server: Bytes, milliseconds: UInt32, _ account: Account, _ client: any Client
-    ) async -> Answer {
-        guard let url = ServerURL(server) else { return .denial(Denial(.badRequest)) }
-        let key: ServerKey
-        switch await goodKey(for: url, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let found): key = found
-        }
-        let challenge: Bytes
-        switch await self.challenge(for: key, LoginAction.login, url, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let given): challenge = given
-        }
+    ) async throws(Denial) -> Answer {
+        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        let key = try await goodKey(for: url, account)
+        let challenge = try await challenge(for: key, LoginAction.login, url, account)
         let matter = SignedMatter(
             purpose: Bytes("server \(url.text): log in as ".utf8) + key.account,
             challenge: challenge)
-        let asker = Asker("signet login (\(account.name))")
-        return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
-            standing in
-            let answer = await self.serverHears(
+        let plan = plan(.serverLogin, "signet login", account, milliseconds: milliseconds)
+        return try await afterTouch(plan, matter, client) { (standing, touch) throws(Denial) in
+            let answer = try await self.serverHears(
                 of: key, account, standing.kept, telling: client
-            ) { standing in
-                await self.signed(
-                    challenge, LoginAction.login, Factor.fingerprint, by: key, account, standing)
+            ) { (standing) throws(Denial) in
+                try await self.signed(
+                    challenge, LoginAction.login, by: key, account, standing, for: touch)
             } _: { statement, signature in
                 .login(RelayLogin(server: url.bytes, statement: statement, signature: signature))
             }
-            switch answer {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let answer):
-                return self.settle(answer, url, account, signedBy: key)
-            }
+            return try self.settle(answer, url, account, signedBy: key)
         }
     }
 
     /// Sends the servers that an account is registered at.
-    func listServers(_ account: Account, _ client: any Client) async -> Answer {
-        switch await serverKeys(of: account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let keys):
-            for key in keys { await client.send(.server(ServerAnswer(key))) }
-            return .done(DoneAnswer())
+    func listServers(
+        _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        for key in try await serverKeys(of: account) {
+            await client.send(.server(ServerAnswer(key)))
         }
+        return .done(DoneAnswer())
     }
 
     /// A touch, its receipt in the account's chain, and then what it is for, in the same request.
     func afterTouch(
-        _ matter: SignedMatter, _ asker: Asker, _ account: Account, milliseconds: UInt32,
-        _ client: any Client, _ body: (Standing) async -> Answer
-    ) async -> Answer {
-        let timeout = touchTime(milliseconds)
-        let end = clock.sinceBoot() + timeout
-        let session = Session(ofPeer: client.descriptor)
-        if let denial = remoteDenial([], session) { return .denial(denial) }
-        if case .deny(let denial) = standing(of: account) { return .denial(denial) }
-        var wish = TouchWish(
-            account: account, asker: asker,
-            tries: min(Self.serverTries, settings.count(Settings.touchTries)), timeout: timeout)
-        switch await presence(in: session) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let seat): wish.seat = seat
-        }
-        if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        switch await touch(wish, matter, until: end, client) {
-        case .deny(let denial):
-            queue.leave()
-            return .denial(denial)
-        case .allow(let proof):
-            // However long the server takes, the reader is free for others.
-            settleNow(proof, account, wish.asker, client)
-            if hasSlept(since: proof) { return .denial(Denial(.suspending)) }
-            switch standing(of: account, proof.kept) {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let standing): return await body(standing)
-            }
-        }
+        _ plan: TouchPlan, _ matter: SignedMatter, _ client: any Client,
+        _ body: (Standing, Touch<ScannedFinger>) async throws(Denial) -> Answer
+    ) async throws(Denial) -> Answer {
+        let presence = try await admit(plan, client)
+        let proof = try await settledTouch(plan, presence, matter, client)
+        improveAfterwards(proof, plan.account, by: presence.requester, client)
+        if hasSlept(since: proof) { throw Denial(.suspending) }
+        return try await body(try standing(of: plan.account, proof.kept), proof.touch)
     }
 }
 
@@ -127,22 +83,22 @@ extension Service {
     /// From the activation code to a key that the server knows and this device keeps.
     private func register(
         _ request: ServerEnableRequest, _ url: ServerURL, _ account: Account,
-        _ standing: Standing, _ client: any Client
-    ) async -> Answer {
+        _ standing: Standing, _ touch: Touch<ScannedFinger>, _ client: any Client
+    ) async throws(Denial) -> Answer {
         client.tell(asking: url.bytes)
         let wish = RelayRequest.register(
             server: url.bytes, code: request.code, device: state.device)
         let answer = await relay.ask(wish, for: account.uid)
         guard case .registered(let begun) = answer else {
-            return settle(answer, url, account, signedBy: nil)
+            return try settle(answer, url, account, signedBy: nil)
         }
-        return await answering(account) { () async throws(StoreFault) in
+        return try await answering(account) {
             let new = try await newKey(for: url.bytes, standing)
             let key = try standing.kept.servers.keep(
                 new.made, new.context, by: new.vault, at: ServerPlace(server: url.bytes, begun),
                 .proving, now: instant)
             provingKeys.insert(key.identifier)
-            return try await prove(key, begun, url, account, standing)
+            return try await prove(key, begun, url, account, standing, touch)
         }
     }
 
@@ -172,8 +128,8 @@ extension Service {
     /// server may know it, and nobody waits for its word or a crash comes before, it is told.
     private func prove(
         _ key: ServerKey, _ begun: RelayRegistration, _ url: ServerURL, _ account: Account,
-        _ standing: Standing
-    ) async throws(StoreFault) -> Answer {
+        _ standing: Standing, _ touch: Touch<ScannedFinger>
+    ) async throws -> Answer {
         let servers = standing.kept.servers
         let text = statement(
             begun.challenge, LoginAction.register, Factor.fingerprint, key,
@@ -185,11 +141,11 @@ extension Service {
             do throws(CryptoFault) { digest = try SHA256.digest(text) } catch {
                 throw .crypto(error)
             }
-            signature = try await sign(digest, .registration, key, standing)
+            signature = try await sign(digest, .registration, key, standing, for: touch)
         } catch {
             provingKeys.remove(key.identifier)
             try servers.remove(key)
-            throw .vault(error)
+            throw StoreFault.vault(error)
         }
         let proof = RelayProof(
             server: url.bytes, registration: key.registration, publicKey: key.publicKey.point,
@@ -203,16 +159,16 @@ extension Service {
             if !provingKeys.contains(key.identifier) {
                 giveUp(key, after: answer, account, servers)
             }
-            return settle(answer, url, account, signedBy: nil)
+            return try settle(answer, url, account, signedBy: nil)
         }
         // While the server was asked, another code may have been faster, or the fingers have changed.
         guard let now = try servers.key(key.identifier) else {
-            return .denial(Denial(.knownServer, subject: url.bytes))
+            throw Denial(.knownServer, subject: url.bytes)
         }
-        guard now.state == .proving else { return .denial(.invalidated(key)) }
+        guard now.state == .proving else { throw Denial.invalidated(key) }
         guard now.sealed(for: try standing.kept.prints.enrolment().state) != nil else {
             _ = try servers.invalidate(now)
-            return .denial(.invalidated(key))
+            throw Denial.invalidated(key)
         }
         _ = try servers.confirm(now)
         journal.credential(of: account, "registered", because: "at \(url.text)")
@@ -270,12 +226,9 @@ extension SignedMatter {
 
 extension Service {
     /// The same where nobody else has given a challenge.
-    func ownMatter(_ purpose: Bytes, _ account: Account) -> Ruling<SignedMatter> {
-        reading(account) { () throws(StoreFault) in
-            do throws(SystemFault) {
-                return .allow(
-                    SignedMatter(purpose: purpose, challenge: try randomBytes(Limit.challenge)))
-            } catch { throw .file(.system(error)) }
+    func ownMatter(_ purpose: Bytes, _ account: Account) throws(Denial) -> SignedMatter {
+        try reading(account) { () throws(SystemFault) in
+            SignedMatter(purpose: purpose, challenge: try randomBytes(Limit.challenge))
         }
     }
 }

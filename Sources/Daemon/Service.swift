@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Policy
 import Posix
@@ -19,6 +20,8 @@ final class Service: Answering {
     let logind: Logind
     /// The directory in which the kernel tells of lids.
     let lids: String
+    /// The one way to a finger that matched.
+    let gate: TouchGate<ReaderPool>
     let queue: TouchQueue
     let passwords: PasswordProof
     let vaults: Vaults
@@ -43,15 +46,14 @@ final class Service: Answering {
     /// When servers are told that they were given up.
     let removals = RemovalRounds()
     /// Users who have been refused for asking too often, and not served since.
-    private var hasty: Set<UInt32> = []
-    private var later: [ObjectIdentifier: () -> Void] = [:]
-    /// Whether a user may make one more request now.
-    var mayRequest: (UInt32) -> Bool = { _ in true }
+    private var rateLimitedUsers: Set<UInt32> = []
+    private var later: [ObjectIdentifier: [() -> Void]] = [:]
+    private let admission: Admission
 
     init(
         state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
-        logind: Logind, places: Places
+        logind: Logind, admission: Admission, places: Places
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
@@ -69,171 +71,180 @@ final class Service: Answering {
         self.clock = clock
         self.journal = journal
         self.logind = logind
+        self.admission = admission
         lids = places.lids
-        queue = TouchQueue(limit: settings.count(Settings.touchWaiting))
+        // Whatever a turn is for, and however it ends.
+        queue = TouchQueue(limit: settings.count(Settings.touchWaiting)) { [logind] in
+            logind.readersAreInUse($0)
+        }
+        gate = TouchGate(readers, queue: queue, machine: logind, clock: clock)
         passwords = PasswordProof(
             program: places.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
-        // Whatever a turn is for, and however it ends.
-        queue.taken = { [logind] in logind.readersAreInUse($0) }
         logind.closeReaders = { await readers.suspend() }
         logind.openReaders = { await readers.resume() }
     }
 
     func answer(_ request: Request, from client: any Client) async -> Answer {
+        do throws(Denial) {
+            return try await serve(request, client)
+        } catch { return .denial(error) }
+    }
+
+    private func serve(
+        _ request: Request, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        // What another request has proven is not confirmed any more.
+        if request.verb != .confirm { client.confirmation = nil }
         let rule = VerbTable.rule(for: request.verb)
-        guard rule.beginsRequest else { return .denial(Denial(.badRequest)) }
-        guard mayRequest(client.peer.uid) else { return refuseForNow(client.peer) }
-        hasty.remove(client.peer.uid)
+        guard rule.beginsRequest else { throw Denial(.badRequest) }
+        try checkRate(of: client.peer)
         guard let name = request.account else {
             guard VerbTable.permits(request.verb, peerUID: client.peer.uid, accountUID: nil) else {
-                return .denial(Denial(.notPermitted))
+                throw Denial(.notPermitted)
             }
-            return await answerGeneral(request, client)
+            return try await answerGeneral(request, client)
         }
-        switch account(name, for: request.verb, client.peer) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let account):
-            if case .importPrint = request { await showImport(of: account, client) }
-            switch await proof(rule, request, account, client) {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let password):
-                if request.readsPrints { await openTemplates(of: account) }
-                return await answer(request, about: account, password, client)
-            }
-        }
+        let account = try account(name, for: request.verb, client.peer)
+        if case .importPrint = request { await showImport(of: account, client) }
+        let password = try await proof(rule, request, account, client)
+        if request.readsPrints { await openTemplates(of: account) }
+        return try await answer(request, about: account, password, client)
     }
 
     func answered(_ request: Request, with answer: Answer, to client: any Client) {
-        later.removeValue(forKey: ObjectIdentifier(client))?()
+        for action in later.removeValue(forKey: ObjectIdentifier(client)) ?? [] { action() }
         // Who asks too often must not fill the journal too, in which others' decisions stand.
         if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
         journal.record(request, from: client.peer, answer)
     }
 
-    private func refuseForNow(_ peer: PeerCredentials) -> Answer {
-        if hasty.insert(peer.uid).inserted {
+    private func checkRate(of peer: PeerCredentials) throws(Denial) {
+        guard !admission.mayRequest(uid: peer.uid, at: clock.sinceBoot()) else {
+            rateLimitedUsers.remove(peer.uid)
+            return
+        }
+        if rateLimitedUsers.insert(peer.uid).inserted {
             journal.service("uid \(peer.uid) asks too often and is refused for now")
         }
-        return .denial(Denial(.tooManyRequests))
+        throw Denial(.tooManyRequests)
     }
 
     /// Has something done when the client's answer is out.
     func afterwards(_ client: any Client, _ action: @escaping () -> Void) {
-        later[ObjectIdentifier(client)] = action
+        later[ObjectIdentifier(client), default: []].append(action)
     }
 
     /// The account, if there is one and the peer may ask this about it.
     private func account(
         _ name: Bytes, for verb: Verb, _ peer: PeerCredentials
-    ) -> Ruling<Account> {
+    ) throws(Denial) -> Account {
         let account = String(validating: name, as: UTF8.self).flatMap { try? Account.named($0) }
         // Who may not ask is not told either whether there is such an account.
         guard VerbTable.permits(verb, peerUID: peer.uid, accountUID: account?.uid) else {
-            return .deny(Denial(.notPermitted))
+            throw Denial(.notPermitted)
         }
         guard let account, Bytes(account.name.utf8) == name else {
-            return .deny(Denial(.unknownAccount))
+            throw Denial(.unknownAccount)
         }
-        return .allow(account)
+        return account
     }
 
     /// The password that a request has to prove itself with; nil where it has not.
     private func proof(
         _ rule: VerbRule, _ request: Request, _ account: Account, _ client: any Client
-    ) async -> Ruling<VerifiedPassword?> {
+    ) async throws(Denial) -> VerifiedPassword? {
         switch rule.proof {
-        case .none: return .allow(nil)
+        case .none: return nil
         case .password:
             // Root proves nothing, but what is to be kept has to be given, and to be right.
-            if client.peer.uid == 0, !request.keepsPassword { return .allow(nil) }
-            switch await passwords.proof(for: account, from: client) {
-            case .deny(let denial): return .deny(denial)
-            case .allow(let password): return .allow(password)
-            }
+            if client.peer.uid == 0, !request.keepsPassword { return nil }
+            return try await passwords.proof(for: account, from: client)
         }
     }
 
     private func answer(
         _ request: Request, about account: Account, _ password: VerifiedPassword?,
         _ client: any Client
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         switch request {
-        case .authenticate(let request): await authenticate(request, account, client)
-        case .confirm: .denial(Denial(.answerTooLate))
-        case .verify(_, let timeout): await verify(account, milliseconds: timeout, client)
+        case .authenticate(let request): try await authenticate(request, account, client)
+        case .confirm(_, let challenge): try confirm(challenge, account, client)
+        case .verify(_, let timeout): try await verify(account, milliseconds: timeout, client)
         case .enroll(_, let finger, let readerID):
-            keptOut(await enroll(account, finger, readerID, password, client), account)
-        case .delete(_, let finger): await delete(account, finger, password, client)
+            keptOut(try await enroll(account, finger, readerID, password, client), account)
+        case .delete(_, let finger): try await delete(account, finger, password, client)
         case .enable(_, let keyring):
-            keptOut(await enable(account, keyring: keyring, password, client), account)
-        case .passwordChanged: await passwordChanged(account, client)
-        case .disable: disable(account)
-        case .unlock: unlock(account, because: "unlocked with the password")
-        case .status: await status(account)
-        case .list: await list(account, client)
-        case .log(let request): await log(request, account, client)
+            keptOut(try await enable(account, keyring: keyring, password, client), account)
+        case .passwordChanged: try await passwordChanged(account, client)
+        case .disable: try disable(account)
+        case .unlock: try unlock(account, because: "unlocked with the password")
+        case .status: try await status(account)
+        case .list: try await list(account, client)
+        case .log(let request): try await log(request, account, client)
         case .passwordAccepted(_, let service):
-            unlock(
+            try unlock(
                 account, because: "password accepted by \(String(decoding: service, as: UTF8.self))"
             )
-        case .migrate(_, let vault): await migrate(account, to: vault, client)
-        case .secretSet(let request): await keepSecret(request, account, client)
+        case .migrate(_, let vault): try await migrate(account, to: vault, client)
+        case .secretSet(let request): try await keepSecret(request, account, client)
         case .secretGet(_, let name, let timeout):
-            await releaseSecret(name, milliseconds: timeout, account, client)
-        case .secretList: await listSecrets(account, client)
-        case .secretDelete(_, let name): deleteSecret(name, account)
+            try await releaseSecret(name, milliseconds: timeout, account, client)
+        case .secretList: try await listSecrets(account, client)
+        case .secretDelete(_, let name): try deleteSecret(name, account)
         case .watch: await watch(account, client)
         case .importPrint:
-            keptOut(await importPrints(of: account, password, client), account)
+            keptOut(try await importPrints(of: account, password, client), account)
         case .serverEnable, .serverDisable, .serverLogin, .serverList:
-            await answerServer(request, account, client)
-        case .sign(let request): await sign(request, account, client)
-        case .signingEnable: await enableSigning(account, client)
-        case .signingDisable: await disableSigning(account)
-        case .signingKey: await showSigningKey(account)
-        case .macTokenAdd(let request): await addMACToken(request, account, client)
-        case .macTokenList: await listMACTokens(account, client)
+            try await answerServer(request, account, client)
+        case .sign(let request): try await sign(request, account, client)
+        case .signingEnable: try await enableSigning(account, client)
+        case .signingDisable: try await disableSigning(account)
+        case .signingKey: try await showSigningKey(account)
+        case .macTokenAdd(let request): try await addMACToken(request, account, client)
+        case .macTokenList: try await listMACTokens(account, client)
         case .macTokenRemove(_, let server, let name):
-            await removeMACToken(name, at: server, account, client)
-        case .macTokenHeader(let request): await macHeader(request, account)
-        case .operationList(let request): await listOperations(request, account, client)
-        case .operationShow(let request): await showOperation(request, account, client)
-        case .operationDecide(let request): await decideOperation(request, account, client)
+            try await removeMACToken(name, at: server, account, client)
+        case .macTokenHeader(let request): try await macHeader(request, account)
+        case .operationList(let request): try await listOperations(request, account, client)
+        case .operationShow(let request): try await showOperation(request, account, client)
+        case .operationDecide(let request): try await decideOperation(request, account, client)
         case .readers, .configuration, .password, .cancel, .shown, .secretPart, .vault,
             .trustVault:
-            .denial(Denial(.badRequest))
+            throw Denial(.badRequest)
         }
     }
 
-    private func answerGeneral(_ request: Request, _ client: any Client) async -> Answer {
+    private func answerGeneral(
+        _ request: Request, _ client: any Client
+    ) async throws(Denial) -> Answer {
         switch request {
         case .readers: await listReaders(client)
         case .configuration: await listSettings(client)
         case .vault: await listVaults(client)
-        case .trustVault: await trustVault(client)
+        case .trustVault: try await trustVault(client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .confirm, .shown, .secretSet,
             .secretPart, .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
             .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList, .sign,
             .signingEnable, .signingDisable, .signingKey, .macTokenAdd, .macTokenList,
             .macTokenRemove, .macTokenHeader, .operationList, .operationShow, .operationDecide:
-            .denial(Denial(.badRequest))
+            throw Denial(.badRequest)
         }
     }
 
     private func answerServer(
         _ request: Request, _ account: Account, _ client: any Client
-    ) async -> Answer {
+    ) async throws(Denial) -> Answer {
         // Nobody waits for what other servers have yet to be told.
         defer { tellRemovals() }
         return switch request {
-        case .serverEnable(let request): await enableServer(request, account, client)
-        case .serverDisable(_, let server): await disableServer(server, account, client)
+        case .serverEnable(let request): try await enableServer(request, account, client)
+        case .serverDisable(_, let server): try await disableServer(server, account, client)
         case .serverLogin(_, let server, let timeout):
-            await loginServer(server, milliseconds: timeout, account, client)
-        case .serverList: await listServers(account, client)
-        default: .denial(Denial(.badRequest))
+            try await loginServer(server, milliseconds: timeout, account, client)
+        case .serverList: try await listServers(account, client)
+        default: throw Denial(.badRequest)
         }
     }
 }

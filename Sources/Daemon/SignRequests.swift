@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Loop
 import Policy
 import Posix
@@ -11,52 +12,42 @@ extension Service {
     /// Signs a file, a challenge or an HTTP request, each in a namespace of its own.
     func sign(
         _ request: SignRequest, _ account: Account, _ client: any Client
-    ) async -> Answer {
-        let key: ServerKey
-        switch await signingKey(for: request.matter, account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let found): key = found
-        }
-        let matter: SignedMatter
-        switch ownMatter(SigningPurpose.text(request.matter), account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let made): matter = made
-        }
-        let asker = Asker("signet sign (\(account.name))")
-        let milliseconds = request.timeoutMilliseconds
-        return await afterTouch(matter, asker, account, milliseconds: milliseconds, client) {
-            standing in
-            switch await self.signature(request.matter, by: key, account, standing) {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let signed): return .signed(signed)
-            }
+    ) async throws(Denial) -> Answer {
+        let key = try await signingKey(for: request.matter, account)
+        let matter = try ownMatter(SigningPurpose.text(request.matter), account)
+        let plan = plan(
+            .sign, "signet sign", account, milliseconds: request.timeoutMilliseconds)
+        return try await afterTouch(plan, matter, client) { (standing, touch) throws(Denial) in
+            .signed(
+                try await self.signature(request.matter, by: key, account, standing, for: touch))
         }
     }
 
     /// The key that something is to be signed with, if a touch could open it.
     private func signingKey(
         for matter: SigningMatter, _ account: Account
-    ) async -> Ruling<ServerKey> {
+    ) async throws(Denial) -> ServerKey {
         switch matter {
-        case .file, .challenge: return await goodSigningKey(of: account)
+        case .file, .challenge: return try await goodSigningKey(of: account)
         case .request(let server, let method, _, _):
             guard let url = ServerURL(server), RequestLines.isMethod(method) else {
-                return .deny(Denial(.badRequest))
+                throw Denial(.badRequest)
             }
-            return await goodKey(for: url, account)
+            return try await goodKey(for: url, account)
         }
     }
 
     private func signature(
-        _ matter: SigningMatter, by key: ServerKey, _ account: Account, _ standing: Standing
-    ) async -> Ruling<SignedAnswer> {
+        _ matter: SigningMatter, by key: ServerKey, _ account: Account, _ standing: Standing,
+        for touch: Touch<ScannedFinger>
+    ) async throws(Denial) -> SignedAnswer {
         switch matter {
         case .file(_, let digest):
-            return await signed(by: key, in: .file, account, standing) { _ in
+            return try await signed(by: key, in: .file, account, standing, for: touch) { _ in
                 SignedMessage(digest: digest)
             }
         case .challenge(let audience, let challenge):
-            return await signed(by: key, in: .challenge, account, standing) {
+            return try await signed(by: key, in: .challenge, account, standing, for: touch) {
                 (key) throws(CryptoFault) in
                 try SignedMessage(
                     text: ChallengeStatement(
@@ -65,13 +56,10 @@ extension Service {
                     ).encoded())
             }
         case .request(_, let method, let resource, let body):
-            let nonce: Bytes
-            do throws(SystemFault) { nonce = try randomBytes(32) } catch {
-                return .deny(denial(for: .file(.system(error)), account))
-            }
+            let nonce = try reading(account) { () throws(SystemFault) in try randomBytes(32) }
             let lines = RequestLines(
                 method: method, resource: resource, nonce: nonce, body: body)
-            return await signed(by: key, in: .request, account, standing) {
+            return try await signed(by: key, in: .request, account, standing, for: touch) {
                 (key) throws(CryptoFault) in
                 try SignedMessage(
                     text: RequestStatement(

@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Posix
 import Statement
 import Store
@@ -11,27 +12,28 @@ extension Service {
     /// item too, where there is one.
     func sign(
         _ matter: SignedMatter, _ account: Account, _ standing: Standing, _ place: ReceiptPlace,
-        _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?
-    ) async -> Ruling<(Assertion, Result<SecretBytes, VaultError>?)> {
-        do throws(StoreFault) {
+        _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?,
+        for touch: Touch<ScannedFinger>
+    ) async throws(Denial) -> (Assertion, Result<SecretBytes, VaultError>?) {
+        try await answering(account) {
             let text = statement(matter, account, standing, place.reservation).encoded()
             let opened: Opened
             do throws(VaultError) {
                 opened = try await open(
                     try ready.get(), try signedData(text, matter.namespace),
-                    context: { () throws(StoreFault) in try standing.context() }, item)
+                    context: { () throws(StoreFault) in try standing.context() }, item, for: touch)
             } catch {
-                return .deny(try denial(for: error, account, standing))
+                throw try denial(for: error, account, standing)
             }
             if let item, item.isRequired, case .failure(let error) = opened.data {
                 // Before the receipt: nothing is released.
-                return .deny(denial(forItem: error, account))
+                throw denial(forItem: error, account)
             }
             // While the TPM was at work, somebody else may have had a turn.
             if standing.credential.vault == .tpm || item?.vault == .tpm {
                 let now = try standing.kept.credential.state()
                 guard now == .issued(standing.credential) else {
-                    return .deny(Denial(.badRequest))
+                    throw Denial(.badRequest)
                 }
             }
             let blob = SSHSignature(
@@ -39,9 +41,7 @@ extension Service {
                 r: opened.numbers.r, s: opened.numbers.s
             ).blob
             try place.log.append(Receipt.text(statement: text, signature: blob))
-            return .allow((Assertion(statement: text, signature: blob), opened.data))
-        } catch {
-            return .deny(denial(for: error, account))
+            return (Assertion(statement: text, signature: blob), opened.data)
         }
     }
 
@@ -52,18 +52,19 @@ extension Service {
 
     private func open(
         _ items: ReadyItems, _ data: [UInt8],
-        context: () throws(StoreFault) -> SealingContext, _ item: SealedItem?
+        context: () throws(StoreFault) -> SealingContext, _ item: SealedItem?,
+        for touch: Touch<ScannedFinger>
     ) async throws(VaultError) -> Opened {
         let keyContext: SealingContext
         do throws(StoreFault) { keyContext = try context() } catch { throw .malformed }
         let numbers = try await vaults.call(items.keyVault) { _ throws(VaultError) in
-            try items.key.sign(data, keyContext)
+            try items.key.sign(data, keyContext, for: touch.match)
         }
         guard let item else { return Opened(numbers: numbers, data: nil) }
         do throws(VaultError) {
             guard let ready = try items.data?.get() else { throw .malformed }
             let opened = try await vaults.call(item.vault) { _ throws(VaultError) in
-                try ready.open(item.context)
+                try ready.open(item.context, for: touch.match)
             }
             return Opened(numbers: numbers, data: .success(opened))
         } catch { return Opened(numbers: numbers, data: .failure(error)) }
@@ -118,18 +119,5 @@ extension Service {
             purpose: matter.purpose, server: matter.server, factor: Factor.fingerprint,
             enrolment: standing.enrolment.state.generation, counter: reservation.counter,
             previous: reservation.previous, issued: instant)
-    }
-}
-
-extension Denial {
-    /// Why a vault could not be used, for the person.
-    init(of error: VaultError, mismatches: UInt8 = 0) {
-        switch error {
-        case .trouble(.platformChanged): self.init(.platformChanged, mismatches: mismatches)
-        case .doesNotOpen, .malformed, .crypto, .trouble:
-            self.init(
-                .vaultUnavailable, subject: Bytes(error.description.utf8.prefix(Limit.text)),
-                mismatches: mismatches)
-        }
     }
 }

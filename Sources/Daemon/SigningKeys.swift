@@ -8,25 +8,21 @@ import Wire
 /// The account's signing key, for files and for challenges of anybody's: never the key that logs in.
 extension Service {
     /// Makes it, after a touch.
-    func enableSigning(_ account: Account, _ client: any Client) async -> Answer {
-        switch await signingKey(of: account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let key?) where key.state == .good: return .denial(Denial(.signingKeyExists))
-        case .allow: break
+    func enableSigning(
+        _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        if let key = try await signingKey(of: account), key.state == .good {
+            throw Denial(.signingKeyExists)
         }
-        let matter: SignedMatter
-        switch ownMatter(Bytes("make the signing key".utf8), account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let made): matter = made
-        }
-        let asker = Asker("signet enable (\(account.name))")
-        return await afterTouch(matter, asker, account, milliseconds: .max, client) { standing in
-            await self.answering(account) { () async throws(StoreFault) in
+        let matter = try ownMatter(Bytes("make the signing key".utf8), account)
+        let plan = plan(.signingEnable, "signet enable", account, milliseconds: .max)
+        return try await afterTouch(plan, matter, client) { (standing, _) throws(Denial) in
+            try await self.answering(account) {
                 let new = try await self.newKey(for: ServerKey.signing, standing)
                 let servers = standing.kept.servers
                 // Another request may have made one meanwhile, which somebody has been shown.
                 if try servers.all().contains(where: { $0.isSigning && $0.state == .good }) {
-                    return .denial(Denial(.signingKeyExists))
+                    throw Denial(.signingKeyExists)
                 }
                 let key = try servers.keep(
                     new.made, new.context, by: new.vault,
@@ -38,11 +34,11 @@ extension Service {
     }
 
     /// Destroys it.
-    func disableSigning(_ account: Account) async -> Answer {
-        await answering(account) { () async throws(StoreFault) in
+    func disableSigning(_ account: Account) async throws(Denial) -> Answer {
+        try await answering(account) {
             let kept = try kept(account)
             let keys = try kept?.servers.all().filter(\.isSigning) ?? []
-            guard let kept, !keys.isEmpty else { return .denial(Denial(.noSigningKey)) }
+            guard let kept, !keys.isEmpty else { throw Denial(.noSigningKey) }
             for key in keys {
                 try kept.servers.remove(key)
                 journal.credential(
@@ -53,12 +49,9 @@ extension Service {
     }
 
     /// Tells its public half, and how it stands.
-    func showSigningKey(_ account: Account) async -> Answer {
-        switch await signingKey(of: account) {
-        case .deny(let denial): .denial(denial)
-        case .allow(nil): .denial(Denial(.noSigningKey))
-        case .allow(let key?): .signingKey(SigningKeyAnswer(key))
-        }
+    func showSigningKey(_ account: Account) async throws(Denial) -> Answer {
+        guard let key = try await signingKey(of: account) else { throw Denial(.noSigningKey) }
+        return .signingKey(SigningKeyAnswer(key))
     }
 }
 

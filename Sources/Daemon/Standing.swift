@@ -24,35 +24,29 @@ extension Service {
     /// How an account stands for a touch that signs; the answer is no unless all is in order.
     ///
     /// A credential that does not fit the fingers any more is destroyed here, with its reason.
-    func standing(of account: Account) -> Ruling<Standing> {
-        switch record(of: account) {
-        case .deny(let denial): .deny(denial)
-        case .allow(let kept): standing(of: account, kept)
-        }
+    func standing(of account: Account) throws(Denial) -> Standing {
+        try standing(of: account, try record(of: account))
     }
 
-    private func record(of account: Account) -> Ruling<AccountState> {
-        reading(account) { () throws(StoreFault) in
-            guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
-            return .allow(kept)
-        }
+    private func record(of account: Account) throws(Denial) -> AccountState {
+        let found = try reading(account) { () throws(StoreFault) in try kept(account) }
+        guard let found else { throw Denial(.notEnrolled) }
+        return found
     }
 
     /// The same for an account whose files are open already: read anew, but not searched for.
-    func standing(of account: Account, _ kept: AccountState) -> Ruling<Standing> {
-        reading(account) { () throws(StoreFault) in
+    func standing(of account: Account, _ kept: AccountState) throws(Denial) -> Standing {
+        let (enrolment, state) = try reading(account) { () throws(StoreFault) in
             let enrolment = try kept.prints.enrolment()
-            switch try credentialState(account, kept, enrolment) {
-            case .none, .damaged:
-                return .deny(Denial(enrolment.isEmpty ? .notEnrolled : .notEnabled))
-            case .disabled(let since):
-                return .deny(Denial(.notEnabled, since: since.seconds))
-            case .destroyed(let cause, let since):
-                return .deny(Denial(.invalidated, cause: cause, since: since.seconds))
-            case .issued(let credential):
-                return .allow(
-                    Standing(kept: kept, enrolment: enrolment, credential: credential))
-            }
+            return (enrolment, try credentialState(account, kept, enrolment))
+        }
+        switch state {
+        case .none, .damaged: throw Denial(enrolment.isEmpty ? .notEnrolled : .notEnabled)
+        case .disabled(let since): throw Denial(.notEnabled, since: since.seconds)
+        case .destroyed(let cause, let since):
+            throw Denial(.invalidated, cause: cause, since: since.seconds)
+        case .issued(let credential):
+            return Standing(kept: kept, enrolment: enrolment, credential: credential)
         }
     }
 
@@ -89,57 +83,27 @@ extension Service {
     ///
     /// A lockout is known by the records alone: then neither prints nor a reader are looked at, and
     /// whether they still fit the credential is found when it is lifted.
-    func lockout(of account: Account) async -> Ruling<Denial?> {
-        let kept: AccountState
-        switch record(of: account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let found): kept = found
-        }
+    func lockout(of account: Account) async throws(Denial) -> Denial? {
+        let kept = try record(of: account)
         if case .issued? = try? kept.credential.recorded(),
-            let lockout = denial(of: kept.lockout.load())
+            let lockout = Denial(of: kept.lockout.load(), at: now)
         {
-            return .allow(lockout)
+            return lockout
         }
         await openTemplates(of: account)
-        return standing(of: account, kept).map { _ in nil }
+        _ = try standing(of: account, kept)
+        return nil
     }
 
-    /// Why the lockout keeps the finger out; nil if it may be tried.
-    func denial(of lockout: Lockout) -> Denial? {
-        switch lockout.verdict(at: now) {
-        case .open: nil
-        case .lockedForNow(let left): Denial(.lockedForNow, seconds: left.wholeSecondsUp)
-        case .lockedUntilPassword: Denial(.lockedUntilPassword)
-        }
-    }
-
-    /// Runs what reads or writes the disk; a fault is recorded and becomes a denial.
-    func reading<Value>(
-        _ account: Account, _ body: () throws(StoreFault) -> Ruling<Value>
-    ) -> Ruling<Value> {
-        do throws(StoreFault) {
-            return try body()
-        } catch {
-            return .deny(denial(for: error, account))
-        }
-    }
-
-    /// The denial that a fault of the disk becomes, after it was recorded.
-    func denial(for fault: StoreFault, _ account: Account) -> Denial {
-        journal.fault(fault.description, account: account.name)
-        switch fault {
-        case .vault(let error): return Denial(of: error)
-        case .closed(let error):
-            return Denial(
-                .fingersClosed, subject: Bytes(error.description.utf8.prefix(Limit.text)))
-        case .changedMeanwhile: return Denial(.badRequest)
-        default: break
-        }
-        return Denial(.storage, subject: Bytes(fault.description.utf8.prefix(Limit.text)))
+    /// The failed attempts of an account, for the gate.
+    func lockoutLedger(of account: Account, _ kept: AccountState) -> AccountLockout {
+        AccountLockout(
+            account: account, store: kept.lockout, time: LockoutTime(boot: boot, clock: clock),
+            journal: journal)
     }
 
     /// This moment, for lockouts.
-    var now: Lockout.Moment { Lockout.Moment(boot: boot, sinceBoot: clock.sinceBoot()) }
+    var now: Lockout.Moment { LockoutTime(boot: boot, clock: clock).now }
 
     /// This moment of the wall clock, for people.
     var instant: Instant { Instant(seconds: UInt64(clamping: clock.wallSeconds())) }

@@ -67,7 +67,20 @@ extension Service {
         _ contents: ReaderContents, of reader: String, _ account: Account, _ standing: Standing,
         _ check: StorageCheck
     ) -> Bool {
-        let ruling: Ruling<Void> = reading(account) { () throws(StoreFault) in
+        do throws(Denial) {
+            try judge(contents, of: reader, account, standing, check)
+            return true
+        } catch {
+            if check.denial == nil { check.denial = error }
+            return false
+        }
+    }
+
+    private func judge(
+        _ contents: ReaderContents, of reader: String, _ account: Account, _ standing: Standing,
+        _ check: StorageCheck
+    ) throws(Denial) {
+        try reading(account) {
             let own = try OwnStorage(standing.enrolment.prints)
             let recorded = standing.credential.storage
             let storage = try covered(
@@ -75,19 +88,16 @@ extension Service {
                 own: own.prints(on: contents.storage(of: [])), recorded: recorded)
             let verdict = storage.verdict(against: recorded)
             check.keep(storage, verdict, of: reader)
-            guard case .changed(let cause) = verdict else { return .allow(()) }
+            guard case .changed(let cause) = verdict else { return }
             guard try standing.kept.credential.state() == .issued(standing.credential) else {
-                return .deny(Denial(.badRequest))
+                throw Denial(.badRequest)
             }
             // A change of fingers like any other: what was sealed to the old ones stays shut. First,
             // because after a crash the next look destroys the key, and nothing shuts the rest.
             try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
             _ = try destroy(account, standing.kept, because: cause)
-            return .deny(Denial(.invalidated, cause: cause, since: instant.seconds))
+            throw Denial(.invalidated, cause: cause, since: instant.seconds)
         }
-        guard case .deny(let denial) = ruling else { return true }
-        if check.denial == nil { check.denial = denial }
-        return false
     }
 
     /// Seals the key to what was found on a reader of which nothing was recorded: it has just

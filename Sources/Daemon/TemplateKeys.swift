@@ -107,7 +107,7 @@ extension Service {
         return try await vaults.call(key.vault) { vault throws(VaultError) in
             let data = try vault.ready(data: key.sealed, context)
             defer { data.release() }
-            return try TemplateSeal(key: try data.open(context))
+            return try TemplateSeal(data, context)
         }
     }
 

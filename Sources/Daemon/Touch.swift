@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Policy
 import Posix
@@ -21,7 +22,7 @@ struct SignedMatter: Sendable {
 /// A touch that proved itself, and what it leaves to do.
 struct TouchProof {
     let assertion: Assertion
-    let finger: MatchedFinger
+    let touch: Touch<ScannedFinger>
     let kept: AccountState
     let place: ReceiptPlace
     /// What was to be released with it; what could not be opened leaves the proof as it is.
@@ -39,172 +40,194 @@ struct ReceiptPlace {
     let reservation: Reservation
 }
 
+/// What is to be released with a touch, as things stand; nil for nothing.
+typealias SealedItemSearch = (Standing) throws -> SealedItem?
+
 extension Service {
+    /// The line of a request in the queue.
+    func applicant(
+        _ purpose: Applicant.Purpose, _ account: Account, _ asker: Asker, _ client: any Client
+    ) -> Applicant {
+        Applicant(purpose, account: account.uid, asker: asker) { await client.show($0) }
+    }
+
+    /// Who asks, for those who wait.
+    func asker(_ plan: TouchPlan, _ presence: Presence) -> Asker {
+        guard let login = plan.login else {
+            return Asker(plan.command, by: presence.requester)
+        }
+        return Asker(
+            service: login.service, terminal: login.terminal, purpose: login.purpose,
+            by: presence.requester)
+    }
+
+    /// Waits for the turn at the readers.
+    func turn(
+        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+    ) async throws(Denial) -> Turn {
+        try await gate.turn(
+            for: applicant(.touch, plan.account, asker(plan, presence), client),
+            within: plan.timeout)
+    }
+
     /// A touch that signs, and may release something sealed: from how things stand to the proof.
     ///
-    /// The caller has the turn at the reader. `item` finds what is to be released, nil for nothing;
-    /// it is asked again after the match.
+    /// `item` finds what is to be released; it is asked again after the match.
     func touch(
-        _ wish: TouchWish, _ matter: SignedMatter, until end: Duration, _ client: any Client,
-        releasing item: (Standing) throws(StoreFault) -> Ruling<SealedItem?> = { _ in .allow(nil) }
-    ) async -> Ruling<TouchProof> {
+        _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter,
+        during turn: borrowing Turn, _ client: any Client,
+        releasing item: SealedItemSearch = { _ in nil }
+    ) async throws(Denial) -> TouchProof {
+        let account = plan.account
         await openTemplatesForListing()
         await tidyReaders()
         // Once more: while this request waited, the fingers may have changed.
-        let standing: Standing
-        switch self.standing(of: wish.account) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let now): standing = now
-        }
+        let standing = try standing(of: account)
+        let ledger = lockoutLedger(of: account, standing.kept)
         // Before anything is written for a touch that cannot be.
-        if let denial = denial(of: standing.kept.lockout.load()) { return .deny(denial) }
-        let place: ReceiptPlace
-        switch reserve(wish.account, standing) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let reserved): place = reserved
-        }
+        try ledger.check()
+        let place = try reserve(account, standing)
         let interruption = Interruption()
-        let readying: Readying
-        switch ready(wish.account, standing, item, interruption) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let begun): readying = begun
-        }
+        let readying = try ready(account, standing, item, interruption)
         defer { readying.end() }
         let check = StorageCheck()
-        let matched = await interruptible(by: interruption) { [self] in
-            await attempt(
-                wish, standing.kept, standing.enrolment, until: end, client,
-                examine: examination(wish.account, standing, check, interruption))
+        let query = FingerQuery(
+            gallery: Gallery(standing.enrolment.prints), seat: seat(of: presence),
+            examine: examination(account, standing, check, interruption))
+        let touch: Touch<ScannedFinger>
+        do throws(Denial) {
+            touch = try await gate.touch(
+                TouchRequest(
+                    account: account.uid, query: query, tries: plan.tries, end: plan.end),
+                presence: presence, during: turn, counting: ledger, interruptedBy: interruption
+            ) { client.post(.notice($0, requestedBy: presence)) }
+        } catch { throw check.reason(instead: readying.reason(instead: error)) }
+        do throws(Denial) {
+            return try await proof(
+                touch, standing, place, matter, account, item, readying, check)
+        } catch {
+            touch.attempt.takeBack()
+            throw error
         }
-        switch matched {
-        case .deny(let denial):
-            return .deny(check.reason(instead: readying.reason(instead: denial)))
-        case .allow(let finger):
-            let ruling = await proof(
-                finger, standing, place, matter, wish.account, item, readying, check)
-            if case .deny = ruling { takeBack(finger.counted, wish.account) }
-            return ruling
+    }
+
+    /// A turn of its own, a touch, and what the next touch counts from. The turn is over when this
+    /// returns, so that the reader is free for others, however long what follows takes.
+    func settledTouch(
+        _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter, _ client: any Client,
+        releasing item: SealedItemSearch = { _ in nil }
+    ) async throws(Denial) -> TouchProof {
+        let turn = try await turn(plan, presence, client)
+        let proof = try await touch(
+            plan, presence, matter, during: turn, client, releasing: item)
+        settle(proof, plan.account)
+        return proof
+    }
+
+    /// Has kept what a touch found out when the answer is out, in a turn of its own: nobody shall
+    /// touch for keys that are being sealed anew.
+    func improveAfterwards(
+        _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
+    ) {
+        guard proof.improves else { return }
+        let asker = Asker("signet", by: requester)
+        let applicant = Applicant(.upkeep, account: account.uid, asker: asker) { _ in true }
+        afterwards(client) { [self] in
+            onService { [self] in
+                // Where too many wait, the next touch will do.
+                guard let turn = try? await gate.turn(for: applicant, within: .seconds(60)) else {
+                    return
+                }
+                await improve(proof, account, during: turn)
+            }
         }
     }
 
     /// Signs for a finger that matched, if all stands as it did when the finger was asked for.
     private func proof(
-        _ finger: MatchedFinger, _ before: Standing, _ place: ReceiptPlace,
-        _ matter: SignedMatter, _ account: Account,
-        _ item: (Standing) throws(StoreFault) -> Ruling<SealedItem?>, _ readying: Readying,
-        _ check: StorageCheck
-    ) async -> Ruling<TouchProof> {
+        _ touch: Touch<ScannedFinger>, _ before: Standing, _ place: ReceiptPlace,
+        _ matter: SignedMatter, _ account: Account, _ item: SealedItemSearch,
+        _ readying: Readying, _ check: StorageCheck
+    ) async throws(Denial) -> TouchProof {
         let items: Result<ReadyItems, VaultError>
         do throws(VaultError) {
             items = .success(try await readying.items())
         } catch { items = .failure(error) }
-        var now: Standing
-        switch standing(of: account, before.kept) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let found): now = found
-        }
+        var standing = try standing(of: account, before.kept)
         // Fingers or credential were changed meanwhile: what matched may be gone from among them.
-        guard now.credential == before.credential else { return .deny(Denial(.badRequest)) }
-        let recorded = now.credential.storage
-        now.storage = check.storage(recorded, matchedOn: finger.reader)
-        let standing = now
-        let opening: SealedItem?
-        switch reading(account, { () throws(StoreFault) in try item(standing) }) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let found): opening = found
-        }
-        switch await sign(matter, account, standing, place, items, opening) {
-        case .deny(let denial): return .deny(denial)
-        case .allow(let (assertion, released)):
-            return .allow(
-                TouchProof(
-                    assertion: assertion, finger: finger, kept: before.kept, place: place,
-                    released: released, readied: readying.data, credential: standing.credential,
-                    unrecorded: check.unrecorded(recorded, matchedOn: finger.reader)))
-        }
+        guard standing.credential == before.credential else { throw Denial(.badRequest) }
+        let recorded = standing.credential.storage
+        standing.storage = check.storage(recorded, matchedOn: touch.finger.reader)
+        let now = standing
+        let opening = try reading(account) { try item(now) }
+        let (assertion, released) = try await sign(
+            matter, account, now, place, items, opening, for: touch)
+        return TouchProof(
+            assertion: assertion, touch: touch, kept: before.kept, place: place,
+            released: released, readied: readying.data, credential: now.credential,
+            unrecorded: check.unrecorded(recorded, matchedOn: touch.finger.reader))
     }
 
     /// Reserves the place of the receipt on disk, so that nothing has to be synced at the touch.
-    private func reserve(_ account: Account, _ standing: Standing) -> Ruling<ReceiptPlace> {
-        reading(account) { () throws(StoreFault) in
+    private func reserve(
+        _ account: Account, _ standing: Standing
+    ) throws(Denial) -> ReceiptPlace {
+        try reading(account) { () throws(StoreFault) in
             let log = try standing.kept.receipts()
             let reservation = try log.prepare()
             if !reservation.isIntact {
                 journal.fault("the receipts were cut or changed", account: account.name)
             }
-            return .allow(ReceiptPlace(log: log, reservation: reservation))
+            return ReceiptPlace(log: log, reservation: reservation)
         }
     }
 
     private func ready(
-        _ account: Account, _ standing: Standing,
-        _ item: (Standing) throws(StoreFault) -> Ruling<SealedItem?>, _ interruption: Interruption
-    ) -> Ruling<Readying> {
-        reading(account) { () throws(StoreFault) in
-            let data: SealedItem?
-            switch try item(standing) {
-            case .deny(let denial): return .deny(denial)
-            case .allow(let found): data = found
-            }
+        _ account: Account, _ standing: Standing, _ item: SealedItemSearch,
+        _ interruption: Interruption
+    ) throws(Denial) -> Readying {
+        try reading(account) {
+            let data = try item(standing)
             let key = SealedItem(
                 vault: standing.credential.vault, sealed: standing.credential.sealed,
                 context: try standing.context())
             // Only trouble ends the wait: what does not open is told, and destroyed, after a match.
-            return .allow(Readying(key, data, in: vaults) { interruption.raise() })
+            return Readying(key, data, in: vaults) { interruption.raise() }
         }
     }
 
     /// Has done when the answer is out what a success leaves to do: nobody waits for this. The turn
     /// ends when all of it is written, since the next touch counts from there.
-    func settleAfterwards(_ proof: TouchProof, _ account: Account, _ client: any Client) {
+    func settleAfterwards(
+        _ proof: TouchProof, _ account: Account, _ held: HeldTurn, _ client: any Client
+    ) {
         afterwards(client) { [self] in
-            do throws(StoreFault) {
-                try proof.finger.counted.succeeded()
-                try proof.place.log.flush()
-            } catch {
-                journal.fault(error.description, account: account.name)
-            }
-            guard proof.improves else { return queue.leave() }
-            onService { [self] in await improve(proof, account) }
+            settle(proof, account)
+            withExtendedLifetime(held) {}
         }
     }
 
-    /// The same where something goes on after the touch: at once what the next touch counts from, so
-    /// that the reader is free for others. What takes its time has that when the answer is out, in a
-    /// turn of its own: nobody shall touch for keys that are being sealed anew.
-    func settleNow(
-        _ proof: TouchProof, _ account: Account, _ asker: Asker, _ client: any Client
-    ) {
-        do throws(StoreFault) {
-            try proof.finger.counted.succeeded()
+    /// Writes what the next touch counts from.
+    private func settle(_ proof: TouchProof, _ account: Account) {
+        do {
+            try proof.touch.attempt.succeeded()
             try proof.place.log.flush()
-        } catch {
-            journal.fault(error.description, account: account.name)
-        }
-        queue.leave()
-        guard proof.improves else { return }
-        afterwards(client) { [self] in
-            onService { [self] in
-                let turn = await queue.turn(for: asker, of: account.uid) { _ in }
-                // Where too many wait, the next touch will do.
-                guard case .granted = turn else { return }
-                await improve(proof, account)
-            }
-        }
+        } catch { _ = denial(for: error, account) }
     }
 
     /// Whether the machine sleeps, or has slept since a touch: then nobody is let in by it any more.
     func hasSlept(since proof: TouchProof) -> Bool {
-        logind.isSuspending || logind.sleeps != proof.finger.sleeps
+        logind.isSuspending || logind.suspensions != proof.touch.suspensions
     }
 
-    /// Keeps what a touch has found out, and ends the turn.
-    private func improve(_ proof: TouchProof, _ account: Account) async {
+    /// Keeps what a touch has found out.
+    private func improve(
+        _ proof: TouchProof, _ account: Account, during turn: borrowing Turn
+    ) async {
         if let storage = proof.unrecorded {
             await record(storage, proof.credential, account, proof.kept)
         }
-        await keepUpdate(proof.finger, account, proof.kept)
-        queue.leave()
+        await keepUpdate(proof.touch.finger, account, proof.kept)
     }
 
     /// Keeps the template that the reader improved, in the place of the one that matched.
@@ -212,7 +235,7 @@ extension Service {
     /// A credential that opens for the old template is sealed to the new one: the same finger has
     /// just matched, and the key stays the same for whoever registered it. Secrets are, too.
     func keepUpdate(
-        _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
+        _ finger: ScannedFinger, _ account: Account, _ kept: AccountState
     ) async {
         guard var bytes = finger.updated?.bytes else { return }
         do throws(StoreFault) {
@@ -270,7 +293,7 @@ extension Service {
 
 extension TouchProof {
     /// Whether more is known after it than is kept.
-    fileprivate var improves: Bool { unrecorded != nil || finger.updated != nil }
+    fileprivate var improves: Bool { unrecorded != nil || touch.finger.updated != nil }
 }
 
 extension Readying {

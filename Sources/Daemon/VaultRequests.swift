@@ -18,29 +18,30 @@ extension Service {
 
     /// Issues the credential anew in the vault that is asked for; the login password for the keyring
     /// goes along.
-    func migrate(_ account: Account, to name: Bytes, _ client: any Client) async -> Answer {
+    func migrate(
+        _ account: Account, to name: Bytes, _ client: any Client
+    ) async throws(Denial) -> Answer {
         guard let kind = VaultKind.allCases.first(where: { $0.name == name })
-        else { return .denial(Denial(.badRequest)) }
-        let vouching = await vouch(
+        else { throw Denial(.badRequest) }
+        let issued = try await vouch(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
-        guard case .done = vouching.answer else { return vouching.answer }
         await moveKeyring(account, to: kind)
         // Nobody shall give up a vault that still has the prints.
-        guard vouching.haveFollowed else {
-            return .denial(Denial(.storage, subject: Detail.printsNotMoved.bytes))
+        guard issued.haveFollowed else {
+            throw Denial(.storage, subject: Detail.printsNotMoved.bytes)
         }
-        return vouching.answer
+        return .done(issued.answer)
     }
 
     /// Takes the TPM as it is now for the one that keys are made in.
-    func trustVault(_ client: any Client) async -> Answer {
+    func trustVault(_ client: any Client) async throws(Denial) -> Answer {
         do throws(VaultError) {
             try await vaults.trust()
             // What another TPM kept shall not be used as if this one had opened it.
             state.templateKeys.close()
         } catch {
             journal.fault(error.description)
-            return .denial(Denial(of: error))
+            throw Denial(of: error)
         }
         await client.send(.vault(await describe(.tpm, isChosen: await vaults.chosen() == .tpm)))
         return .done(DoneAnswer())

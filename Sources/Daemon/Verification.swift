@@ -1,63 +1,56 @@
+import Gate
 import Loop
 import Policy
 import Posix
 import Store
-import Systemd
 import Wire
 
 extension Service {
     /// A touch that signs nothing: tells which finger it was. It counts like any other try.
     func verify(
         _ account: Account, milliseconds: UInt32, _ client: any Client
-    ) async -> Answer {
-        let timeout = touchTime(milliseconds)
-        let end = clock.sinceBoot() + timeout
-        var wish = TouchWish(
-            account: account, asker: Asker("signet verify (\(account.name))"), tries: 1,
-            timeout: timeout)
-        if case .deny(let denial) = fingers(of: account) { return .denial(denial) }
-        switch await presence(in: Session(ofPeer: client.descriptor)) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let seat): wish.seat = seat
-        }
-        if let denial = await turnDenial(wish, client) { return .denial(denial) }
-        defer { queue.leave() }
-        switch fingers(of: account) {
-        case .deny(let denial): return .denial(denial)
-        case .allow(let (kept, enrolment)):
-            switch await attempt(wish, kept, enrolment, until: end, client) {
-            case .deny(let denial): return .denial(denial)
-            case .allow(let finger): return await matched(finger, account, kept)
-            }
-        }
+    ) async throws(Denial) -> Answer {
+        var plan = plan(.verify, "signet verify", account, milliseconds: milliseconds)
+        plan.tries = 1
+        let presence = try await admit(plan, client)
+        let turn = try await turn(plan, presence, client)
+        let (kept, enrolment) = try fingers(of: account)
+        let query = FingerQuery(
+            gallery: Gallery(enrolment.prints), seat: seat(of: presence))
+        let touch = try await gate.touch(
+            TouchRequest(account: account.uid, query: query, tries: plan.tries, end: plan.end),
+            presence: presence, during: turn, counting: lockoutLedger(of: account, kept),
+            interruptedBy: Interruption()
+        ) { client.post(.notice($0, requestedBy: presence)) }
+        return try await matched(touch, account, kept)
     }
 
     private func matched(
-        _ finger: MatchedFinger, _ account: Account, _ kept: AccountState
-    ) async -> Answer {
-        do throws(StoreFault) {
-            // While the finger was awaited, it may have been deleted.
-            let print = try kept.prints.enrolment().prints.first {
-                $0.identifier == finger.print.identifier && $0.template == finger.print.template
+        _ touch: Touch<ScannedFinger>, _ account: Account, _ kept: AccountState
+    ) async throws(Denial) -> Answer {
+        // While the finger was awaited, it may have been deleted.
+        let print = try reading(account) { () throws(StoreFault) in
+            try kept.prints.enrolment().prints.first {
+                $0.identifier == touch.finger.print.identifier
+                    && $0.template == touch.finger.print.template
             }
-            guard let print else {
-                try finger.counted.takeBack()
-                return .denial(Denial(.noMatch))
-            }
-            try finger.counted.succeeded()
-            await keepUpdate(finger, account, kept)
-            return .done(DoneAnswer(finger: print.finger))
-        } catch {
-            return .denial(denial(for: error, account))
         }
+        guard let print else {
+            touch.attempt.takeBack()
+            throw Denial(.noMatch)
+        }
+        try touch.attempt.succeeded()
+        await keepUpdate(touch.finger, account, kept)
+        return .done(DoneAnswer(finger: print.finger))
     }
 
-    private func fingers(of account: Account) -> Ruling<(AccountState, Enrolment)> {
-        reading(account) { () throws(StoreFault) in
-            guard let kept = try kept(account) else { return .deny(Denial(.notEnrolled)) }
+    /// An account's fingers; throws where it has none.
+    func fingers(of account: Account) throws(Denial) -> (AccountState, Enrolment) {
+        try reading(account) {
+            guard let kept = try kept(account) else { throw Denial(.notEnrolled) }
             let enrolment = try kept.prints.enrolment()
-            if enrolment.isEmpty { return .deny(Denial(.notEnrolled)) }
-            return .allow((kept, enrolment))
+            if enrolment.isEmpty { throw Denial(.notEnrolled) }
+            return (kept, enrolment)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Posix
 import Wire
@@ -24,10 +25,12 @@ final class Watchers {
     }
 
     /// Tells that a touch is asked for; the number is for `ended`.
-    func began(_ request: AuthenticateRequest, of account: Account) -> UInt64 {
+    func began(
+        _ request: AuthenticateRequest, by requester: Requester, of account: Account
+    ) -> UInt64 {
         lastNumber += 1
         let event = EventAnswer(
-            account: request.account, service: request.service, requester: request.requester,
+            account: request.account, service: request.service, requester: requester.name,
             purpose: request.purpose, isOver: false, number: lastNumber)
         touches[lastNumber] = (account.uid, event)
         tell(event, account.uid)
@@ -60,14 +63,16 @@ extension Service {
         return .denial(Denial(.cancelled))
     }
 
-    /// Does `touch` with those told who watch, if a touch of this request has no prompt of its own.
+    /// Does `touch` with those told who watch: where a touch of this request has no prompt of its
+    /// own, and wherever somebody else than the account asks for it.
     func told<Result>(
-        _ request: AuthenticateRequest, _ account: Account,
-        _ touch: () async -> Result
-    ) async -> Result {
-        guard request.presence == .noTerminal else { return await touch() }
-        let number = watchers.began(request, of: account)
+        _ request: AuthenticateRequest, _ presence: Presence, _ account: Account,
+        _ touch: () async throws(Denial) -> Result
+    ) async throws(Denial) -> Result {
+        let isOwn = presence.requester.uid == account.uid
+        guard request.presence == .noTerminal || !isOwn else { return try await touch() }
+        let number = watchers.began(request, by: presence.requester, of: account)
         defer { watchers.ended(number) }
-        return await touch()
+        return try await touch()
     }
 }

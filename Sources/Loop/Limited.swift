@@ -60,7 +60,8 @@ private final class Waiting {
 @ServiceActor
 package final class Interruption {
     fileprivate var task: Task<Void, Never>?
-    fileprivate private(set) var isRaised = false
+    /// Whether it has been raised.
+    package private(set) var isRaised = false
 
     /// An interruption that has not been raised.
     package init() {}

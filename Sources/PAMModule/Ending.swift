@@ -101,7 +101,8 @@ extension Denial {
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
             .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .notServed, .inBackground, .notAtMachine, .otherRequester, .enrolmentPaused,
-            .enrolmentLocked, .lidClosed, .otherSeat, .serverUnreachable, .unknownServer,
+            .enrolmentLocked, .enrolmentYielded, .lidClosed, .otherSeat, .serverUnreachable,
+            .unknownServer,
             .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
@@ -124,7 +125,8 @@ extension DenialReason {
             .storage, .tooManyRequests, .badRequest, .stopping, .suspending, .vaultUnavailable,
             .platformChanged, .fingersClosed, .secretExists, .unknownSecret, .secretStale,
             .tooManySecrets, .notAtMachine, .otherRequester, .answerTooLate, .changedMeanwhile,
-            .enrolmentPaused, .enrolmentLocked, .serverUnreachable, .serverRefused, .unknownServer,
+            .enrolmentPaused, .enrolmentLocked, .enrolmentYielded, .serverUnreachable,
+            .serverRefused, .unknownServer,
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
             .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             false

@@ -5,13 +5,13 @@ struct Place {
     /// Where a password may be typed instead of a touch: nil if nowhere.
     let terminal: Terminal?
     /// Where the request comes from.
-    let presence: Presence
+    let presence: TerminalPosition
     /// Whether nothing is to be asked where no password can be typed.
     let wantsLine: Bool
     /// The terminal in whose foreground the process has to be still when the touch comes.
     private let attended: Terminal?
     /// Where a request comes from that the text is to warn of, nil where it need not.
-    let warning: Presence?
+    let warning: TerminalPosition?
 
     /// Looks for the terminal of a login; declines where no touch is to be asked for.
     ///

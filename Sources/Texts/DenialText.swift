@@ -28,7 +28,7 @@ extension Denial {
         case .unknownAccount: "there is no account \(account) on this machine"
         case .wrongPassword, .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers,
             .unknownFinger, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
-            .enrolmentPaused, .enrolmentLocked:
+            .enrolmentPaused, .enrolmentLocked, .enrolmentYielded:
             commandText(account)
         case .storage: storageText
         case .tooManyRequests: "too many requests. Wait a moment and try again"
@@ -182,6 +182,11 @@ extension Denial {
     private func commandText(_ account: Bytes) -> Text {
         switch reason {
         case .enrolmentPaused: enrolmentPausedText
+        case .enrolmentYielded:
+            """
+            the enrolment was stopped because a login was waiting for the reader. \
+            Run the command again
+            """
         case .enrolmentLocked:
             """
             too many attempts to enrol a finger: only an administrator can enrol one for \

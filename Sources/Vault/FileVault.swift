@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Posix
 
 /// A vault that seals with AES-256-GCM; the sealed bytes are kept by the caller.
@@ -129,6 +130,17 @@ private final class FileKey: ReadyKey {
     }
 
     func sign(
+        _ message: [UInt8], _ context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> P256Signature {
+        try context.check(match)
+        return try sign(message, context)
+    }
+
+    func sign(
+        _ removal: RemovalMessage, _ context: SealingContext
+    ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context) }
+
+    private func sign(
         _ message: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> P256Signature {
         try crypto { () throws(CryptoFault) in
@@ -149,8 +161,18 @@ private final class FileData: ReadyData {
         self.sealed = sealed
     }
 
-    func open(_ context: SealingContext) throws(VaultError) -> SecretBytes {
-        try crypto { () throws(CryptoFault) in try vault.decrypt(sealed, context, .data) }
+    func open(
+        _ context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> SecretBytes {
+        try context.check(match)
+        return try lift(context).content
+    }
+
+    func lift(_ context: SealingContext) throws(VaultError) -> LiftedData {
+        LiftedData(
+            content: try crypto { () throws(CryptoFault) in
+                try vault.decrypt(sealed, context, .data)
+            })
     }
 
     func release() {}

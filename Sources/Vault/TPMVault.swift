@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Posix
 import Synchronization
 import TPM
@@ -206,6 +207,17 @@ private final class TPMReadyKey: ReadyKey {
     }
 
     func sign(
+        _ message: [UInt8], _ context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> P256Signature {
+        try context.check(match)
+        return try sign(message, context)
+    }
+
+    func sign(
+        _ removal: RemovalMessage, _ context: SealingContext
+    ) throws(VaultError) -> P256Signature { try sign(removal.bytes, context) }
+
+    private func sign(
         _ message: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> P256Signature {
         let digest = try crypto { () throws(CryptoFault) in try SHA256.digest(message) }
@@ -227,10 +239,18 @@ private final class TPMReadyData: ReadyData {
         self.ready = ready
     }
 
-    func open(_ context: SealingContext) throws(VaultError) -> SecretBytes {
-        try ready.use(context) { connection, ready, value throws(TPMFault) in
-            try connection.unseal(ready, authorisation: value)
-        }
+    func open(
+        _ context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> SecretBytes {
+        try context.check(match)
+        return try lift(context).content
+    }
+
+    func lift(_ context: SealingContext) throws(VaultError) -> LiftedData {
+        LiftedData(
+            content: try ready.use(context) { connection, ready, value throws(TPMFault) in
+                try connection.unseal(ready, authorisation: value)
+            })
     }
 
     func release() { ready.release() }

@@ -1,4 +1,5 @@
 import Crypto
+import Gate
 import Posix
 
 /// Which vault holds a key; the raw value is how it is written on disk and shown to people.
@@ -52,9 +53,13 @@ package protocol ReadyKey: AnyObject, Sendable {
     /// Signs the SHA-256 of a message; ECDSA on P-256.
     ///
     /// The context is computed anew after the match: `.doesNotOpen` unless every part of it is as
-    /// it was when the key was sealed.
+    /// it was when the key was sealed. A match of another account's finger opens nothing.
     func sign(
-        _ message: [UInt8], _ context: SealingContext
+        _ message: [UInt8], _ context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> P256Signature
+    /// Signs the one kind of statement that needs no finger.
+    func sign(
+        _ removal: RemovalMessage, _ context: SealingContext
     ) throws(VaultError) -> P256Signature
     /// Gives back what it holds. It signs no more afterwards.
     func release()
@@ -63,7 +68,11 @@ package protocol ReadyKey: AnyObject, Sendable {
 /// Sealed data that wait for the match.
 package protocol ReadyData: AnyObject, Sendable {
     /// Opens the data; the context is computed anew after the match, as with `ReadyKey`.
-    func open(_ context: SealingContext) throws(VaultError) -> SecretBytes
+    func open(
+        _ context: SealingContext, for match: borrowing Match
+    ) throws(VaultError) -> SecretBytes
+    /// Opens the data to be sealed anew; nobody outside of the vaults can read them.
+    func lift(_ context: SealingContext) throws(VaultError) -> LiftedData
     /// Gives back what it holds. It opens no more afterwards.
     func release()
 }

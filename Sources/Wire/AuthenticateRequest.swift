@@ -21,7 +21,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
     /// Whether the login password is wanted too, for the keyring.
     package var wantsKeyring: Bool
     /// Where the request comes from.
-    package var presence: Presence
+    package var presence: TerminalPosition
     /// What becomes of it if that is not a terminal's foreground.
     package var background: BackgroundPolicy
     /// SHA-256 of the whole command line that is confirmed, 32 bytes; empty where there is none.
@@ -36,7 +36,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
         account: Bytes, challenge: Bytes, service: Bytes, terminal: Bytes = [],
         remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
         timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false,
-        presence: Presence = .foreground, background: BackgroundPolicy = .refuse,
+        presence: TerminalPosition = .foreground, background: BackgroundPolicy = .refuse,
         commandDigest: Bytes = [], agent: UInt32? = nil, server: ServerWish? = nil
     ) {
         self.account = account

@@ -90,6 +90,8 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case enrolmentPaused = 44
     /// The same, more often still: only root may enrol a finger for this account.
     case enrolmentLocked = 45
+    /// An enrolment gave way to a touch, after a while in which no finger was on the reader.
+    case enrolmentYielded = 46
     /// A server could not be asked. `subject`: why.
     case serverUnreachable = 60
     /// A server said no. `subject`: its problem's code.

@@ -5,7 +5,7 @@ import Wire
 extension DaemonTests {
     @Suite("who has fingerprint login at all, and from where") struct LoginPolicyTests {
         private func login(
-            _ person: Person, service: String = "sudo", _ presence: Presence = .foreground,
+            _ person: Person, service: String = "sudo", _ presence: TerminalPosition = .foreground,
             _ background: BackgroundPolicy = .refuse
         ) -> Request {
             .authenticate(
@@ -79,7 +79,7 @@ extension DaemonTests {
         func background() throws {
             let bench = try DaemonBench()
             try bench.enrol(.daemon, as: "one")
-            for presence in [Presence.background, .noTerminal] {
+            for presence in [TerminalPosition.background, .noTerminal] {
                 let denied = try bench.ask(login(.daemon, presence))
                 #expect(denied.reason == .inBackground, "\(presence)")
                 for policy in [BackgroundPolicy.warn, .allow] {

@@ -19,7 +19,7 @@ extension Request {
     /// A login, as the PAM module would ask for it.
     static func login(
         _ person: Person, challenge: UInt8 = 7, service: String = "sudo", tries: UInt8 = 3,
-        milliseconds: UInt32 = 30_000, presence: Presence = .foreground, remoteHost: String = "",
+        milliseconds: UInt32 = 30_000, presence: TerminalPosition = .foreground, remoteHost: String = "",
         requester: String = "", wantsKeyring: Bool = false
     ) -> Request {
         .authenticate(

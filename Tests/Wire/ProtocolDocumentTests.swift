@@ -105,7 +105,7 @@ struct ProtocolDocumentTests {
             ("Reasons of a denial", entries(DenialReason.self)),
             ("Causes of an invalidation", entries(InvalidationCause.self)),
             ("Notices", entries(NoticeKind.self)),
-            ("Where a request comes from", entries(Presence.self)),
+            ("Where a request comes from", entries(TerminalPosition.self)),
             ("Requests from the background", entries(BackgroundPolicy.self)),
             ("Where a token goes", entries(TokenDelivery.self)),
             ("Kinds of scan", entries(ScanType.self)),

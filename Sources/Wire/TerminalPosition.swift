@@ -1,5 +1,5 @@
 /// Where a request comes from, as the module sees it; the raw value is on the wire.
-package enum Presence: UInt8, CaseIterable, Sendable {
+package enum TerminalPosition: UInt8, CaseIterable, Sendable {
     /// The process is in the foreground of the terminal that it names.
     case foreground = 1
     /// It has that terminal, but is in its background.

@@ -1,0 +1,118 @@
+import Gate
+import Loop
+import Policy
+import Posix
+import Store
+import Wire
+
+/// A request that needs a finger.
+struct TouchPlan {
+    let verb: Verb
+    let account: Account
+    /// How many fingers may fail to match.
+    var tries: Int
+    /// How long a finger is awaited, the turn included.
+    var timeout: Duration
+    /// When the wait ends, since the start of the machine.
+    var end: Duration
+    /// The line of whoever waits behind a command of Signet's: `signet enroll`.
+    var command = ""
+    /// What the PAM module says of the login; nil for a command.
+    var login: AuthenticateRequest?
+}
+
+extension Service {
+    /// Fingers that may fail to match before a command of the account's own is refused.
+    private static let commandTries = 3
+
+    /// The plan of a command that a touch confirms.
+    func plan(
+        _ verb: Verb, _ command: String, _ account: Account, milliseconds: UInt32
+    ) -> TouchPlan {
+        let timeout = touchTime(milliseconds)
+        return TouchPlan(
+            verb: verb, account: account,
+            tries: min(Self.commandTries, settings.count(Settings.touchTries)), timeout: timeout,
+            end: clock.sinceBoot() + timeout, command: command)
+    }
+
+    /// How long a finger is awaited for a caller who asks for so long.
+    func touchTime(_ milliseconds: UInt32) -> Duration {
+        let longest = settings.duration(Settings.touchTimeout) ?? .seconds(60)
+        return min(.milliseconds(Int64(milliseconds)), longest)
+    }
+
+    /// Passes the guards that the verb's row names, and gives the evidence that the person who asks
+    /// is there. A verb without such a row gets no touch.
+    func admit(_ plan: TouchPlan, _ client: any Client) async throws(Denial) -> Presence {
+        guard let rule = VerbTable.rule(for: plan.verb).touch else { throw Denial(.notPermitted) }
+        var evidence: Presence?
+        var lockout: Denial?
+        for check in rule.guards {
+            switch check {
+            case .presence: evidence = try presence(for: plan, rule, client)
+            case .loginLists: try checkLists(plan.login?.service ?? signetService, plan.account)
+            case .background: try checkBackground(plan.login, evidence)
+            case .credential: lockout = try await self.lockout(of: plan.account)
+            case .prints: lockout = try printsLockout(of: plan.account)
+            case .reader: try await checkReaders(at: seat(of: evidence), lockout: lockout)
+            case .lid: if await isLidClosed() { throw Denial(.lidClosed) }
+            }
+        }
+        guard let evidence else { throw Denial(.notPermitted) }
+        return evidence
+    }
+
+    /// The seat whose readers may be used; nil where any may.
+    func seat(of presence: Presence?) -> String? {
+        settings.word(Settings.loginSeat) == Settings.refuse ? presence?.seat : nil
+    }
+
+    /// Throws where no reader could be asked for a finger. What is quickly known comes first, and a
+    /// lockout is told to nobody at another seat.
+    private func checkReaders(at seat: String?, lockout: Denial?) async throws(Denial) {
+        if logind.isSuspending { throw Denial(.suspending) }
+        if let seat, await readers.areElsewhere(than: seat) { throw Denial(.otherSeat) }
+        if let lockout { throw lockout }
+        if await !readers.areThere() {
+            // On the way to sleep they may have been closed meanwhile.
+            throw Denial(logind.isSuspending ? .suspending : .noReader)
+        }
+    }
+
+    private func isLidClosed() async -> Bool {
+        guard settings.word(Settings.loginLid) == Settings.refuse else { return false }
+        let kernel = Lids.areClosed(in: lids)
+        return await logind.isLidClosed(elseAsking: kernel != nil) ?? kernel ?? false
+    }
+
+    /// The lockout of an account that has fingers; throws where it has none.
+    private func printsLockout(of account: Account) throws(Denial) -> Denial? {
+        let (kept, _) = try fingers(of: account)
+        return Denial(of: kept.lockout.load(), at: now)
+    }
+}
+
+/// The kernel's own word on lids, where logind has none.
+enum Lids {
+    /// The most lids that are looked at, and the most bytes of what each says.
+    private static let (most, cap) = (8, 256)
+
+    /// Whether a lid is closed, by `LID0/state` and the like in a directory; nil where none tells.
+    static func areClosed(in directory: String) -> Bool? {
+        guard let found = try? Directory.open(directory).list() else { return nil }
+        let states = found.prefix(most).compactMap { name -> Bool? in
+            guard let bytes = try? readFile("\(directory)/\(name)/state", cap: cap),
+                bytes.count <= cap
+            else { return nil }
+            // state:      closed
+            let words = bytes.split { $0 <= UInt8(ascii: " ") }
+            switch words.last.map({ String(decoding: $0, as: UTF8.self) }) {
+            case "closed": return true
+            case "open": return false
+            default: return nil
+            }
+        }
+        return states.isEmpty ? nil : states.contains(true)
+    }
+}
