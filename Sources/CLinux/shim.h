@@ -38,6 +38,7 @@ _Static_assert(sizeof(struct statx) == 256, "the kernel's");
 extern int statx(int directory, const char *path, int flags, unsigned mask, struct statx *status);
 extern int renameat2(int from, const char *old, int to, const char *name, unsigned flags);
 #define RENAME_NOREPLACE 1U
+extern int pidfd_open(pid_t pid, unsigned flags);  // <sys/pidfd.h>, which redefines S_IF* too
 #define O_PATH 010000000  // <asm-generic/fcntl.h>, not <fcntl.h>: that one redefines S_IF*
 #endif
 
