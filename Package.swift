@@ -110,7 +110,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Bus", "ConfigurationFiles", "Crypto", "Gate", "Loop", "Password", "Policy", "Posix",
+                "Bus", "ConfigurationFiles", "Crypto", "Gate", "Loop", "Password", "Policy",
+                "Posix",
                 "Reader", "Statement", "Store", "Systemd", "Texts", "Vault", "Wire",
             ], swiftSettings: common),
         .target(
@@ -269,7 +270,9 @@ let package = Package(
             ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
             name: "GateTests",
-            dependencies: ["Gate", "Loop", "Policy", "Posix", "Systemd", "TestSupport", "Wire"],
+            dependencies: [
+                "Gate", "Loop", "Policy", "Posix", "Systemd", "TestSupport", "Texts", "Wire",
+            ],
             path: "Tests/Gate", swiftSettings: common),
         .testTarget(
             name: "DoctorTests",
