@@ -127,6 +127,39 @@ package enum Settings {
         section: "login", key: "seat", standard: .word(refuse),
         accepts: .choice([refuse, "ignore"]),
         purpose: "whether a session may use readers of another seat")
+    /// What the settings of `[login]` that allow something say when they do.
+    package static let allow = "allow"
+    /// `login.others`
+    package static let loginOthers = Setting(
+        section: "login", key: "others", standard: .word(refuse),
+        accepts: .choice([refuse, "warn"]),
+        purpose: "whether one user may ask for another's finger, as su does; warn shows who asks")
+    /// `login.without-logind`
+    package static let loginWithoutLogind = Setting(
+        section: "login", key: "without-logind", standard: .word("consoles"),
+        accepts: .choice(["consoles", "terminals", "any"]),
+        purpose: "where logind does not run: who may ask for a finger")
+    /// `login.without-seat`
+    package static let loginWithoutSeat = Setting(
+        section: "login", key: "without-seat", standard: .word(refuse),
+        accepts: .choice([refuse, allow]),
+        purpose: "whether local sessions at no seat may ask: serial consoles, containers")
+    /// `login.console-units`
+    package static let loginConsoleUnits = Setting(
+        section: "login", key: "console-units",
+        standard: .words([
+            "getty@.service", "autovt@.service", "kmsconvt@.service", "ly@.service",
+            "serial-getty@.service", "console-getty.service", "container-getty@.service",
+        ]), accepts: .words,
+        purpose: "units of root's that log users in at a console: NAME.service or NAME@.service")
+    /// `login.display-managers`
+    package static let loginDisplayManagers = Setting(
+        section: "login", key: "display-managers",
+        standard: .words([
+            "gdm.service", "gdm3.service", "sddm.service", "lightdm.service", "greetd.service",
+            "lxdm.service", "plasmalogin.service", "cosmic-greeter.service",
+        ]), accepts: .words,
+        purpose: "units of root's that log users in at a greeter")
 
     /// `keyring.except`
     package static let keyringExcept = Setting(
@@ -182,8 +215,9 @@ package enum Settings {
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
         ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
-        loginAccounts, loginGroups, loginLid, loginSeat, keyringExcept, vaultKind, vaultTPM,
-        vaultRegisters, vaultTimeout, relayAuthorities, relayPin, relayConnectTimeout,
+        loginAccounts, loginGroups, loginLid, loginSeat, loginOthers, loginWithoutLogind,
+        loginWithoutSeat, loginConsoleUnits, loginDisplayManagers, keyringExcept, vaultKind,
+        vaultTPM, vaultRegisters, vaultTimeout, relayAuthorities, relayPin, relayConnectTimeout,
         relayTimeout, relayProxy,
     ]
 }
