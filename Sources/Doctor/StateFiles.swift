@@ -44,7 +44,7 @@ extension Machine {
             let path = "\(directory)/\(name)"
             switch name {
             case "host-secret", "tpm-root", "reader-work": return check(path, .privateFile)
-            case "template-keys", "stored":
+            case "template-keys", "stored", "comparisons":
                 return check(path, .privateDirectory) + fileFindings(in: path)
             case "accounts":
                 return check(path, .privateDirectory)

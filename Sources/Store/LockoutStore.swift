@@ -39,10 +39,7 @@ struct LockoutRecord: LineRecord {
         var lines = LineWriter()
         lines.put("signet-lockout", number: 1)
         lines.put("failures", number: UInt64(lockout.failures))
-        if let moment = lockout.pausedAt {
-            lines.put("boot", moment.boot)
-            lines.put("paused", number: nanoseconds(moment.sinceBoot))
-        }
+        if let moment = lockout.pausedAt { lines.put(paused: moment) }
         return lines.text
     }
 
@@ -51,22 +48,31 @@ struct LockoutRecord: LineRecord {
         guard let failures = UInt32(exactly: try lines.number("failures")) else {
             throw .malformed
         }
-        guard lines.isNext("boot") else {
-            lockout = Lockout(failures: failures, pausedAt: nil)
-            return
-        }
-        let boot = try lines.value("boot", cap: 64)
-        guard let nanoseconds = Int64(exactly: try lines.number("paused")) else {
-            throw .malformed
-        }
-        let moment = Lockout.Moment(boot: boot, sinceBoot: .nanoseconds(nanoseconds))
-        lockout = Lockout(failures: failures, pausedAt: moment)
+        lockout = Lockout(failures: failures, pausedAt: try lines.pausedAtIfNext())
+    }
+}
+
+extension LineWriter {
+    /// When a pause began; two lines.
+    mutating func put(paused moment: Lockout.Moment) {
+        put("boot", moment.boot)
+        put("paused", number: Self.nanoseconds(moment.sinceBoot))
     }
 
     /// Whole nanoseconds, held to what 63 bits say: 292 years.
-    private func nanoseconds(_ duration: Duration) -> UInt64 {
+    private static func nanoseconds(_ duration: Duration) -> UInt64 {
         let (seconds, attoseconds) = duration.components
         let held = min(max(seconds, 0), Int64.max / 1_000_000_000 - 1)
         return UInt64(held) * 1_000_000_000 + UInt64(max(attoseconds, 0) / 1_000_000_000)
+    }
+}
+
+extension LineReader {
+    /// When a pause began, nil where the next line does not tell.
+    mutating func pausedAtIfNext() throws(LineFault) -> Lockout.Moment? {
+        guard isNext("boot") else { return nil }
+        let boot = try value("boot", cap: 64)
+        guard let nanoseconds = Int64(exactly: try number("paused")) else { throw .malformed }
+        return Lockout.Moment(boot: boot, sinceBoot: .nanoseconds(nanoseconds))
     }
 }

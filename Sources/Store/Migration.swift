@@ -2,6 +2,7 @@ import Posix
 import Statement
 
 // Version 1 had no list of prints: every file in `prints/` counted. And it had one vault only.
+// Version 2 counted no comparisons, and its receipts did not say which of them were granted.
 extension StateDirectory {
     /// Brings every account's records into the present form; those that have it stay as they are, so
     /// that what was interrupted is completed by doing it again.
@@ -20,6 +21,8 @@ extension StateDirectory {
     }
 
     private func migrateAccount(_ uid: UInt32) throws(StoreFault) {
+        // First: also an account whose own files are wrong has compared nothing yet.
+        try comparisons.begin(uid: uid)
         let directory = try files { () throws(FileFault) in
             try accountsRoot.directory(String(uid))
         }

@@ -6,13 +6,14 @@ import Vault
 ///
 /// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`,
 /// `private/template-keys/`, `private/reader-work`, `private/stored/` for what readers keep;
+/// `private/comparisons/<uid>` for fingers compared while an account enrolled;
 /// `private/accounts/<uid>/` with account, prints/, secrets/, servers/, mac-tokens/, credential,
 /// keyring, signers, lockout, counter, receipts. The doctor knows these names: see `StateFiles`.
 package struct StateDirectory: Sendable {
     /// Where it is on an installed system.
     package static let standardPath = "/var/lib/signet"
     /// The form of the files below it.
-    package static let version: UInt64 = 2
+    package static let version: UInt64 = 3
 
     /// This machine's id, 16 bytes, random.
     package let device: [UInt8]
@@ -27,6 +28,9 @@ package struct StateDirectory: Sendable {
 
     /// The keys that templates are sealed with.
     package let templateKeys: TemplateKeys
+
+    /// How often accounts have compared fingers while they enrolled.
+    package let comparisons: EnrolmentComparisonStore
 
     let keys: Directory
     let secrets: Directory
@@ -53,12 +57,15 @@ package struct StateDirectory: Sendable {
                 keys: try root.makeDirectory("keys", mode: 0o755), secrets: secrets,
                 accounts: try secrets.makeDirectory("accounts", mode: 0o700),
                 stored: try secrets.makeDirectory("stored", mode: 0o700),
-                templateKeys: try secrets.makeDirectory("template-keys", mode: 0o700))
+                templateKeys: try secrets.makeDirectory("template-keys", mode: 0o700),
+                comparisons: try secrets.makeDirectory(
+                    EnrolmentComparisonStore.directoryName, mode: 0o700))
         }
         try files { () throws(FileFault) in
             try places.keys.sweep()
             try places.stored.sweep()
             try places.templateKeys.sweep()
+            try places.comparisons.sweep()
         }
         let host: HostSecret
         do throws(HostSecretFault) {
@@ -68,6 +75,8 @@ package struct StateDirectory: Sendable {
             device: device, host: host, rootPin: RootPinFile(directory: places.secrets),
             owners: PrintOwners(directory: places.stored),
             templateKeys: try TemplateKeys(directory: places.templateKeys, host: host),
+            comparisons: EnrolmentComparisonStore(
+                directory: places.comparisons, accounts: places.accounts),
             keys: places.keys, secrets: places.secrets, accountsRoot: places.accounts)
         if version != Self.version {
             try state.migrate()
@@ -119,6 +128,7 @@ package struct StateDirectory: Sendable {
     ) throws(StoreFault) -> AccountState {
         if let found = try account(name, uid: uid) { return found }
         guard AccountRecord.isSupported(name: name) else { throw .unsupportedName }
+        try comparisons.begin(uid: uid)
         let directory = try files { () throws(FileFault) in
             try accountsRoot.makeDirectory(String(uid), mode: 0o700)
         }
@@ -135,7 +145,8 @@ package struct StateDirectory: Sendable {
         return found
     }
 
-    /// Removes everything that is kept for a uid, whoever's it is; the public key goes first.
+    /// Removes everything that is kept for a uid but its count of comparisons, whoever's it is; the
+    /// public key goes first.
     package func removeAccount(uid: UInt32) throws(StoreFault) {
         try files { () throws(FileFault) in
             try keys.remove(AccountState.publicName(uid))
@@ -241,6 +252,7 @@ package struct StateDirectory: Sendable {
         let accounts: Directory
         let stored: Directory
         let templateKeys: Directory
+        let comparisons: Directory
     }
 }
 

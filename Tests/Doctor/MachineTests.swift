@@ -196,7 +196,7 @@ struct MachineTests {
         #expect(bare.codes() == ["logins-closed"])
         bare.machine.isClockKept = false
         #expect(bare.codes().sorted() == ["clock-unsynchronised", "logins-closed"])
-        try bare.write("var/lib/signet/version", "signet-state: 2\n")
+        try bare.write("var/lib/signet/version", "signet-state: 3\n")
         bare.machine.now = 1_000_000_000
         #expect(bare.codes().contains("clock-behind"))
     }

@@ -33,7 +33,8 @@ struct DoctorTests {
         let all = Set(Layout.entries(of: bench.scratch.at("private")))
         #expect(
             all == [
-                "accounts", "host-secret", "reader-work", "stored", "template-keys", "tpm-root",
+                "accounts", "comparisons", "host-secret", "reader-work", "stored", "template-keys",
+                "tpm-root",
             ])
         let root = try installed()
         #expect(findings(below: root) == [])

@@ -36,6 +36,7 @@ struct StateDirectoryTests {
             ("private/accounts/1000", 0o700), ("private/accounts/1000/account", 0o600),
             ("private/accounts/1000/credential", 0o600), ("private/accounts/1000/signers", 0o600),
             ("private/accounts/1000/lockout", 0o600), ("private/accounts/1000/prints", 0o700),
+            ("private/comparisons", 0o700), ("private/comparisons/1000", 0o600),
         ] as [(String, UInt32)] {
             var status = stat()
             #expect(unsafe stat(bench.scratch.at(name), &status) == 0, "\(name)")
@@ -69,12 +70,12 @@ struct StateDirectoryTests {
     @Test("a later version is refused by its number, a damaged one as damaged")
     func version() throws {
         let path = bench.scratch.at("version")
-        for text in ["signet-state: 3\n", "signet-state: 3\nmore: yes\n"] {
+        for text in ["signet-state: 4\n", "signet-state: 4\nmore: yes\n"] {
             try bench.overwrite(path, Array(text.utf8))
-            refused(bench.scratch.path, .newerVersion(3))
+            refused(bench.scratch.path, .newerVersion(4))
             #expect(try bench.contents(path) == Array(text.utf8))
         }
-        for text in ["", "2\n", "signet-state: 2", "signet-state: 0\n", "signet-state: 2\n\n"] {
+        for text in ["", "2\n", "signet-state: 3", "signet-state: 0\n", "signet-state: 3\n\n"] {
             try bench.overwrite(path, Array(text.utf8))
             refused(bench.scratch.path, .damaged(path: path))
         }
