@@ -166,8 +166,11 @@ extension Assertion {
             ("readable", .bool(true)), ("counter", .number(statement.counter)),
             ("issued", .bytes(statement.issued.text)), ("audience", .bytes(statement.audience)),
             ("account", .bytes(statement.account)), ("uid", .number(UInt64(statement.uid))),
+            ("requester", .optional(statement.named) { .bytes($0) }),
             ("service", .bytes(statement.service)), ("terminal", .bytes(statement.terminal)),
-            ("purpose", .bytes(statement.purpose)), ("factor", .bytes(statement.factor)),
+            ("purpose", .bytes(statement.purpose)),
+            ("command", .optional(statement.digest) { .bytes(Hexadecimal.encode($0)) }),
+            ("factor", .bytes(statement.factor)),
             ("server", .optional(statement.server) { .bytes($0.url) }),
             ("serverAccount", .optional(statement.server) { .bytes($0.account) }),
             ("serverMode", .optional(statement.server) { .bytes($0.mode.word.bytes) }),
@@ -177,6 +180,14 @@ extension Assertion {
             ("signature", .bytes(Armour.wrap(signature))),
         ])
     }
+}
+
+extension Statement {
+    /// Who asked; nil where the statement is too old to say.
+    fileprivate var named: Bytes? { requester.isEmpty ? nil : requester }
+
+    /// The digest of the command line; nil where there was none, or the statement is too old.
+    fileprivate var digest: Bytes? { command.isEmpty ? nil : command }
 }
 
 extension Bytes {

@@ -34,7 +34,7 @@ extension Service {
         let opensKeyring = mayHavePassword(request, presence, account, client)
         let proof = try await told(request, presence, account) { () async throws(Denial) in
             try await touch(
-                plan, presence, SignedMatter(request, presence, nil), during: held.turn, client
+                plan, presence, SignedMatter(request, nil), during: held.turn, client
             ) { standing in opensKeyring ? keyringItem(account, standing, client) : nil }
         }
         let password = await passwordToRelease(proof, account)
@@ -54,7 +54,7 @@ extension Service {
         let opensKeyring = mayHavePassword(request, presence, account, client)
         let proof = try await told(request, presence, account) { () async throws(Denial) in
             try await settledTouch(
-                plan, presence, SignedMatter(request, presence, server), client
+                plan, presence, SignedMatter(request, server), client
             ) { standing in opensKeyring ? keyringItem(account, standing, client) : nil }
         }
         // Before others may have it sealed anew.
@@ -89,11 +89,10 @@ extension Service {
 }
 
 extension SignedMatter {
-    fileprivate init(
-        _ request: AuthenticateRequest, _ presence: Presence, _ server: LoginAtServer?
-    ) {
+    fileprivate init(_ request: AuthenticateRequest, _ server: LoginAtServer?) {
         self.init(
             namespace: .login, challenge: request.challenge, service: request.service,
-            terminal: request.terminal, purpose: request.purpose, server: server?.lines)
+            terminal: request.terminal, purpose: request.purpose,
+            command: request.commandDigest, server: server?.lines)
     }
 }

@@ -16,7 +16,9 @@ extension Service {
         for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> (Assertion, Result<SecretBytes, VaultError>?) {
         try await answering(account) {
-            let text = statement(matter, account, standing, place.reservation).encoded()
+            let text = statement(
+                matter, account, standing, place.reservation, for: touch
+            ).encoded()
             let opened: Opened
             do throws(VaultError) {
                 opened = try await open(
@@ -110,13 +112,15 @@ extension Service {
 
     private func statement(
         _ matter: SignedMatter, _ account: Account, _ standing: Standing,
-        _ reservation: Reservation
+        _ reservation: Reservation, for touch: Touch<ScannedFinger>
     ) -> Statement {
         Statement(
             audience: Audience.local, account: Bytes(account.name.utf8), uid: account.uid,
+            requester: touch.match.presence.requester.name,
             device: state.device, credential: standing.credential.identifier,
             challenge: matter.challenge, service: matter.service, terminal: matter.terminal,
-            purpose: matter.purpose, server: matter.server, factor: Factor.fingerprint,
+            purpose: matter.purpose, command: matter.command, server: matter.server,
+            factor: Factor.fingerprint,
             enrolment: standing.enrolment.state.generation, counter: reservation.counter,
             previous: reservation.previous, issued: instant)
     }

@@ -15,6 +15,8 @@ struct SignedMatter: Sendable {
     let service: Bytes
     let terminal: Bytes
     let purpose: Bytes
+    /// SHA-256 of the whole command line; empty where there is none.
+    var command: Bytes = []
     /// The server that the login is at, too.
     var server: ServerLines?
 }

@@ -176,9 +176,9 @@ extension Login {
             throw .refused("the statement is malformed")
         }
         let expected = Expectation(
-            audience: Audience.local, account: account, uid: uid, challenge: challenge,
-            service: service, terminal: terminal, purpose: purpose,
-            credential: registered.credential, server: server?.expectation)
+            audience: Audience.local, account: account, uid: uid, requester: requester,
+            challenge: challenge, service: service, terminal: terminal, purpose: purpose,
+            command: [], credential: registered.credential, server: server?.expectation)
         guard expected.mismatch(with: statement) == nil else {
             throw .refused("the statement is not about this login")
         }

@@ -6,6 +6,8 @@ package struct Expectation: Sendable {
     package var account: [UInt8]
     /// That account's uid.
     package var uid: UInt32
+    /// The requester that the application named; empty where it named none.
+    package var requester: [UInt8]
     /// Its own challenge.
     package var challenge: [UInt8]
     /// Its own service.
@@ -14,6 +16,8 @@ package struct Expectation: Sendable {
     package var terminal: [UInt8]
     /// The purpose that it named.
     package var purpose: [UInt8]
+    /// The digest of the command line that it named; empty where there was none.
+    package var command: [UInt8]
     /// The credential that it registered, 16 bytes.
     package var credential: [UInt8]
     /// The server that it asked for, too; nil for none.
@@ -21,25 +25,29 @@ package struct Expectation: Sendable {
 
     /// All of it.
     package init(
-        audience: [UInt8], account: [UInt8], uid: UInt32, challenge: [UInt8], service: [UInt8],
-        terminal: [UInt8], purpose: [UInt8], credential: [UInt8],
-        server: ServerExpectation? = nil
+        audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], challenge: [UInt8],
+        service: [UInt8], terminal: [UInt8], purpose: [UInt8], command: [UInt8],
+        credential: [UInt8], server: ServerExpectation? = nil
     ) {
         self.audience = audience
         self.account = account
         self.uid = uid
+        self.requester = requester
         self.challenge = challenge
         self.service = service
         self.terminal = terminal
         self.purpose = purpose
+        self.command = command
         self.credential = credential
         self.server = server
     }
 
     /// What an assertion has other than it must.
     package enum Mismatch: Error, Equatable {
+        case version
         case audience
         case account
+        case requester
         case challenge
         case service
         case context
@@ -50,16 +58,24 @@ package struct Expectation: Sendable {
 
     /// Whether a statement says what was asked; nil if it does, else the first difference.
     package func mismatch(with statement: Statement) -> Mismatch? {
+        // An old statement does not say who asked, nor for which command.
+        guard statement.version == Statement.currentVersion else { return .version }
         guard statement.audience == audience else { return .audience }
         guard statement.account == account, statement.uid == uid else { return .account }
+        guard isRequester(statement.requester) else { return .requester }
         guard statement.challenge == challenge else { return .challenge }
         guard statement.service == service else { return .service }
-        guard statement.terminal == terminal, statement.purpose == purpose else {
-            return .context
-        }
+        guard statement.terminal == terminal, statement.purpose == purpose,
+            statement.command == command
+        else { return .context }
         guard statement.credential == credential else { return .credential }
         guard statement.factor == Factor.fingerprint else { return .factor }
         return isServer(statement.server) ? nil : .server
+    }
+
+    /// Whether there is a requester, and the one that the application named, where it named one.
+    private func isRequester(_ said: [UInt8]) -> Bool {
+        !said.isEmpty && (requester.isEmpty || said == requester)
     }
 
     /// Whether the server is the one that was asked for, in a way that may be; none is one, too.

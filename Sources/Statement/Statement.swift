@@ -2,17 +2,21 @@
 ///
 /// One `name: value` a line, in the order of the members below; docs/PROTOCOL.md tells each.
 package struct Statement: Equatable, Sendable {
-    /// The version of the text's form.
-    package static let version: UInt64 = 1
+    /// The version of the form that is written for a new signature.
+    package static let currentVersion: UInt64 = 2
     /// The longest text in bytes.
     package static let maximumLength = 8_192
 
+    /// The version of the text's form, 1 or 2; 1 has neither `requester` nor `command`.
+    package var version = Statement.currentVersion
     /// The relying party: `local` for the PAM module of this machine.
     package var audience: [UInt8]
     /// The account's name.
     package var account: [UInt8]
     /// The account's uid.
     package var uid: UInt32
+    /// The name of the user who asked for the touch; empty in version 1.
+    package var requester: [UInt8]
     /// This machine's id, 16 bytes.
     package var device: [UInt8]
     /// The credential's id, 16 bytes.
@@ -25,6 +29,8 @@ package struct Statement: Equatable, Sendable {
     package var terminal: [UInt8]
     /// What was confirmed, empty if nothing was said.
     package var purpose: [UInt8]
+    /// SHA-256 of the whole command line that was confirmed, 32 bytes; empty where there was none.
+    package var command: [UInt8]
     /// The server that the login was at, too; nil for one on this machine alone.
     package var server: ServerLines?
     /// How the person was recognised: `fingerprint`.
@@ -40,20 +46,22 @@ package struct Statement: Equatable, Sendable {
 
     /// All of it; the sizes named above are the caller's duty and are checked by `init(parsing:)`.
     package init(
-        audience: [UInt8], account: [UInt8], uid: UInt32, device: [UInt8], credential: [UInt8],
-        challenge: [UInt8], service: [UInt8], terminal: [UInt8], purpose: [UInt8],
-        server: ServerLines? = nil, factor: [UInt8], enrolment: UInt64, counter: UInt64,
-        previous: [UInt8], issued: Instant
+        audience: [UInt8], account: [UInt8], uid: UInt32, requester: [UInt8], device: [UInt8],
+        credential: [UInt8], challenge: [UInt8], service: [UInt8], terminal: [UInt8],
+        purpose: [UInt8], command: [UInt8] = [], server: ServerLines? = nil, factor: [UInt8],
+        enrolment: UInt64, counter: UInt64, previous: [UInt8], issued: Instant
     ) {
         self.audience = audience
         self.account = account
         self.uid = uid
+        self.requester = requester
         self.device = device
         self.credential = credential
         self.challenge = challenge
         self.service = service
         self.terminal = terminal
         self.purpose = purpose
+        self.command = command
         self.server = server
         self.factor = factor
         self.enrolment = enrolment
@@ -65,16 +73,18 @@ package struct Statement: Equatable, Sendable {
     /// The canonical text.
     package func encoded() -> [UInt8] {
         var lines = LineWriter()
-        lines.put("signet-statement", number: Statement.version)
+        lines.put("signet-statement", number: version)
         lines.put("audience", audience)
         lines.put("account", account)
         lines.put("uid", number: UInt64(uid))
+        if version > 1 { lines.put("requester", requester) }
         lines.put("device", Hexadecimal.encode(device))
         lines.put("credential", Hexadecimal.encode(credential))
         lines.put("challenge", Base64.encode(challenge, .url))
         lines.put("service", service)
         lines.put("terminal", terminal)
         lines.put("purpose", purpose)
+        if version > 1 { lines.put("command", Base64.encode(command, .url)) }
         server?.write(to: &lines)
         lines.put("factor", factor)
         lines.put("enrolment", number: enrolment)
@@ -88,16 +98,21 @@ package struct Statement: Equatable, Sendable {
     package init(parsing text: [UInt8]) throws(LineFault) {
         guard text.count <= Statement.maximumLength else { throw .tooLong }
         var lines = LineReader(text)
-        guard try lines.number("signet-statement") == Statement.version else { throw .malformed }
+        version = try lines.number("signet-statement")
+        guard (1...Statement.currentVersion).contains(version) else { throw .malformed }
         audience = try lines.value("audience", cap: 256)
         account = try lines.value("account", cap: 256)
         uid = try lines.uid()
+        requester =
+            version > 1
+            ? try lines.value("requester", cap: 256, allowed: Statement.isNameByte) : []
         device = try lines.hexadecimal("device", count: 16)
         credential = try lines.hexadecimal("credential", count: 16)
         challenge = try lines.base64("challenge", count: 32)
         service = try lines.value("service", cap: 64)
         terminal = try lines.value("terminal", cap: 256)
         purpose = try lines.value("purpose", cap: 1_024)
+        command = version > 1 ? try lines.digestOrNothing("command") : []
         server = lines.isNext("server") ? try ServerLines(reading: &lines) : nil
         factor = try lines.value("factor", cap: 32)
         enrolment = try lines.number("enrolment")
@@ -105,6 +120,11 @@ package struct Statement: Equatable, Sendable {
         previous = try lines.base64("previous", count: 32)
         issued = try lines.instant("issued")
         try lines.end()
+    }
+
+    /// Whether a byte may stand in an account's name: no control character, no `/`, no `:`.
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != 0x7F && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ":")
     }
 }
 
@@ -125,6 +145,16 @@ extension LineReader {
             bytes.count == count
         else { throw .malformed }
         return bytes
+    }
+
+    /// The SHA-256 digest in the next line, 32 bytes, or nothing where its value is empty.
+    fileprivate mutating func digestOrNothing(
+        _ name: StaticString
+    ) throws(LineFault) -> [UInt8] {
+        guard let digest = Base64.decode(try value(name, cap: 64), .url),
+            digest.isEmpty || digest.count == 32
+        else { throw .malformed }
+        return digest
     }
 
     /// The line `uid`, which fits 32 bits.

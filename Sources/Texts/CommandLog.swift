@@ -11,12 +11,14 @@ package enum CommandLog {
             statement.terminal.starts(with: device)
             ? Bytes(statement.terminal.dropFirst(device.count)) : statement.terminal
         let at: Text = terminal.isEmpty ? "" : " \(terminal)"
+        let isOwn = statement.requester.isEmpty || statement.requester == statement.account
+        let asker: Text = isOwn ? "" : ", asked by \(statement.requester)"
         let purpose: Text = statement.purpose.isEmpty ? "" : " \"\(statement.purpose)\""
         let time = Bytes(statement.issued.text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
         let server: Text = statement.server.map { ", \(mode(of: $0))" } ?? ""
         return """
             #\(number: statement.counter) \(time) \(statement.service)\(at)\(purpose) \
-            \(statement.factor)\(server)
+            \(statement.factor)\(server)\(asker)
             """
     }
 

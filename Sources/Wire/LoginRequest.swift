@@ -71,7 +71,7 @@ package enum LoginRequest {
 
 extension Bytes {
     /// No control characters, no `/`, no `:`; these never occur in passwd(5).
-    var isAccountName: Bool {
+    package var isAccountName: Bool {
         for byte in self where byte < 0x20 || byte == 0x7F || byte == 0x2F || byte == 0x3A {
             return false
         }

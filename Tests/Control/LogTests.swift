@@ -28,15 +28,20 @@ struct SampleLog {
         for index in 0..<count { try append(counter: UInt64(index * 2 + 1)) }
     }
 
-    mutating func append(counter: UInt64, namespace: SignatureNamespace = .login) throws {
-        let statement = Statement(
+    mutating func append(
+        counter: UInt64, namespace: SignatureNamespace = .login, version: UInt64 = 2,
+        requester: String = "daemon"
+    ) throws {
+        var sample = Statement(
             audience: Audience.local, account: SampleLog.account, uid: 1,
-            device: Bytes(0..<16), credential: SampleLog.credential, challenge: Bytes(0..<32),
+            requester: version > 1 ? Bytes(requester.utf8) : [], device: Bytes(0..<16),
+            credential: SampleLog.credential, challenge: Bytes(0..<32),
             service: Bytes("sudo".utf8), terminal: Bytes("/dev/pts/3".utf8),
             purpose: Bytes("sudo apt\nupgrade".utf8), factor: Factor.fingerprint, enrolment: 7,
             counter: counter, previous: head.digest,
-            issued: Instant(seconds: 1_795_195_440)
-        ).encoded()
+            issued: Instant(seconds: 1_795_195_440))
+        sample.version = version
+        let statement = sample.encoded()
         let data = SSHSignature.signedData(
             namespace: namespace.bytes, messageDigest: try SHA256.digest(statement))
         let numbers = try key.sign(data)
@@ -100,6 +105,29 @@ struct LogTests {
         let nothing = try signet(
             ["log", "--verify", "--account", "daemon"], [answering(.done(DoneAnswer()))])
         #expect(nothing.code == .done)
+    }
+
+    @Test("--verify takes receipts of version 1 and 2 in one chain, and a line says who else asked")
+    func mixed() throws {
+        var sample = try SampleLog(count: 0)
+        try sample.append(counter: 1, version: 1)
+        try sample.append(counter: 2, version: 1)
+        try sample.append(counter: 3)
+        try sample.append(counter: 4, requester: "bob")
+        let run = try log("--verify", from: sample)
+        #expect(run.output == "4 receipts: each signature is good and nothing is missing\n")
+        let lines = try log(from: sample).output.split(separator: "\n")
+        #expect(lines.map { $0.hasSuffix(", asked by bob") } == [false, false, false, true])
+        let document = try log("--json", from: sample).document("log")
+        let receipts = try #require(document["receipts"] as? [[String: Any]])
+        #expect(receipts.map { $0["requester"] as? String } == [nil, nil, "daemon", "bob"])
+        // A receipt that is made an old one is an altered one.
+        let altered = String(decoding: sample.receipts[2].statement, as: UTF8.self)
+            .replacingOccurrences(of: "signet-statement: 2", with: "signet-statement: 1")
+            .replacingOccurrences(of: "requester: daemon\n", with: "")
+            .replacingOccurrences(of: "command: \n", with: "")
+        sample.receipts[2].statement = Bytes(altered.utf8)
+        try expectFault(sample, "receipt #3: its signature is not good: it was altered")
     }
 
     private func expectFault(_ sample: SampleLog, _ text: String) throws {

@@ -86,9 +86,11 @@ final class Bench {
         counter += 1
         return Statement(
             audience: [UInt8]("local".utf8), account: request.account, uid: 4242,
+            requester: request.requester.isEmpty ? request.account : request.requester,
             device: [UInt8](repeating: 1, count: 16), credential: credential,
             challenge: request.challenge, service: request.service, terminal: request.terminal,
-            purpose: request.purpose, factor: [UInt8]("fingerprint".utf8), enrolment: 1,
+            purpose: request.purpose, command: request.commandDigest,
+            factor: [UInt8]("fingerprint".utf8), enrolment: 1,
             counter: counter, previous: [UInt8](repeating: 0, count: 32),
             issued: Instant(seconds: 1_790_000_000))
     }

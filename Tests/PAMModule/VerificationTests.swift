@@ -54,12 +54,16 @@ struct VerificationTests {
         ("purpose", { $0.purpose = [UInt8]("sudo ls".utf8) }),
         ("credential", { $0.credential[15] ^= 1 }),
         ("factor", { $0.factor = [UInt8]("password".utf8) }),
+        ("requester", { $0.requester = [UInt8]("bob".utf8) }),
+        ("no requester", { $0.requester = [] }),
+        ("command", { $0.command = [UInt8](repeating: 1, count: 32) }),
+        ("version", { $0.version = 1 }),
     ]
 
     @Test("a well-signed statement about anything else is refused", arguments: alterations.indices)
     func altered(_ index: Int) throws {
         let bench = try Bench()
-        let probe = try bench.start()
+        let probe = try bench.start(environment: ["PROBE_RUSER": "alice"])
         let visit = try bench.visit()
         var statement = bench.statement(for: try visit.authenticate())
         VerificationTests.alterations[index].1(&statement)

@@ -108,6 +108,7 @@ static int run(void) {
     if (code != PAM_SUCCESS) return tell("start %d\n", code), 101;
     if ((item = getenv("PROBE_TTY"))) pam_set_item(handle, PAM_TTY, item);
     if ((item = getenv("PROBE_RHOST"))) pam_set_item(handle, PAM_RHOST, item);
+    if ((item = getenv("PROBE_RUSER"))) pam_set_item(handle, PAM_RUSER, item);
     char *steps = strdup(getenv("PROBE_STEPS"));
     for (char *step = strtok(steps, ","); step; step = strtok(NULL, ","))
         carry_out(handle, step, flags);

@@ -9,9 +9,10 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 @Suite("What a relying party expects")
 struct ExpectationTests {
     private let expectation = Expectation(
-        audience: Audience.local, account: bytes("alice"), uid: 1_000,
+        audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: bytes("bob"),
         challenge: [UInt8](0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
-        purpose: bytes("sudo apt upgrade"), credential: [UInt8](16..<32))
+        purpose: bytes("sudo apt upgrade"), command: [UInt8](32..<64),
+        credential: [UInt8](16..<32))
 
     @Test("is met by its own statement")
     func met() {
@@ -24,7 +25,8 @@ struct ExpectationTests {
         let parts: [(WritableKeyPath<Statement, [UInt8]>, Expectation.Mismatch)] = [
             (\.audience, .audience), (\.account, .account), (\.challenge, .challenge),
             (\.service, .service), (\.terminal, .context), (\.purpose, .context),
-            (\.credential, .credential), (\.factor, .factor),
+            (\.credential, .credential), (\.factor, .factor), (\.requester, .requester),
+            (\.command, .context),
         ]
         for (part, mismatch) in parts {
             for value in [other, []] {
@@ -37,6 +39,26 @@ struct ExpectationTests {
         statement.uid = 0
         #expect(expectation.mismatch(with: statement) == .account)
     }
+
+    @Test("takes any requester where the application named none, but not nobody")
+    func requester() {
+        var open = expectation
+        open.requester = []
+        #expect(open.mismatch(with: sampleStatement) == nil)
+        var statement = sampleStatement
+        statement.requester = []
+        #expect(open.mismatch(with: statement) == .requester)
+    }
+
+    @Test("is not met by a statement of version 1, and not by a command where none was named")
+    func version() {
+        var old = sampleStatement
+        old.version = 1
+        #expect(expectation.mismatch(with: old) == .version)
+        var plain = expectation
+        plain.command = []
+        #expect(plain.mismatch(with: sampleStatement) == .context)
+    }
 }
 
 @Suite("What a relying party expects of a server's part in a statement")
@@ -47,9 +69,10 @@ struct ServerExpectationTests {
         var statement = sampleStatement
         statement.server = said
         return Expectation(
-            audience: Audience.local, account: bytes("alice"), uid: 1_000,
+            audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: [],
             challenge: [UInt8](0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
-            purpose: bytes("sudo apt upgrade"), credential: [UInt8](16..<32), server: server
+            purpose: bytes("sudo apt upgrade"), command: [UInt8](32..<64),
+            credential: [UInt8](16..<32), server: server
         ).mismatch(with: statement)
     }
 

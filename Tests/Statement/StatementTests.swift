@@ -6,10 +6,10 @@ private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 
 /// A statement with a value in every line.
 let sampleStatement = Statement(
-    audience: Audience.local, account: bytes("alice"), uid: 1_000,
+    audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: bytes("bob"),
     device: [UInt8](0..<16), credential: [UInt8](16..<32), challenge: [UInt8](0..<32),
     service: bytes("sudo"), terminal: bytes("/dev/pts/3"), purpose: bytes("sudo apt upgrade"),
-    factor: Factor.fingerprint, enrolment: 7, counter: 42,
+    command: [UInt8](32..<64), factor: Factor.fingerprint, enrolment: 7, counter: 42,
     previous: [UInt8](repeating: 0, count: 32), issued: Instant(seconds: 1_795_195_440))
 
 /// Values that a hostile caller may send, and what stands in the statement for them.
@@ -40,16 +40,18 @@ struct StatementTests {
         let text = String(decoding: sampleStatement.encoded(), as: UTF8.self)
         #expect(
             text == """
-                signet-statement: 1
+                signet-statement: 2
                 audience: local
                 account: alice
                 uid: 1000
+                requester: bob
                 device: 000102030405060708090a0b0c0d0e0f
                 credential: 101112131415161718191a1b1c1d1e1f
                 challenge: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8
                 service: sudo
                 terminal: /dev/pts/3
                 purpose: sudo apt upgrade
+                command: ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8
                 factor: fingerprint
                 enrolment: 7
                 counter: 42
@@ -57,6 +59,41 @@ struct StatementTests {
                 issued: 2026-11-20T17:24:00Z
 
                 """)
+    }
+
+    @Test("of version 1 has neither requester nor command, and is read all the same")
+    func versionOne() throws {
+        var statement = sampleStatement
+        statement.version = 1
+        statement.requester = []
+        statement.command = []
+        let text = String(decoding: statement.encoded(), as: UTF8.self)
+        #expect(text.hasPrefix("signet-statement: 1\n"))
+        #expect(text.contains("\nuid: 1000\ndevice: ") && !text.contains("\ncommand: "))
+        #expect(try Statement(parsing: bytes(text)) == statement)
+        // Neither is read with the other's lines.
+        let newer = text.replacing("signet-statement: 1", with: "signet-statement: 2")
+        #expect(throws: LineFault.unexpectedName) { try Statement(parsing: bytes(newer)) }
+        let older = String(decoding: sampleStatement.encoded(), as: UTF8.self)
+            .replacing("signet-statement: 2", with: "signet-statement: 1")
+        #expect(throws: LineFault.unexpectedName) { try Statement(parsing: bytes(older)) }
+    }
+
+    @Test("names a requester that passwd(5) can hold, and a command or none")
+    func requester() throws {
+        var statement = sampleStatement
+        statement.command = []
+        #expect(try Statement(parsing: statement.encoded()) == statement)
+        for name in ["", "a/b", "a:b", "a\nb", "\u{7F}"] {
+            statement.requester = bytes(name)
+            #expect(throws: LineFault.malformed) { try Statement(parsing: statement.encoded()) }
+        }
+        statement.requester = bytes("100%ü")
+        for count in [0, 31, 32, 33] {
+            statement.command = [UInt8](repeating: 7, count: count)
+            let isGood = count == 0 || count == 32
+            #expect(((try? Statement(parsing: statement.encoded())) != nil) == isGood)
+        }
     }
 
     @Test("comes back as it was written")
@@ -75,6 +112,7 @@ struct StatementTests {
                 """
 
                 purpose: sudo apt upgrade
+                command: ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8
                 server: https://id.example.org
                 server-account: al%0Aice
                 server-mode: offline
@@ -109,19 +147,19 @@ struct StatementTests {
         statement.purpose = value
         statement.terminal = value
         let text = statement.encoded()
-        #expect(text.filter { $0 == 10 }.count == 15)
-        #expect(String(decoding: text, as: UTF8.self).contains("\npurpose: \(written)\nfactor: "))
+        #expect(text.filter { $0 == 10 }.count == 17)
+        #expect(String(decoding: text, as: UTF8.self).contains("\npurpose: \(written)\ncommand: "))
         #expect(try Statement(parsing: text) == statement)
     }
 
     @Test("values at their caps are accepted, one byte more is refused")
     func caps() throws {
         let caps: [(WritableKeyPath<Statement, [UInt8]>, Int)] = [
-            (\.audience, 256), (\.account, 256), (\.service, 64), (\.terminal, 256),
-            (\.purpose, 1_024), (\.factor, 32),
+            (\.audience, 256), (\.account, 256), (\.requester, 256), (\.service, 64),
+            (\.terminal, 256), (\.purpose, 1_024), (\.factor, 32),
         ]
         for (value, cap) in caps {
-            for filler in [0x61, 0x0A] as [UInt8] {
+            for filler in [0x61, 0x25] as [UInt8] {
                 var statement = sampleStatement
                 statement[keyPath: value] = [UInt8](repeating: filler, count: cap)
                 #expect(try Statement(parsing: statement.encoded()) == statement)
@@ -136,6 +174,7 @@ struct StatementTests {
         var statement = sampleStatement
         statement.audience = [UInt8](repeating: 1, count: 256)
         statement.account = statement.audience
+        statement.requester = [UInt8](repeating: UInt8(ascii: "%"), count: 256)
         statement.terminal = statement.audience
         statement.service = [UInt8](repeating: 1, count: 64)
         statement.purpose = [UInt8](repeating: 1, count: 1_024)
@@ -209,8 +248,12 @@ struct StatementRefusalTests {
     @Test(
         "a value in another form",
         arguments: [
-            ("signet-statement: 1", "signet-statement: 2"),
-            ("signet-statement: 1", "signet-statement: 01"),
+            ("signet-statement: 2", "signet-statement: 1"),
+            ("signet-statement: 2", "signet-statement: 0"),
+            ("signet-statement: 2", "signet-statement: 3"),
+            ("signet-statement: 2", "signet-statement: 02"),
+            ("requester: bob", "requester: "), ("requester: bob", "requester: a/b"),
+            ("command: ICE", "command: IC"), ("Pj8\n", "Pj9\n"), ("Pj8\n", "Pj8=\n"),
             ("uid: 1000", "uid: 4294967296"), ("uid: 1000", "uid: -1"), ("uid: 1000", "uid: "),
             ("uid: 1000", "uid: 1000 "), ("uid: 1000", "uid: %31000"),
             ("device: 00", "device: "), ("device: 00", "device: 0000"),

@@ -231,7 +231,8 @@ struct MigrationTests {
     ) throws -> [UInt8] {
         let credential = try credential(account)
         let statement = Statement(
-            audience: Audience.local, account: Self.daemon, uid: 1, device: state.device,
+            audience: Audience.local, account: Self.daemon, uid: 1, requester: Self.daemon,
+            device: state.device,
             credential: credential.identifier, challenge: [UInt8](repeating: 3, count: 32),
             service: Array("sudo".utf8), terminal: [], purpose: [], factor: Factor.fingerprint,
             enrolment: 2, counter: place.counter, previous: place.previous, issued: Bench.now

@@ -28,6 +28,7 @@ struct ReceiptBench {
         let enrolment = try bench.account.prints.enrolment()
         let statement = Statement(
             audience: Audience.local, account: Array(account.utf8), uid: Bench.uid,
+            requester: Array(account.utf8),
             device: bench.state.device, credential: credential.identifier,
             challenge: [UInt8](repeating: 3, count: 32), service: Array(service.utf8),
             terminal: Array("/dev/pts/3".utf8), purpose: Array("sudo id".utf8),

@@ -24,7 +24,8 @@ extension AccountState {
         var (counter, previous) = (place.counter, place.previous)
         for _ in 0..<count {
             let statement = Statement(
-                audience: Audience.local, account: name, uid: uid, device: state.device,
+                audience: Audience.local, account: name, uid: uid, requester: name,
+                device: state.device,
                 credential: credential.identifier, challenge: [UInt8](repeating: 3, count: 32),
                 service: Array("sudo".utf8), terminal: Array("/dev/pts/3".utf8),
                 purpose: Array("sudo id".utf8), factor: Factor.fingerprint,

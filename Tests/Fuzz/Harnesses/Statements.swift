@@ -6,13 +6,20 @@ enum Statements: Harness {
 
     static let sample = Statement(
         audience: Audience.local, account: bytes("alice"), uid: 1_000,
-        device: [UInt8](0..<16), credential: [UInt8](16..<32), challenge: [UInt8](0..<32),
+        requester: bytes("bob"), device: [UInt8](0..<16), credential: [UInt8](16..<32),
+        challenge: [UInt8](0..<32),
         service: bytes("sudo"), terminal: bytes("/dev/pts/3"), purpose: bytes("sudo a\nb 100% ü"),
-        factor: Factor.fingerprint, enrolment: 7, counter: 42,
+        command: [UInt8](32..<64), factor: Factor.fingerprint, enrolment: 7, counter: 42,
         previous: [UInt8](repeating: 0, count: 32), issued: Instant(seconds: 1_795_195_440))
 
+    private static var old: Statement {
+        var statement = sample
+        statement.version = 1
+        return statement
+    }
+
     static var seeds: [[UInt8]] {
-        [sample.encoded()]
+        [sample.encoded(), old.encoded()]
             + [ServerMode.online, .offline].map { mode in
                 var statement = sample
                 statement.server = ServerLines(
@@ -40,12 +47,13 @@ enum StatementValues: Harness {
         let sample = Statements.sample
         let statement = Statement(
             audience: sample.audience, account: [UInt8](values[0]), uid: sample.uid,
-            device: sample.device, credential: sample.credential, challenge: sample.challenge,
+            requester: sample.requester, device: sample.device, credential: sample.credential,
+            challenge: sample.challenge,
             service: sample.service, terminal: [UInt8](values[1]), purpose: [UInt8](values[2]),
             factor: sample.factor, enrolment: sample.enrolment, counter: sample.counter,
             previous: sample.previous, issued: sample.issued)
         let text = statement.encoded()
-        require(text.count { $0 == UInt8(ascii: "\n") } == 15, "a value added a line")
+        require(text.count { $0 == UInt8(ascii: "\n") } == 17, "a value added a line")
         if let parsed = try? Statement(parsing: text) {
             require(parsed == statement, "a value was altered")
         }
