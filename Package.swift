@@ -177,7 +177,11 @@ let package = Package(
             name: "TestSupport", dependencies: ["CLinux", "CTestSupport", "Posix", "Wire"],
             path: "Tests/Support", swiftSettings: common),
         .target(
-            name: "StoreSupport", dependencies: ["Crypto", "Statement", "Store", "Vault"],
+            name: "StoreSupport",
+            dependencies: [
+                "Crypto", "Gate", "Loop", "Policy", "Posix", "Statement", "Store", "Systemd",
+                "Vault", "Wire",
+            ],
             path: "Tests/StoreSupport", swiftSettings: common),
         .target(
             name: "ServerSupport",
@@ -200,7 +204,7 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "Crypto", "Database", "HTTP", "Posix", "Server", "Statement", "Store",
+                "Crypto", "Database", "Gate", "HTTP", "Posix", "Server", "Statement", "Store",
                 "StoreSupport", "TestSupport", "Vault", "Wire",
             ],
             path: "Benchmarks/Bench", swiftSettings: common),
@@ -252,13 +256,15 @@ let package = Package(
             path: "Tests/TPM", swiftSettings: common),
         .testTarget(
             name: "VaultTests",
-            dependencies: ["Crypto", "Posix", "TestSupport", "Texts", "TPM", "Vault"],
+            dependencies: [
+                "Crypto", "Posix", "StoreSupport", "TestSupport", "Texts", "TPM", "Vault",
+            ],
             path: "Tests/Vault", swiftSettings: common),
         .testTarget(
             name: "StoreTests",
             dependencies: [
-                "Crypto", "Doctor", "Policy", "Posix", "Statement", "Store", "TestSupport", "Texts",
-                "Vault", "Wire",
+                "Crypto", "Doctor", "Policy", "Posix", "Statement", "Store", "StoreSupport",
+                "TestSupport", "Texts", "Vault", "Wire",
             ], path: "Tests/Store", swiftSettings: common),
         .testTarget(
             name: "DaemonTests",

@@ -1,5 +1,7 @@
 import Glibc
+import Gate
 import Posix
+import StoreSupport
 import TestSupport
 import Vault
 
@@ -31,12 +33,14 @@ struct SecretSection {
     private func show(_ name: String, _ vault: any Vault, _ times: VaultTimes) throws {
         let context = times.context
         let secret = try SecretBytes.random(Self.size)
+        let touch = try PlayedTouch.of(context.uid)
         var (set, get) = (Samples(), Samples())
         for _ in 0..<runs {
             let sealed = try set.time { try SealedContent.seal(secret, context, by: vault) }
             let data = try vault.ready(data: sealed.key, context)
             let opened = try get.time {
-                try SealedContent.open(sealed.content, key: try data.open(context), context)
+                try SealedContent.open(
+                    sealed.content, key: try data.open(context, for: touch.match), context)
             }
             data.release()
             guard opened.equals(secret) else { throw BenchFault.unexpected("another secret") }

@@ -1,5 +1,7 @@
 import Crypto
+import Gate
 import Posix
+import StoreSupport
 import Synchronization
 import Vault
 
@@ -65,16 +67,17 @@ struct VaultTimes {
     /// Runs every operation of a vault once more.
     mutating func measure(_ vault: any Vault) throws {
         let context = context
+        let touch = try PlayedTouch.of(context.uid)
         let made = try take(.create, vault) { try vault.create(context) }
         let secret = try SecretBytes.random(32)
         let sealed = try take(.seal, vault) { try vault.seal(secret, context) }
         vault.rest()
         try take(.readyAfterRest, vault) { try vault.ready(key: made.sealed, context) }.release()
         let key = try take(.ready, vault) { try vault.ready(key: made.sealed, context) }
-        _ = try take(.sign, vault) { try key.sign(Self.message, context) }
+        _ = try take(.sign, vault) { try key.sign(Self.message, context, for: touch.match) }
         key.release()
         let data = try vault.ready(data: sealed, context)
-        let opened = try take(.unseal, vault) { try data.open(context) }
+        let opened = try take(.unseal, vault) { try data.open(context, for: touch.match) }
         data.release()
         guard opened.equals(secret) else { throw BenchFault.unexpected("it opened as another") }
     }

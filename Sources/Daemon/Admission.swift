@@ -1,12 +1,9 @@
-import Loop
-
 /// Keeps any one user from taking what the others need: connections, and requests a second.
-@ServiceActor
 final class Admission {
     /// Requests that a user may make at once; then `requestsPerSecond` more each second.
-    nonisolated static let burst = 60
+    static let burst = 60
     /// See `burst`.
-    nonisolated static let requestsPerSecond = 10
+    static let requestsPerSecond = 10
 
     private struct User {
         var connections = 0
@@ -31,9 +28,10 @@ final class Admission {
 
     /// Takes a place for a connection; false if there is none for this user.
     ///
-    /// A quarter of the places is kept for root: the PAM module of sudo, su and login is root.
-    func admit(uid: UInt32) -> Bool {
-        let limit = uid == 0 ? total : total - total / 4
+    /// A quarter of the places is kept for programs with root's rights: the PAM module of sudo, su and
+    /// login. They count for the user who started them, where that is known.
+    func admit(uid: UInt32, asRoot isRoot: Bool) -> Bool {
+        let limit = isRoot ? total : total - total / 4
         guard connections < limit else { return false }
         guard uid == 0 || users[uid, default: User()].connections < perUser else { return false }
         users[uid, default: User()].connections += 1

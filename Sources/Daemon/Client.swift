@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Posix
 import Wire
@@ -7,8 +8,8 @@ import Wire
 protocol Client: AnyObject, Sendable {
     /// The other end, as the kernel says.
     nonisolated var peer: PeerCredentials { get }
-    /// The descriptor of the connection, to ask for the peer's session.
-    var descriptor: Int32 { get }
+    /// The process at the other end, as it was when it connected.
+    nonisolated var process: ClientProcess { get }
     /// Whether the client only listens, and is no reason for the daemon to stay.
     func setPassive(_ isPassive: Bool)
     /// Sends something at once; a client that does not read is let go.

@@ -66,7 +66,7 @@ extension Service {
         if let server = pending.server {
             try checkChanges(since: pending.proof, server, pending.account)
         }
-        try checkPresence(pending.presence)
+        try examiner.confirm(pending.presence)
     }
 
     /// Notes in the receipts that the proof was used.

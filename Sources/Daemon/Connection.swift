@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Posix
 import Wire
@@ -17,7 +18,9 @@ final class Connection {
     static let requestLimit = 256
 
     /// Who is at the other end, as the kernel says.
-    nonisolated let peer: PeerCredentials
+    nonisolated var peer: PeerCredentials { process.credentials }
+    /// The process there, as it was when it connected.
+    nonisolated let process: ClientProcess
 
     private let socket: PacketSocket
     private let service: any Answering
@@ -43,11 +46,11 @@ final class Connection {
     /// Serves a connected socket until either side ends it; `ended` hears when what was asked over
     /// it has ended too.
     init(
-        _ socket: consuming PacketSocket, peer: PeerCredentials, service: any Answering,
+        _ socket: consuming PacketSocket, process: ClientProcess, service: any Answering,
         ended: @escaping (Connection) -> Void
     ) {
         self.socket = socket
-        self.peer = peer
+        self.process = process
         self.service = service
         self.ended = ended
     }
@@ -58,8 +61,7 @@ final class Connection {
         waitForRequest()
     }
 
-    /// The socket's descriptor, for asking the kernel about the peer.
-    var descriptor: Int32 { socket.descriptor.number }
+    private var descriptor: Int32 { socket.descriptor.number }
 
     /// Ends the connection, and whatever was asked over it.
     func close() {

@@ -18,7 +18,7 @@ extension Service {
         guard request.wantsKeyring, client.peer.uid == 0, request.remoteHost.isEmpty else {
             return false
         }
-        guard presence.requester.uid == account.uid else { return false }
+        guard !presence.isForOther else { return false }
         let service = String(decoding: request.service, as: UTF8.self)
         return !settings.words(Settings.keyringExcept).contains(service)
     }

@@ -1,3 +1,4 @@
+import Gate
 import Loop
 import Policy
 import Posix
@@ -13,6 +14,7 @@ final class Listener {
     private let clock: Clock
     private let service: any Answering
     private let admission: Admission
+    private let examiner: PresenceExaminer
     private var connections: [ObjectIdentifier: Connection] = [:]
     /// Those of them that only listen.
     private var passive: Set<ObjectIdentifier> = []
@@ -24,14 +26,15 @@ final class Listener {
     /// Accepts on a listening socket; `becameIdle` hears true when the last client has left or only
     /// listens, and false when one comes.
     init(
-        _ socket: consuming PacketListener, admission: Admission, clock: Clock,
-        service: any Answering, becameIdle: @escaping (Bool) -> Void
+        _ socket: consuming PacketListener, admission: Admission, examiner: PresenceExaminer,
+        clock: Clock, service: any Answering, becameIdle: @escaping (Bool) -> Void
     ) {
         self.socket = socket
         self.clock = clock
         self.service = service
         self.becameIdle = becameIdle
         self.admission = admission
+        self.examiner = examiner
     }
 
     /// Begins to accept.
@@ -67,23 +70,24 @@ final class Listener {
             for _ in 0..<Listener.batch {
                 guard let accepted = try socket.accept() else { return }
                 // One that does not tell who it is says nothing about the others.
-                guard let peer = try? PeerCredentials(of: accepted.descriptor) else { continue }
-                welcome(accepted, peer)
+                guard let process = try? examiner.client(on: accepted.descriptor) else { continue }
+                welcome(accepted, process)
             }
         } catch {
             pause()
         }
     }
 
-    private func welcome(_ accepted: consuming PacketSocket, _ peer: PeerCredentials) {
+    private func welcome(_ accepted: consuming PacketSocket, _ process: ClientProcess) {
         admission.sweep(at: clock.sinceBoot())
-        guard admission.admit(uid: peer.uid) else {
+        guard admission.admit(uid: process.accountable, asRoot: process.credentials.uid == 0)
+        else {
             if let packet = try? Answer.denial(Denial(.tooManyRequests)).encoded() {
                 _ = try? accepted.send(packet)
             }
             return
         }
-        let connection = Connection(accepted, peer: peer, service: service) { [weak self] in
+        let connection = Connection(accepted, process: process, service: service) { [weak self] in
             self?.left($0)
         }
         connection.becamePassive = { [weak self] in self?.becamePassive($0) }
@@ -115,7 +119,7 @@ final class Listener {
     private func left(_ connection: Connection) {
         connections[ObjectIdentifier(connection)] = nil
         let wasActive = passive.remove(ObjectIdentifier(connection)) == nil
-        admission.leave(uid: connection.peer.uid)
+        admission.leave(uid: connection.process.accountable)
         if wasActive, isIdle { becameIdle(true) }
         if connections.isEmpty { resumeStop() }
     }

@@ -1,4 +1,5 @@
 import ConfigurationFiles
+import Gate
 import Loop
 import Policy
 import Posix
@@ -85,12 +86,14 @@ package final class Program {
             let admission = Admission(
                 total: settings.count(Settings.connections),
                 perUser: settings.count(Settings.connectionsPerUser))
+            let examiner = PresenceExaminer(settings)
             let service = try Service(
                 state: state, vaults: vaults, readers: await readers.value, settings: settings,
                 configurationFault: fault, clock: clock, journal: journal, logind: logind,
-                admission: admission, places: places)
-            let listener = Listener(socket, admission: admission, clock: clock, service: service)
-            { [weak self] in self?.idleChanged($0) }
+                admission: admission, examiner: examiner, places: places)
+            let listener = Listener(
+                socket, admission: admission, examiner: examiner, clock: clock, service: service
+            ) { [weak self] in self?.idleChanged($0) }
             service.relay.becameQuiet = { [weak self] in self?.leaveIfQuiet() }
             await service.finishChanges()
             service.tidyTokens()

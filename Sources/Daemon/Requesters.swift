@@ -1,44 +1,42 @@
 import Gate
-import Posix
 import Policy
-import Systemd
+import Posix
 import Wire
 
 /// Who asks, and the evidence that they are there.
 extension Service {
-    /// Whose share of the queue a request without a touch is.
+    /// The user whose share of the queue a request without a touch takes.
     func accountable(_ client: any Client) -> Requester {
-        let name = (try? Account.with(uid: client.peer.uid))?.name ?? "uid \(client.peer.uid)"
-        return Requester(uid: client.peer.uid, name: Bytes(name.utf8))
+        let uid = client.process.accountable
+        let name = (try? Account.with(uid: uid))?.name ?? "uid \(uid)"
+        return Requester(uid: uid, name: Bytes(name.utf8))
     }
 
-    /// The evidence for a request; throws where there is none.
+    /// The evidence that the person who asks is there, and may ask for this account; throws where
+    /// there is none.
     func presence(
         for plan: TouchPlan, _ rule: TouchRule, _ client: any Client
     ) throws(Denial) -> Presence {
-        let session = Session(ofPeer: client.descriptor)
-        let remoteHost = plan.login?.remoteHost ?? []
-        guard remoteHost.isEmpty else { throw Denial(.remoteSession) }
-        switch session.place {
-        case .none, .local: break
-        case .remote, .unknown: throw Denial(.remoteSession)
-        }
-        let claimed = plan.login?.requester ?? []
-        let name = claimed.isEmpty || client.peer.uid != 0
-            ? Bytes(plan.account.name.utf8) : claimed
-        return Presence(
-            account: plan.account.uid, requester: Requester(uid: plan.account.uid, name: name),
-            seat: session.seat)
+        let login = plan.login
+        return try examiner.evidence(
+            for: client.process, account: plan.account,
+            claims: PresenceClaims(
+                service: login?.service ?? [], remoteHost: login?.remoteHost ?? [],
+                requester: login?.requester ?? [], agent: login?.agent),
+            others: others(rule, client))
     }
 
-    /// Throws where the evidence does not hold any more.
-    func checkPresence(_ presence: Presence) throws(Denial) {}
+    /// Root may run a command for any account; in a login, whose session it is counts.
+    private func others(_ rule: TouchRule, _ client: any Client) -> OtherAccounts {
+        if rule.mayServeOthers { return .asConfigured }
+        return client.peer.uid == 0 ? .allowed : .refused
+    }
 }
 
 extension Notice {
     /// What a prompt shows: who asks, where that is not the account itself.
-    func requestedBy(_ presence: Presence) -> Notice {
-        guard kind == .touch, presence.requester.uid != presence.account else { return self }
+    fileprivate func requested(by presence: Presence) -> Notice {
+        guard kind == .touch, presence.isForOther else { return self }
         var notice = self
         notice.requester = presence.requester.name
         return notice
@@ -48,6 +46,6 @@ extension Notice {
 extension Answer {
     /// A notice of a touch that somebody asked for.
     static func notice(_ notice: Notice, requestedBy presence: Presence) -> Answer {
-        .notice(notice.requestedBy(presence))
+        .notice(notice.requested(by: presence))
     }
 }

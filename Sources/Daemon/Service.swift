@@ -20,6 +20,8 @@ final class Service: Answering {
     let logind: Logind
     /// The directory in which the kernel tells of lids.
     let lids: String
+    /// Judges whether the person who asks is there.
+    let examiner: PresenceExaminer
     /// The one way to a finger that matched.
     let gate: TouchGate<ReaderPool>
     let queue: TouchQueue
@@ -53,7 +55,7 @@ final class Service: Answering {
     init(
         state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
-        logind: Logind, admission: Admission, places: Places
+        logind: Logind, admission: Admission, examiner: PresenceExaminer, places: Places
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
@@ -72,6 +74,7 @@ final class Service: Answering {
         self.journal = journal
         self.logind = logind
         self.admission = admission
+        self.examiner = examiner
         lids = places.lids
         // Whatever a turn is for, and however it ends.
         queue = TouchQueue(limit: settings.count(Settings.touchWaiting)) { [logind] in
@@ -98,7 +101,7 @@ final class Service: Answering {
         if request.verb != .confirm { client.confirmation = nil }
         let rule = VerbTable.rule(for: request.verb)
         guard rule.beginsRequest else { throw Denial(.badRequest) }
-        try checkRate(of: client.peer)
+        try checkRate(of: client.process)
         guard let name = request.account else {
             guard VerbTable.permits(request.verb, peerUID: client.peer.uid, accountUID: nil) else {
                 throw Denial(.notPermitted)
@@ -119,13 +122,16 @@ final class Service: Answering {
         journal.record(request, from: client.peer, answer)
     }
 
-    private func checkRate(of peer: PeerCredentials) throws(Denial) {
-        guard !admission.mayRequest(uid: peer.uid, at: clock.sinceBoot()) else {
-            rateLimitedUsers.remove(peer.uid)
+    private func checkRate(of process: ClientProcess) throws(Denial) {
+        // Root has no such limit, since everybody's logins come through it.
+        if process.credentials.uid == 0 { return }
+        let uid = process.accountable
+        guard !admission.mayRequest(uid: uid, at: clock.sinceBoot()) else {
+            rateLimitedUsers.remove(uid)
             return
         }
-        if rateLimitedUsers.insert(peer.uid).inserted {
-            journal.service("uid \(peer.uid) asks too often and is refused for now")
+        if rateLimitedUsers.insert(uid).inserted {
+            journal.service("uid \(uid) asks too often and is refused for now")
         }
         throw Denial(.tooManyRequests)
     }

@@ -69,8 +69,9 @@ extension Service {
         _ request: AuthenticateRequest, _ presence: Presence, _ account: Account,
         _ touch: () async throws(Denial) -> Result
     ) async throws(Denial) -> Result {
-        let isOwn = presence.requester.uid == account.uid
-        guard request.presence == .noTerminal || !isOwn else { return try await touch() }
+        guard request.presence == .noTerminal || presence.isForOther else {
+            return try await touch()
+        }
         let number = watchers.began(request, by: presence.requester, of: account)
         defer { watchers.ended(number) }
         return try await touch()

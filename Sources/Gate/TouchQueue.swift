@@ -11,7 +11,7 @@ package final class TouchQueue {
     /// How long an enrolment may keep a touch waiting without a finger on the reader.
     package static let patience = Duration.seconds(15)
     /// How long a request that has just arrived may take to show that it waits.
-    private static let showing = Duration.seconds(2)
+    package static let showing = Duration.seconds(2)
 
     private struct Place {
         let id: UInt64
@@ -47,6 +47,7 @@ package final class TouchQueue {
     private let limit: Int
     private let perRequester: Int
     private let patience: Duration
+    private let showing: Duration
     /// Hears that somebody has a turn now, or nobody any more.
     private let taken: (Bool) -> Void
     private var holder: Holder? {
@@ -61,13 +62,18 @@ package final class TouchQueue {
     /// A queue in which this many may wait; `taken` hears whether the readers are in use.
     package init(
         limit: Int, patience: Duration = TouchQueue.patience,
+        showing: Duration = TouchQueue.showing,
         taken: @escaping (Bool) -> Void = { _ in }
     ) {
         self.limit = limit
         self.patience = patience
+        self.showing = showing
         self.taken = taken
         perRequester = max(1, limit / 4)
     }
+
+    /// How many wait.
+    var waiting: Int { places.count }
 
     /// Waits for the turn; the applicant hears whose turn it is, each time that changes. Throws
     /// `queueFull`, `timedOut` or `cancelled`.
@@ -215,7 +221,7 @@ extension TouchQueue {
                 waits.wantsAcknowledgement = true
                 let show = place.applicant.show
                 let notice = waits
-                let isShown = await limited(to: Self.showing) { await show(notice) }.value
+                let isShown = await limited(to: showing) { await show(notice) }.value
                 if isShown {
                     try await tell(holder, of: place, until: end, clock)
                 } else {

@@ -4,12 +4,14 @@ import Testing
 
 /// Admission behind a reference: what is expected is called as a function.
 private final class Door {
-    private var admission: Admission
+    private let admission: Admission
 
     init(total: Int, perUser: Int) { admission = Admission(total: total, perUser: perUser) }
 
     var isIdle: Bool { admission.isIdle }
-    func admit(uid: UInt32) -> Bool { admission.admit(uid: uid) }
+    func admit(uid: UInt32, asRoot isRoot: Bool? = nil) -> Bool {
+        admission.admit(uid: uid, asRoot: isRoot ?? (uid == 0))
+    }
     func leave(uid: UInt32) { admission.leave(uid: uid) }
     func mayRequest(uid: UInt32, at now: Duration) -> Bool {
         admission.mayRequest(uid: uid, at: now)

@@ -37,6 +37,10 @@ final class DaemonBench {
         let state = directory + "/state"
         try #require(unsafe mkdir(state, 0o755) == 0 && chmod(state, 0o755) == 0)
         try Self.write(configuration, to: directory + "/signet.conf")
+        // Clients here are threads of this process, in no session of anybody's.
+        try #require(unsafe mkdir(directory + "/signet.conf.d", 0o755) == 0)
+        try Self.write(
+            "[login]\nwithout-logind = any\n", to: directory + "/signet.conf.d/00-tests.conf")
         try Self.write(Self.passwordCheck, to: directory + "/verify-password", mode: 0o755)
         try prepare(Places(state: state))
         program = try Self.start(directory, kinds, wrapper, options)

@@ -3,8 +3,9 @@ import Glibc
 import Posix
 import Statement
 import Store
-import TestSupport
+import StoreSupport
 import Testing
+import TestSupport
 import Vault
 import Wire
 

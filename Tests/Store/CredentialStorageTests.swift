@@ -1,6 +1,7 @@
 import Posix
 import Statement
 import Store
+import StoreSupport
 import Testing
 import Vault
 

@@ -1,5 +1,6 @@
 import Posix
 import Store
+import StoreSupport
 import Testing
 import Vault
 

@@ -4,8 +4,9 @@ import Policy
 import Posix
 import Statement
 import Store
-import TestSupport
+import StoreSupport
 import Testing
+import TestSupport
 import Vault
 import Wire
 

@@ -1,6 +1,7 @@
 import Policy
 import Posix
 import Store
+import StoreSupport
 import Testing
 import Vault
 import Wire

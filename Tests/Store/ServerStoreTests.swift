@@ -1,8 +1,9 @@
 import Crypto
 import Statement
 import Store
-import TestSupport
+import StoreSupport
 import Testing
+import TestSupport
 import Vault
 import Wire
 

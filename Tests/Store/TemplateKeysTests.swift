@@ -1,7 +1,8 @@
 import Posix
 import Store
-import TestSupport
+import StoreSupport
 import Testing
+import TestSupport
 import Vault
 import Wire
 

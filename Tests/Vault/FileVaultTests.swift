@@ -1,5 +1,6 @@
 import Crypto
 import Posix
+import StoreSupport
 import Testing
 import Vault
 

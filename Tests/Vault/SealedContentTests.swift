@@ -1,4 +1,5 @@
 import Posix
+import StoreSupport
 import Testing
 import Vault
 

@@ -1,8 +1,9 @@
 import Crypto
 import Posix
+import StoreSupport
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 import Vault
 
 /// A TPM of a test's own and a vault in it.

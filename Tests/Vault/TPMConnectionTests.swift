@@ -1,8 +1,9 @@
 import Crypto
 import Posix
+import StoreSupport
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 import Vault
 
 @Suite("the TPM vault and its connection")

@@ -1,7 +1,8 @@
 import Crypto
 import Posix
-import TestSupport
+import StoreSupport
 import Testing
+import TestSupport
 import Vault
 
 @Suite("the TPM vault in trouble")

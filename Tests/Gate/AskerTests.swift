@@ -1,0 +1,41 @@
+import Posix
+import Testing
+import Wire
+
+@testable import Gate
+
+@Suite("who is named to those who wait")
+struct AskerTests {
+    private func asker(_ purpose: String = "sudo apt upgrade", by uid: UInt32 = 1_000) -> Asker {
+        Asker(
+            service: Bytes("sudo".utf8), terminal: Bytes("/dev/pts/3".utf8),
+            purpose: Bytes(purpose.utf8),
+            by: Requester(uid: uid, name: Bytes(uid == 1_000 ? "alice".utf8 : "mallory".utf8)))
+    }
+
+    private func name(_ asker: Asker, for other: Asker) -> String {
+        String(decoding: asker.name(for: other), as: UTF8.self)
+    }
+
+    @Test("the same person is told what is confirmed")
+    func same() {
+        #expect(name(asker(), for: asker("su bob")) == "sudo apt upgrade (alice, pts/3)")
+    }
+
+    @Test("nobody else is told another's command line, and each is told who asks")
+    func others() {
+        #expect(name(asker(), for: asker("su alice", by: 1_001)) == "sudo (alice, pts/3)")
+        #expect(name(asker("su alice", by: 1_001), for: asker()) == "sudo (mallory, pts/3)")
+        let command = Asker("signet verify", by: Requester(uid: 5, name: Bytes("bob".utf8)))
+        #expect(name(command, for: asker()) == "signet verify (bob)")
+    }
+
+    @Test("a long or hostile purpose is cut and escaped, and who it is stays")
+    func hostile() {
+        let long = "sudo evil " + String(repeating: "\u{1B}\u{202E}", count: 100) + " end"
+        let told = name(asker(long), for: asker())
+        #expect(told.hasPrefix("sudo evil \\x1b") && told.hasSuffix(" end (alice, pts/3)"))
+        #expect(told.contains(" … ") && told.utf8.count < 300)
+        #expect(name(asker(""), for: asker()) == "sudo (alice, pts/3)")
+    }
+}
