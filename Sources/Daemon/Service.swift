@@ -84,7 +84,10 @@ final class Service: Answering {
         passwords = PasswordProof(
             program: places.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
-        logind.closeReaders = { await readers.suspend() }
+        logind.closeReaders = { [queue] in
+            queue.interrupt()
+            await readers.suspend()
+        }
         logind.openReaders = { await readers.resume() }
     }
 

@@ -157,7 +157,7 @@ package final class TouchGate<Scanner: FingerScanner> {
         do throws(Denial) {
             while true {
                 try ledger.check()
-                try await queue.settleContention(of: turn, until: request.end, clock)
+                try await settleContention(of: turn, until: request.end)
                 let attempt = try ledger.begin()
                 let finger: Scanner.Found?
                 do throws(Denial) {
@@ -188,6 +188,14 @@ package final class TouchGate<Scanner: FingerScanner> {
             denial.mismatches = mismatches
             throw denial
         }
+    }
+
+    private func settleContention(
+        of turn: borrowing Turn, until end: Duration
+    ) async throws(Denial) {
+        do throws(Denial) {
+            try await queue.settleContention(of: turn, until: end, clock)
+        } catch { throw machine.isSuspending ? Denial(.suspending) : error }
     }
 
     /// One scan, which also ends when another request for the same account arrives: before a finger

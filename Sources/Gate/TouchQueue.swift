@@ -17,6 +17,30 @@ package final class TouchQueue {
         let id: UInt64
         let applicant: Applicant
         let turn: CheckedContinuation<Outcome, Never>
+        /// Whether it shows that it waits, where both prompts have to.
+        let isShown = Acknowledgement()
+    }
+
+    /// Whether a client has shown something, once that is known.
+    @ServiceActor private final class Acknowledgement {
+        private var answer: Bool?
+        private var waiting: CheckedContinuation<Bool, Never>?
+
+        func begin() { answer = nil }
+
+        func settle(_ isShown: Bool) {
+            answer = isShown
+            waiting?.resume(returning: isShown)
+            waiting = nil
+        }
+
+        func value() async -> Bool {
+            await withCheckedContinuation { continuation in
+                if let answer { continuation.resume(returning: answer) } else {
+                    waiting = continuation
+                }
+            }
+        }
     }
 
     private enum Outcome {
@@ -31,7 +55,7 @@ package final class TouchQueue {
         let applicant: Applicant
         /// Requests for the same account that both prompts have yet to show.
         var newcomers: [UInt64] = []
-        /// Ends the scan under way.
+        /// Ends the scan under way, or the wait until a prompt shows something.
         var scan: Interruption?
         /// Ends an enrolment that gives way.
         var enrolment: Interruption?
@@ -124,11 +148,10 @@ package final class TouchQueue {
             return place.turn.resume(returning: .full(inFront: name))
         }
         places.append(place)
+        tellWaiting(place, holder)
         if contends(place.applicant, with: holder.applicant) {
             holder.newcomers.append(place.id)
             holder.scan?.raise()
-        } else {
-            tellWaiting(place, holder)
         }
         watchEnrolment()
     }
@@ -139,14 +162,23 @@ package final class TouchQueue {
             && newcomer.account == holder.account
     }
 
+    /// Tells who waits whose turn it is. A request for the same account has to say that it shows it:
+    /// one that does not in time loses its place.
     private func tellWaiting(_ place: Place, _ holder: Holder) {
-        let notice = waiting(place, holder)
-        let show = place.applicant.show
-        onService { _ = await show(notice) }
-    }
-
-    private func waiting(_ place: Place, _ holder: Holder) -> Notice {
-        Notice(.waiting, subject: holder.applicant.asker.name(for: place.applicant.asker))
+        let mustShow = contends(place.applicant, with: holder.applicant)
+        let name = holder.applicant.asker.name(for: place.applicant.asker)
+        let notice = Notice(.waiting, subject: name, wantsAcknowledgement: mustShow)
+        let (show, limit) = (place.applicant.show, showing)
+        place.isShown.begin()
+        onService { [self] in
+            guard mustShow else {
+                _ = await show(notice)
+                return
+            }
+            let isShown = await limited(to: limit) { await show(notice) }.value
+            if !isShown { giveUp(place.id) }
+            place.isShown.settle(isShown)
+        }
     }
 
     /// The turn of the value with this id is over; the first in line has it then, one of another
@@ -168,10 +200,9 @@ package final class TouchQueue {
         let new = Holder(place.id, place.applicant)
         holder = new
         for waiting in places {
+            tellWaiting(waiting, new)
             if contends(waiting.applicant, with: place.applicant) {
                 new.newcomers.append(waiting.id)
-            } else {
-                tellWaiting(waiting, new)
             }
         }
         place.turn.resume(returning: .granted)
@@ -209,24 +240,15 @@ extension TouchQueue {
     /// Returns when both prompts show that there are two requests for the account: the holder's that
     /// another one waits, and the other's whose turn it is.
     ///
-    /// A request that does not say in time that it shows so loses its place. Throws `cancelled` where
-    /// the holder's client is gone, or did not show it before the end of its wait.
+    /// Throws `timedOut` where the holder's prompt does not show it before the end of its wait, and
+    /// `cancelled` where its client is gone.
     func settleContention(
         of turn: borrowing Turn, until end: Duration, _ clock: Clock
     ) async throws(Denial) {
         guard let holder, holder.id == turn.id else { return }
         while let id = holder.newcomers.first {
-            if let place = places.first(where: { $0.id == id }) {
-                var waits = waiting(place, holder)
-                waits.wantsAcknowledgement = true
-                let show = place.applicant.show
-                let notice = waits
-                let isShown = await limited(to: showing) { await show(notice) }.value
-                if isShown {
-                    try await tell(holder, of: place, until: end, clock)
-                } else {
-                    giveUp(id)
-                }
+            if let place = places.first(where: { $0.id == id }), await place.isShown.value() {
+                try await tell(holder, of: place, until: end, clock)
             }
             holder.newcomers.removeAll { $0 == id }
         }
@@ -237,12 +259,17 @@ extension TouchQueue {
     ) async throws(Denial) {
         let notice = Notice(
             .contended, subject: place.applicant.asker.detail, wantsAcknowledgement: true)
-        let show = holder.applicant.show
+        let (show, interruption) = (holder.applicant.show, Interruption())
+        holder.scan = interruption
+        defer { holder.scan = nil }
         let (isShown, expired) = await limited(to: max(.zero, end - clock.sinceBoot())) {
-            await show(notice)
+            await interruptible(by: interruption) { await show(notice) }
         }
         guard isShown else { throw Denial(expired ? .timedOut : .cancelled) }
     }
+
+    /// Nobody scans, or waits for a prompt, while the machine sleeps.
+    package func interrupt() { holder?.scan?.raise() }
 }
 
 // MARK: - Enrolments give way

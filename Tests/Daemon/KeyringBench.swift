@@ -67,6 +67,7 @@ extension DaemonBench {
         by request: Request = .login(.daemon, service: "login", wantsKeyring: true),
         with id: String = "one", client: TestClient? = nil
     ) throws -> String? {
+        let client = try client ?? self.client()
         let answer = try touch(request, with: [id], client: client)
         let assertion = try #require(answer.assertion, "\(answer)")
         return assertion.password.map { String(decoding: $0, as: UTF8.self) }

@@ -40,6 +40,7 @@ final class TestClient {
             case .packet(let packet):
                 let answer = try Answer(decoding: packet)
                 heard.append(answer)
+                if answer.notice?.wantsAcknowledgement == true { try send(.shown) }
                 return answer
             case .end, .tooLong: return nil
             case .wouldBlock: break
@@ -92,6 +93,12 @@ final class TestClient {
             if answer.isLast { break }
         }
         throw ClientFault.ended(heard)
+    }
+
+    /// Asks whether a proof is still good, as the PAM module does, and gives the last answer.
+    func confirm(_ request: Request) throws -> Answer {
+        guard case .authenticate(let asked) = request else { throw ClientFault.ended(heard) }
+        return try ask(.confirm(account: asked.account, challenge: asked.challenge))
     }
 
     /// Waits until the daemon ends the connection; what it said before.
