@@ -12,6 +12,7 @@ package struct AccountState: Sendable {
     /// The account's number.
     package let uid: UInt32
 
+    let accounts: Directory
     let directory: Directory
     let printsDirectory: Directory
     let keys: Directory

@@ -138,5 +138,5 @@ package struct KeyringStore: Sendable {
         return context
     }
 
-    private static let name = "keyring"
+    static let name = "keyring"
 }

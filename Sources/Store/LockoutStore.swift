@@ -22,7 +22,7 @@ package struct LockoutStore: Sendable {
         try directory.keep(LockoutRecord(lockout: lockout), as: Self.name)
     }
 
-    private static let name = "lockout"
+    static let name = "lockout"
 }
 
 /// The record `lockout`.

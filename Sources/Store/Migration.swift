@@ -54,8 +54,9 @@ extension StateDirectory {
             try directory.makeDirectory("prints", mode: 0o700)
         }
         let account = AccountState(
-            name: record.name, uid: record.uid, directory: directory, printsDirectory: prints,
-            keys: keys, host: host, templates: templateKeys, rootPin: rootPin)
+            name: record.name, uid: record.uid, accounts: accountsRoot, directory: directory,
+            printsDirectory: prints, keys: keys, host: host, templates: templateKeys,
+            rootPin: rootPin)
         var intact: [ListedPrint] = []
         var damaged: [ListedPrint] = []
         for name in try files({ () throws(FileFault) in try prints.list() }) {

@@ -191,7 +191,7 @@ package struct StateDirectory: Sendable {
         // What stays because it cannot be removed now is in nobody's way.
         try? directory.sweep()
         let account = AccountState(
-            name: record.name, uid: record.uid, directory: directory,
+            name: record.name, uid: record.uid, accounts: accountsRoot, directory: directory,
             printsDirectory: printsDirectory, keys: keys, host: host, templates: templateKeys,
             rootPin: rootPin)
         account.prints.sweep(record)
