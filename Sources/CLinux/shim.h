@@ -39,6 +39,8 @@ extern int statx(int directory, const char *path, int flags, unsigned mask, stru
 extern int renameat2(int from, const char *old, int to, const char *name, unsigned flags);
 #define RENAME_NOREPLACE 1U
 extern int pidfd_open(pid_t pid, unsigned flags);  // <sys/pidfd.h>, which redefines S_IF* too
+extern int sync_file_range(int file, off_t offset, off_t count, unsigned flags);
+#define SYNC_FILE_RANGE_WRITE 2U
 #define O_PATH 010000000  // <asm-generic/fcntl.h>, not <fcntl.h>: that one redefines S_IF*
 #endif
 

@@ -5,7 +5,7 @@ import Wire
 
 /// All that the daemon answers to `log`.
 struct LogAnswers {
-    var receipts: [Assertion] = []
+    var receipts: [ReceiptAnswer] = []
     var signers: [Bytes] = []
     var head: (counter: UInt64, digest: Bytes)?
     /// Why the receipts end where they do, if the daemon could not read on.
@@ -95,12 +95,16 @@ extension Invocation {
                 guard let statement = try? Statement(parsing: receipt.statement) else {
                     return CommandLog.unreadable(position: UInt64(index + 1))
                 }
-                return CommandLog.line(statement)
+                return CommandLog.line(statement, isUnused: receipt.isUnused(statement))
             })
         let isAsked = answers.receipts.contains { receipt in
             (try? Statement(parsing: receipt.statement))?.server?.mode == .online
         }
         if isAsked && !isJSON { surroundings.complain(CommandLog.asked) }
+        let isAnyUnused = answers.receipts.contains { receipt in
+            (try? Statement(parsing: receipt.statement)).map(receipt.isUnused) ?? false
+        }
+        if isAnyUnused && !isJSON { surroundings.complain(CommandLog.unused) }
     }
 
     private func saySigners(_ answers: LogAnswers, _ account: Bytes) {
@@ -151,7 +155,12 @@ extension Invocation {
     }
 }
 
-extension Assertion {
+extension ReceiptAnswer {
+    /// Whether the daemon said of its use, and it was not: version 1 did not say.
+    fileprivate func isUnused(_ statement: Statement) -> Bool {
+        statement.version > 1 && !isGranted
+    }
+
     /// What it was signed for; of one that cannot be read, a login.
     fileprivate var namespace: Bytes {
         (try? SSHSignature(blob: signature))?.namespace ?? SignatureNamespace.login.bytes
@@ -164,6 +173,7 @@ extension Assertion {
         }
         return .object([
             ("readable", .bool(true)), ("counter", .number(statement.counter)),
+            ("granted", statement.version > 1 ? .bool(isGranted) : .null),
             ("issued", .bytes(statement.issued.text)), ("audience", .bytes(statement.audience)),
             ("account", .bytes(statement.account)), ("uid", .number(UInt64(statement.uid))),
             ("requester", .optional(statement.named) { .bytes($0) }),

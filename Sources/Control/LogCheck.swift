@@ -51,8 +51,7 @@ extension Invocation {
             headCounter: head.counter, headDigest: head.digest)
         do throws(ChainFault) {
             for receipt in answers.receipts {
-                try chain.verify(
-                    Receipt.text(statement: receipt.statement, signature: receipt.signature))
+                try chain.verify(receipt.entry)
             }
             if answers.damage != nil { throw .malformed(index: answers.receipts.count) }
             _ = try chain.end()
@@ -92,5 +91,15 @@ extension LogAnswers {
     fileprivate func counter(at index: Int) -> UInt64? {
         guard receipts.indices.contains(index) else { return nil }
         return (try? Statement(parsing: receipts[index].statement))?.counter
+    }
+}
+
+extension ReceiptAnswer {
+    /// The receipt as the log has it. Where the statement cannot be read, it is told as malformed
+    /// whatever is said of its use.
+    fileprivate var entry: Bytes {
+        let counter = (try? Statement(parsing: statement))?.counter
+        return ReceiptEntry.bytes(
+            statement: statement, signature: signature, grantedCounter: isGranted ? counter : nil)
     }
 }

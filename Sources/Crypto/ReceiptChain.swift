@@ -66,10 +66,11 @@ package struct ReceiptChain {
         isHeadSeen = headCounter == 0
     }
 
-    /// Checks that a receipt's text is the next one.
-    package mutating func verify(_ text: [UInt8]) throws(ChainFault) {
-        guard let parts = Receipt.split(text),
+    /// Checks that an entry of the log, a receipt and what says that it was granted, is the next one.
+    package mutating func verify(_ entry: [UInt8]) throws(ChainFault) {
+        guard let parts = ReceiptEntry(entry),
             let statement = try? Statement(parsing: parts.statement),
+            parts.isWhole(counter: statement.counter),
             let signature = try? SSHSignature(blob: parts.signature)
         else { throw .malformed(index: count) }
         guard statement.account == account, statement.uid == uid else {
@@ -83,7 +84,7 @@ package struct ReceiptChain {
         else { throw .badSignature(index: count) }
         guard statement.previous == last.digest else { throw .broken(index: count) }
         guard statement.counter > last.counter else { throw .counterNotGreater(index: count) }
-        last = (statement.counter, try digest(text))
+        last = (statement.counter, try digest(entry))
         if last.counter == head.counter {
             guard last.digest == head.digest else { throw .broken(index: count) }
             isHeadSeen = true

@@ -151,17 +151,16 @@ extension Service {
                 try await Timer.sleep(for: .zero)
             } catch { throw Denial(.cancelled) }
             let page = try log.read(from: offset, limit: 32)
-            for text in page.receipts {
+            for bytes in page.entries {
                 defer { index += 1 }
                 guard index >= request.first, left > 0 else { continue }
                 left -= 1
-                guard let (statement, signature) = Receipt.split(text) else {
+                guard let answer = ReceiptAnswer(ReceiptEntry(bytes)) else {
                     throw Denial(.storage, subject: Detail.receiptDamaged.bytes)
                 }
-                await client.send(
-                    .receipt(Assertion(statement: statement, signature: signature)))
+                await client.send(.receipt(answer))
             }
-            if page.receipts.isEmpty {
+            if page.entries.isEmpty {
                 guard page.remainder == 0 else {
                     throw Denial(.storage, subject: Detail.receiptsEndInDamage.bytes)
                 }
@@ -170,5 +169,17 @@ extension Service {
             offset = page.next
         }
         return .done(DoneAnswer())
+    }
+}
+
+extension ReceiptAnswer {
+    /// Nil where the entry is none, or says that another receipt was granted.
+    fileprivate init?(_ entry: ReceiptEntry?) {
+        guard let entry else { return nil }
+        let counter = (try? Statement(parsing: entry.statement))?.counter
+        guard entry.grantedCounter == nil || entry.grantedCounter == counter else { return nil }
+        self.init(
+            statement: entry.statement, signature: entry.signature,
+            isGranted: entry.grantedCounter != nil)
     }
 }

@@ -55,6 +55,12 @@ package struct AppendFile: ~Copyable, Sendable {
         }
     }
 
+    /// Has the disk begin to write what was appended, and does not wait; sync_file_range(2). Says
+    /// nothing of faults: `synchronise` does.
+    package borrowing func beginSynchronising() {
+        _ = sync_file_range(descriptor.number, 0, 0, SYNC_FILE_RANGE_WRITE)
+    }
+
     /// Writes what was appended to disk; fdatasync(2).
     package borrowing func synchronise() throws(FileFault) {
         do {

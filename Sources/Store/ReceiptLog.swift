@@ -30,13 +30,20 @@ package struct ChainHead: Equatable, Sendable {
     package let digest: [UInt8]
 }
 
-/// An account's receipts, one text after the other in a file that only grows.
+/// An account's receipts, one entry after the other in a file that only grows.
 ///
-/// `prepare` before the touch, `append` before the answer, `flush` after it. The cost of each does
-/// not depend on the file's length.
+/// `prepare` before the touch, `append` before the answer, `granted` before the confirmation, `flush`
+/// when nothing more can come. The cost of each does not depend on the file's length.
+///
+/// A receipt says that the proof was given, the line that `granted` writes behind it that the daemon
+/// confirmed it. When `granted` returns, both are on disk: a power cut takes away only receipts of
+/// proofs that were not confirmed. Only the newest receipt can be granted, once, and not after the
+/// next place was reserved: then the next receipt covers it as it was.
 package final class ReceiptLog: Sendable {
     /// The most bytes that a receipt can have.
     package static let receiptLimit = Statement.maximumLength + 1_024
+    /// The most bytes that an entry can have.
+    static let entryLimit = receiptLimit + ReceiptEntry.markLimit
     static let counterName = "counter"
     private static let name = "receipts"
     /// A lost counter goes on this far after the last receipt: what was reserved is not known.
@@ -44,8 +51,15 @@ package final class ReceiptLog: Sendable {
 
     private let directory: Directory
     private let file: AppendFile
-    /// The receipt that was appended and is not flushed yet.
-    private let unflushed = Mutex<(head: ChainHead, issued: Instant)?>(nil)
+    /// The entry that was appended and is not flushed yet.
+    private let unflushed = Mutex<Unflushed?>(nil)
+
+    private struct Unflushed {
+        var entry: [UInt8]
+        var head: ChainHead
+        let issued: Instant
+        var isGranted = false
+    }
 
     init(in directory: Directory) throws(StoreFault) {
         self.directory = directory
@@ -68,19 +82,59 @@ package final class ReceiptLog: Sendable {
 
     /// Writes a receipt's text at the end, not yet to disk.
     package func append(_ receipt: [UInt8]) throws(StoreFault) {
-        guard receipt.count <= Self.receiptLimit, let parsed = ParsedReceipt(receipt) else {
-            throw .damaged(path: directory.path + "/" + Self.name)
-        }
-        let digest = try receiptDigest(receipt)
+        guard receipt.count <= Self.receiptLimit, let parsed = ParsedReceipt(receipt),
+            !parsed.isGranted
+        else { throw .damaged(path: path) }
+        let head = ChainHead(counter: parsed.counter, digest: try receiptDigest(receipt))
         try files { () throws(FileFault) in try file.append(receipt) }
-        let head = ChainHead(counter: parsed.counter, digest: digest)
-        unflushed.withLock { $0 = (head, parsed.issued) }
+        let appended = Unflushed(entry: receipt, head: head, issued: parsed.issued)
+        unflushed.withLock { $0 = appended }
     }
 
-    /// Writes what was appended to disk, and remembers it as the chain's head.
+    /// Has the disk begin to write what was appended, and returns at once. Nothing hangs on it: it
+    /// spares `granted` a part of its wait.
+    package func beginSync() { file.beginSynchronising() }
+
+    /// Writes that the receipt with this counter, the one appended last, was granted: receipt and line
+    /// are on disk when this returns, and only then may the proof be confirmed.
+    ///
+    /// Throws `.changedMeanwhile` where it is not the newest any more, was flushed or granted
+    /// already, or another place has been reserved since; nothing is written then. After any other
+    /// fault it is not granted either: the line is taken away again, if the disk still lets it.
+    package func granted(_ counter: UInt64) throws(StoreFault) {
+        guard var newest = unflushed.withLock({ $0 }), newest.head.counter == counter,
+            !newest.isGranted
+        else { throw .changedMeanwhile }
+        guard let record = try directory.record(Self.counterName, as: CounterRecord.self) else {
+            throw .damaged(path: counterPath)
+        }
+        guard record.counter == counter else { throw .changedMeanwhile }
+        let mark = ReceiptEntry.mark(counter)
+        newest.entry += mark
+        newest.head = ChainHead(counter: counter, digest: try receiptDigest(newest.entry))
+        newest.isGranted = true
+        try files { () throws(FileFault) in
+            let size = try file.size()
+            do throws(FileFault) {
+                try file.append(mark)
+                try file.synchronise()
+            } catch {
+                try? file.truncate(to: size)
+                throw error
+            }
+        }
+        let granted = newest
+        unflushed.withLock { $0 = granted }
+    }
+
+    /// Writes what was appended to disk, and remembers it as the chain's head. From then on it stays
+    /// as it is: what was not granted is not granted any more.
     package func flush() throws(StoreFault) {
-        guard let (head, issued) = unflushed.withLock({ $0 }) else { return }
-        try files { () throws(FileFault) in try file.synchronise() }
+        guard let newest = unflushed.withLock({ $0 }) else { return }
+        let (head, issued) = (newest.head, newest.issued)
+        if !newest.isGranted {
+            try files { () throws(FileFault) in try file.synchronise() }
+        }
         let (record, _) = try counterRecord(nil)
         let counter = max(record.counter, head.counter)
         let latest = max(record.latest ?? issued, issued)
@@ -118,27 +172,27 @@ package final class ReceiptLog: Sendable {
             as: Self.counterName)
     }
 
-    /// Reads up to `limit` receipts from an offset that is 0 or the `next` of an earlier page.
+    /// Reads up to `limit` entries from an offset that is 0 or the `next` of an earlier page.
     package func read(from offset: Int, limit: Int) throws(StoreFault) -> ReceiptPage {
         try files { () throws(FileFault) in
-            var page = ReceiptPage(receipts: [], next: offset)
-            while page.receipts.count < limit {
-                let bytes = try file.read(at: page.next, count: Self.receiptLimit)
+            var page = ReceiptPage(entries: [], next: offset)
+            while page.entries.count < limit {
+                let bytes = try file.read(at: page.next, count: Self.entryLimit)
                 guard let end = ReceiptText.firstEnd(in: bytes) else {
                     page.remainder = bytes.count
                     break
                 }
-                page.receipts.append(Array(bytes[..<end]))
+                page.entries.append(Array(bytes[..<end]))
                 page.next += end
             }
             return page
         }
     }
 
-    /// The last whole receipt; what a crash left after it is cut off.
+    /// The last whole entry; what a crash left after it is cut off.
     private func lastReceipt() throws(StoreFault) -> [UInt8]? {
         let size = try files { () throws(FileFault) in try file.size() }
-        let window = min(size, Self.receiptLimit * 2)
+        let window = min(size, Self.entryLimit * 2)
         let bytes = try files { () throws(FileFault) in
             try file.read(at: size - window, count: window)
         }
@@ -170,20 +224,21 @@ package final class ReceiptLog: Sendable {
         return (CounterRecord(counter: overflow ? counter : leapt, head: head), false)
     }
 
+    private var path: String { directory.path + "/" + Self.name }
     private var counterPath: String { directory.path + "/" + Self.counterName }
 }
 
 /// Some receipts, in the order of their writing.
 package struct ReceiptPage: Equatable, Sendable {
-    /// Their texts.
-    package internal(set) var receipts: [[UInt8]]
+    /// Their bytes, what says that they were granted included.
+    package internal(set) var entries: [[UInt8]]
     /// The offset of what follows.
     package internal(set) var next: Int
-    /// How many bytes at the end are no whole receipt: a torn write, or somebody's change.
+    /// How many bytes at the end are no whole entry: a torn write, or somebody's change.
     package internal(set) var remainder = 0
 }
 
-/// The SHA-256 of a receipt's text.
+/// The SHA-256 of an entry.
 func receiptDigest(_ receipt: [UInt8]) throws(StoreFault) -> [UInt8] {
     do throws(CryptoFault) {
         return try SHA256.digest(receipt)

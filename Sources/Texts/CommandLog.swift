@@ -4,8 +4,8 @@ import Wire
 
 /// The lines of `signet log`.
 package enum CommandLog {
-    /// One receipt.
-    package static func line(_ statement: Statement) -> Text {
+    /// One receipt; `isUnused` where the proof was given, and not confirmed.
+    package static func line(_ statement: Statement, isUnused: Bool = false) -> Text {
         let device = StaticString("/dev/").bytes
         let terminal =
             statement.terminal.starts(with: device)
@@ -16,9 +16,10 @@ package enum CommandLog {
         let purpose: Text = statement.purpose.isEmpty ? "" : " \"\(statement.purpose)\""
         let time = Bytes(statement.issued.text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
         let server: Text = statement.server.map { ", \(mode(of: $0))" } ?? ""
+        let use: Text = isUnused ? ", \(notGranted)" : ""
         return """
             #\(number: statement.counter) \(time) \(statement.service)\(at)\(purpose) \
-            \(statement.factor)\(server)\(asker)
+            \(statement.factor)\(server)\(asker)\(use)
             """
     }
 
@@ -29,6 +30,13 @@ package enum CommandLog {
         case .offline: "without \(server.url), which knows \(server.account)"
         }
     }
+
+    /// Behind a receipt whose proof came to nothing.
+    private static let notGranted: Text = "not granted"
+
+    /// Below such receipts.
+    package static let unused: Text =
+        "'not granted': the finger matched, but the request was not granted afterwards"
 
     /// Below receipts of logins at servers.
     package static let asked: Text =

@@ -306,6 +306,23 @@ package struct DoneAnswer: Equatable, Sendable {
     }
 }
 
+/// One receipt.
+package struct ReceiptAnswer: Equatable, Sendable {
+    /// The statement's canonical text.
+    package var statement: Bytes
+    /// The SSHSIG blob over it, not armoured.
+    package var signature: Bytes
+    /// Whether the log says that the daemon confirmed the proof.
+    package var isGranted: Bool
+
+    /// All of it.
+    package init(statement: Bytes, signature: Bytes, isGranted: Bool) {
+        self.statement = statement
+        self.signature = signature
+        self.isGranted = isGranted
+    }
+}
+
 /// One frame from the daemon to a client.
 package enum Answer: Equatable, Sendable {
     case notice(Notice)
@@ -316,7 +333,7 @@ package enum Answer: Equatable, Sendable {
     case status(StatusAnswer)
     case print(PrintAnswer)
     case reader(ReaderAnswer)
-    case receipt(Assertion)
+    case receipt(ReceiptAnswer)
     /// A line of an OpenSSH allowed_signers file.
     case signer(Bytes)
     case setting(SettingAnswer)

@@ -46,7 +46,7 @@ extension Answer {
                 break
             }
             return try assertion.encoded(password: password.span)
-        case .receipt(let assertion): try assertion.put(into: &frame)
+        case .receipt(let receipt): try receipt.put(into: &frame)
         case .denial(let denial): try denial.put(into: &frame)
         case .passwordWanted(let account): try frame.put(accountName: account)
         case .done(let done):
@@ -128,7 +128,7 @@ extension Answer {
         case .status: self = .status(try StatusAnswer(from: &frame))
         case .print: self = .print(try PrintAnswer(from: &frame))
         case .reader: self = .reader(try ReaderAnswer(from: &frame))
-        case .receipt: self = .receipt(try Assertion(from: &frame))
+        case .receipt: self = .receipt(try ReceiptAnswer(from: &frame))
         case .signer: self = .signer(try frame.bytes(.value))
         case .setting:
             self = .setting(
@@ -220,6 +220,20 @@ extension Denial {
         try frame.put(.since, numberIfPresent: since)
         try frame.put(.subject, ifPresent: subject)
         try frame.put(.done, number: mismatches)
+    }
+}
+
+extension ReceiptAnswer {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.statement, statement)
+        try frame.put(.signature, signature)
+        if isGranted { try frame.put(.granted, number: UInt8(1)) }
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        statement = try frame.bytes(.statement)
+        signature = try frame.bytes(.signature)
+        isGranted = try frame.yes(.granted)
     }
 }
 

@@ -103,6 +103,8 @@ package enum Field: UInt8, CaseIterable {
     case failures = 123
     case maximumFailures = 124
     case isAway = 129
+    // A receipt.
+    case granted = 61
     #endif
 
     /// The sizes in bytes that a value of this field may have.
@@ -151,7 +153,7 @@ package enum Field: UInt8, CaseIterable {
         case .method: 1...16
         case .resource: 1...Limit.resource
         case .credential: 16...16
-        case .isRepeatable, .registrationState, .isAway: 1...1
+        case .isRepeatable, .registrationState, .isAway, .granted: 1...1
         case .httpStatus: 2...2
         case .attempts: 4...4
         case .expires: 8...8

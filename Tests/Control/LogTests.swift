@@ -12,7 +12,7 @@ struct SampleLog {
     static let account = Bytes("daemon".utf8)
     static let credential = Bytes(16..<32)
 
-    var receipts: [Assertion] = []
+    var receipts: [ReceiptAnswer] = []
     var signers: [Bytes]
     var head: (counter: UInt64, digest: Bytes) = (0, Bytes(repeating: 0, count: 32))
     private let key: P256PrivateKey
@@ -30,7 +30,7 @@ struct SampleLog {
 
     mutating func append(
         counter: UInt64, namespace: SignatureNamespace = .login, version: UInt64 = 2,
-        requester: String = "daemon"
+        requester: String = "daemon", isGranted: Bool = true
     ) throws {
         var sample = Statement(
             audience: Audience.local, account: SampleLog.account, uid: 1,
@@ -47,9 +47,14 @@ struct SampleLog {
         let numbers = try key.sign(data)
         let signature = SSHSignature(
             publicKey: publicKey, namespace: namespace, r: numbers.r, s: numbers.s)
-        receipts.append(Assertion(statement: statement, signature: signature.blob))
-        let text = Receipt.text(statement: statement, signature: signature.blob)
-        head = (counter, try SHA256.digest(text))
+        receipts.append(
+            ReceiptAnswer(
+                statement: statement, signature: signature.blob,
+                isGranted: isGranted && version > 1))
+        let entry = ReceiptEntry.bytes(
+            statement: statement, signature: signature.blob,
+            grantedCounter: isGranted && version > 1 ? counter : nil)
+        head = (counter, try SHA256.digest(entry))
     }
 
     /// What the daemon answers.
@@ -69,7 +74,8 @@ struct LogTests {
     @Test("shows a line for each receipt")
     func list() throws {
         var sample = try SampleLog(count: 2)
-        sample.receipts.append(Assertion(statement: [1], signature: [2]))
+        sample.receipts.append(
+            ReceiptAnswer(statement: [1], signature: [2], isGranted: false))
         let run = try log(from: sample)
         #expect(run.code == .done)
         #expect(run.requests == [.log(LogRequest(account: SampleLog.account))])
@@ -92,6 +98,40 @@ struct LogTests {
         let sample = try SampleLog(count: 1)
         let run = try log("--signers", from: sample)
         #expect(Bytes(run.output.utf8) == sample.signers[0] + [10])
+    }
+
+    @Test("says of a receipt that was not granted that it was not, and of older ones nothing")
+    func granted() throws {
+        var sample = try SampleLog(count: 0)
+        try sample.append(counter: 1, version: 1)
+        try sample.append(counter: 2)
+        try sample.append(counter: 3, isGranted: false)
+        let run = try log(from: sample)
+        let lines = run.output.split(separator: "\n").map(String.init)
+        #expect(lines.map { $0.hasSuffix("fingerprint, not granted") } == [false, false, true])
+        #expect(run.errors.contains("'not granted': the finger matched"))
+        let document = try log("--json", from: sample).document("log")
+        let receipts = try #require(document["receipts"] as? [[String: Any]])
+        #expect(receipts.map { $0["granted"] as? Bool } == [nil, true, false])
+        let ordinary = try log(from: SampleLog(count: 2))
+        #expect(!ordinary.output.contains("granted") && ordinary.errors.isEmpty)
+        #expect(try log("--verify", from: sample).code == .done)
+    }
+
+    @Test("--verify finds what says that a receipt was granted taken away, or put in")
+    func grantAltered() throws {
+        for index in 0..<3 {
+            var sample = try SampleLog(count: 0)
+            for counter in 1...3 {
+                try sample.append(counter: UInt64(counter), isGranted: counter != 2)
+            }
+            #expect(try log("--verify", from: sample).code == .done)
+            sample.receipts[index].isGranted.toggle()
+            let run = try log("--verify", from: sample)
+            #expect(run.code == .denied, "\(index)")
+            let shown = min(index + 2, 3)
+            #expect(run.output.hasPrefix("receipt #\(shown): it does not follow"), "\(index)")
+        }
     }
 
     @Test("--verify finds nothing wrong where nothing is")
@@ -160,7 +200,7 @@ struct LogTests {
         sample.receipts.insert(good.receipts[1], at: 2)
         try expectFault(sample, "receipt #3: it does not follow the receipt before it")
         sample = good
-        sample.receipts[2] = Assertion(statement: [1], signature: [2])
+        sample.receipts[2] = ReceiptAnswer(statement: [1], signature: [2], isGranted: false)
         try expectFault(sample, "receipt 3 from the beginning: it cannot be read")
     }
 

@@ -43,11 +43,22 @@ extension DaemonBench {
             case .chainHead(let counter, let digest): sent.head = (counter, digest)
             case .signer(let line): sent.signers += line + [0x0a]
             case .receipt(let receipt):
-                sent.receipts.append(
-                    Receipt.text(statement: receipt.statement, signature: receipt.signature))
+                sent.receipts.append(try receipt.entry)
             default: sent.last = answer
             }
         }
         return sent
+    }
+}
+
+extension ReceiptAnswer {
+    /// The receipt as the log has it.
+    var entry: Bytes {
+        get throws {
+            let counter = try Statement(parsing: statement).counter
+            return ReceiptEntry.bytes(
+                statement: statement, signature: signature,
+                grantedCounter: isGranted ? counter : nil)
+        }
     }
 }

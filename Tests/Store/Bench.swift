@@ -107,11 +107,13 @@ struct Bench {
 // SAFETY: a test uses its plan from one thread at a time.
 final class FaultPlan: @unchecked Sendable {
     private var left = -1
+    private var times = Int.max
     private(set) var reached: [DurableStep] = []
 
-    /// Lets `steps` steps pass and fails the next one.
-    func arm(after steps: Int) {
+    /// Lets `steps` steps pass and fails the next one, and so many of those behind it.
+    func arm(after steps: Int, times: Int = .max) {
         left = steps
+        self.times = times
         reached = []
     }
 
@@ -123,7 +125,9 @@ final class FaultPlan: @unchecked Sendable {
             guard left >= 0 else { return }
             reached.append(step)
             if left == 0 {
-                // A disk that failed once stays broken until the plan is disarmed.
+                // A disk that failed once stays broken until the plan is disarmed, if not told otherwise.
+                times -= 1
+                if times == 0 { left = -1 }
                 throw SystemFault("test", on: name, code: ENOSPC)
             }
             left -= 1

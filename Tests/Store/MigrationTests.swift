@@ -81,7 +81,7 @@ struct MigrationTests {
         var chain = ReceiptChain(
             account: Self.daemon, uid: 1, signers: try #require(signers),
             headCounter: head.counter, headDigest: head.digest)
-        for text in try log.read(from: 0, limit: 10).receipts { try chain.verify(text) }
+        for text in try log.read(from: 0, limit: 10).entries { try chain.verify(text) }
         #expect(try chain.end() == 4)
     }
 

@@ -62,12 +62,24 @@ struct ReceiptBench {
         return text
     }
 
-    /// All receipts of the file.
+    /// A login that the daemon confirmed; gives the entry.
+    @discardableResult
+    func granted(service: String = "sudo", flushing: Bool = true) throws -> [UInt8] {
+        let place = try log.prepare()
+        let text = try receipt(place, service: service)
+        try log.append(text)
+        log.beginSync()
+        try log.granted(place.counter)
+        if flushing { try log.flush() }
+        return text + ReceiptEntry.mark(place.counter)
+    }
+
+    /// All entries of the file.
     func texts() throws -> [[UInt8]] {
         var texts: [[UInt8]] = []
         var page = try log.read(from: 0, limit: 3)
-        while !page.receipts.isEmpty {
-            texts += page.receipts
+        while !page.entries.isEmpty {
+            texts += page.entries
             page = try log.read(from: page.next, limit: 3)
         }
         return texts

@@ -212,9 +212,9 @@ struct ReceiptLogTests {
         var texts: [[UInt8]] = []
         for number in 0..<5 { texts.append(try receipts.login(service: "s\(number)")) }
         let first = try receipts.log.read(from: 0, limit: 2)
-        #expect(first.receipts == Array(texts[..<2]))
+        #expect(first.entries == Array(texts[..<2]))
         let second = try receipts.log.read(from: first.next, limit: 100)
-        #expect(second.receipts == Array(texts[2...]))
+        #expect(second.entries == Array(texts[2...]))
         #expect(second.remainder == 0)
         let whole = try receipts.bench.contents(receipts.path)
         try receipts.bench.overwrite(receipts.path, whole + [1, 2, 3])

@@ -153,7 +153,9 @@ enum Samples {
                     .stage, scan: .swipe, retry: .tooShort, done: 1, total: 2, triesLeft: 3,
                     subject: Bytes("reader".utf8), requester: Bytes("bob".utf8),
                     wantsAcknowledgement: true)),
-            .assertion(assertion), .receipt(assertion),
+            .assertion(assertion),
+            .receipt(ReceiptAnswer(statement: [1], signature: [1, 2], isGranted: false)),
+            .receipt(ReceiptAnswer(statement: [1], signature: [1, 2], isGranted: true)),
             .denial(
                 Denial(
                     .invalidated, cause: .hostSecretChanged, seconds: 1, since: 2,
