@@ -333,8 +333,9 @@ package struct PresenceExaminer: Sendable {
 
     /// Whether an instance is that of a unit at a virtual console.
     private static func isConsole(_ instance: String) -> Bool {
-        instance.hasPrefix("tty")
-            && UInt8(instance.dropFirst(3)).map { (1...63).contains($0) }
-                == true
+        guard instance.hasPrefix("tty"), let number = UInt8(instance.dropFirst(3)) else {
+            return false
+        }
+        return (1...63).contains(number) && instance == "tty\(number)"
     }
 }

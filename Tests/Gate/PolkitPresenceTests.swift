@@ -1,0 +1,162 @@
+import Policy
+import Posix
+import Systemd
+import Testing
+import Texts
+import Wire
+
+@testable import Gate
+
+/// polkit's helper asks for its agent: started by it until polkit 126, by systemd from 127 on.
+@Suite("polkit's helper")
+struct PolkitPresenceTests {
+    private static let unknown = Judgement.missing(Detail.agentNotKnown)
+    private static let helperUnit = ProcessPlace.systemUnit("polkit-agent-helper@3-90-1000.service")
+
+    private func machine(_ session: LoginSession = .alice()) -> PlayedMachine {
+        PlayedMachine { state in
+            state.sessions["c2"] = session
+            state.displays[1000] = "c2"
+            state.sessions["c3"] = LoginSession(id: "c3", owner: 1001, isActive: false)
+            state.sessions["r1"] = LoginSession(id: "r1", owner: 1000, isRemote: true, seat: nil)
+        }
+    }
+
+    private func claims(_ agent: UInt32? = nil, service: String = "polkit-1") -> PresenceClaims {
+        PresenceClaims(service: Bytes(service.utf8), agent: agent)
+    }
+
+    /// The answer for a helper that its agent has started.
+    private func spawned(
+        in place: ProcessPlace, helper: ProcessPlace? = nil, real: UInt32 = 1000,
+        claim: UInt32? = nil, parents: [Int32] = [90], _ session: LoginSession = .alice()
+    ) -> Judgement {
+        let machine = machine(session)
+        var agent = PlayedProcess.Facts()
+        agent.realUID = real
+        machine.process(90, in: place, agent)
+        machine.process(91, in: place, agent)
+        var facts = PlayedProcess.Facts()
+        facts.parents = parents
+        facts.realUID = real
+        machine.process(100, in: helper ?? place, facts)
+        return machine.judge(machine.client(100), claims(claim))
+    }
+
+    /// The answer for a helper that systemd has started.
+    private func activated(
+        for place: ProcessPlace?, real: UInt32 = 1000, claim: UInt32? = 90,
+        _ session: LoginSession = .alice(), unit: ProcessPlace = helperUnit
+    ) -> Judgement {
+        let machine = machine(session)
+        var agent = PlayedProcess.Facts()
+        agent.realUID = real
+        machine.process(90, in: place, agent)
+        machine.process(100, in: unit)
+        return machine.judge(machine.client(100), claims(claim))
+    }
+
+    private let session = Judgement.evidence(.session("c2"), seat: "seat0", requester: "alice")
+    private let manager = Judgement.evidence(
+        .displaySession("c2"), seat: "seat0", requester: "alice")
+
+    @Test("is judged as the agent that started it")
+    func parent() {
+        #expect(spawned(in: .session("c2")) == session)
+        #expect(spawned(in: .session("c2"), claim: 90) == session)
+        #expect(spawned(in: .userManager(uid: 1000)) == manager)
+        #expect(spawned(in: .session("c2"), real: 0) == session)
+    }
+
+    @Test("is judged as the agent at its socket")
+    func socket() {
+        #expect(activated(for: .session("c2")) == session)
+        #expect(activated(for: .userManager(uid: 1000)) == manager)
+    }
+
+    @Test("gets no touch for an agent that would get none")
+    func refusedAgent() {
+        for judge in [{ activated(for: $0) }, { spawned(in: $0) }] as [(ProcessPlace) -> Judgement]
+        {
+            #expect(judge(.session("r1")) == .remote)
+            #expect(judge(.session("gone")) == .missing(Detail.sessionNotKnown))
+            #expect(judge(.systemUnit("ssh.service")) == .missing(Detail.outsideSessions))
+            #expect(judge(.systemUnit("gdm.service")) == .missing(Detail.outsideSessions))
+            #expect(judge(.systemUnit("getty@tty1.service")) == .missing(Detail.outsideSessions))
+            #expect(judge(.outside) == .missing(Detail.outsideSessions))
+            #expect(judge(.userManager(uid: 1001)) == .missing(Detail.noActiveSession))
+        }
+        #expect(
+            activated(for: .session("c2"), .alice(isActive: false))
+                == .missing(Detail.sessionNotInFront))
+        #expect(
+            spawned(in: .session("c2"), .alice(isActive: false))
+                == .missing(Detail.sessionNotInFront))
+    }
+
+    @Test("gets none for an agent of another user's, in whatever session")
+    func othersAgent() {
+        #expect(activated(for: .session("c2"), real: 1001) == .other(1001, "bob"))
+        #expect(spawned(in: .session("c2"), real: 1001) == .other(1001, "bob"))
+        let bob = LoginSession(id: "c2", owner: 1001)
+        #expect(activated(for: .session("c2"), bob) == .other(1001, "bob"))
+        #expect(spawned(in: .session("c2"), real: 1001, bob) == .other(1001, "bob"))
+    }
+
+    @Test(
+        "gets none where systemd started it and the agent is not known, or has ended",
+        arguments: [nil, 0, 91, UInt32.max, 1 << 31] as [UInt32?])
+    func unknownAgent(_ claim: UInt32?) {
+        #expect(activated(for: .session("c2"), claim: claim) == Self.unknown)
+    }
+
+    @Test("gets none where its parent is not the agent that it names, or has ended")
+    func wrongParent() {
+        #expect(spawned(in: .session("c2"), claim: 91) == Self.unknown)
+        #expect(spawned(in: .session("c2"), claim: UInt32.max) == Self.unknown)
+        #expect(spawned(in: .session("c2"), parents: [1]) == Self.unknown)
+        #expect(spawned(in: .session("c2"), parents: [0]) == Self.unknown)
+        #expect(spawned(in: .session("c2"), parents: [-1]) == Self.unknown)
+        // Left to another parent while it was looked at.
+        #expect(spawned(in: .session("c2"), parents: [90, 91]) == Self.unknown)
+        // Its parent has moved on, or it was adopted by one from elsewhere.
+        #expect(spawned(in: .session("c2"), helper: .session("r1")) == Self.unknown)
+        #expect(
+            spawned(in: .userManager(uid: 1000), helper: .session("r1")) == Self.unknown)
+    }
+
+    @Test(
+        "is no other unit, and none of a user's own",
+        arguments: [
+            .systemUnit("polkit-agent-helper.service"), .systemUnit("polkit.service"),
+            .systemUnit("polkit-agent-helper@1.socket"), .userManager(uid: 1000),
+        ] as [ProcessPlace])
+    func impostor(_ place: ProcessPlace) {
+        // The parent counts then, which is process 1.
+        #expect(activated(for: .session("c2"), unit: place) == Self.unknown)
+    }
+
+    @Test("is root's, and asks for polkit-1: others are judged by themselves")
+    func others() {
+        let machine = machine()
+        machine.process(90, in: .session("c2"))
+        machine.process(100, in: Self.helperUnit)
+        machine.process(101, in: .session("r1"))
+        #expect(
+            machine.judge(machine.client(100), claims(90, service: "sudo"))
+                == .missing(Detail.outsideSessions))
+        #expect(
+            machine.judge(machine.client(100, uid: 1000), claims(90))
+                == .missing(Detail.outsideSessions))
+        #expect(machine.judge(machine.client(101, uid: 1000), claims(90)) == .remote)
+    }
+
+    @Test("gets none once the agent has ended, whoever has its number")
+    func endedAgent() {
+        let machine = machine()
+        let agent = machine.process(90, in: .session("c2"))
+        machine.process(100, in: Self.helperUnit)
+        agent.change { $0.hasEnded = true }
+        #expect(machine.judge(machine.client(100), claims(90)) == Self.unknown)
+    }
+}
