@@ -47,7 +47,7 @@ final class SignetPeer: Peer {
         try stage.writeService(
             service,
             """
-            auth required pam_signet.so timeout=10
+            auth required pam_signet.so timeout=10 keyring
             account required pam_permit.so
 
             """)
@@ -56,7 +56,8 @@ final class SignetPeer: Peer {
         }
         try stage.write(
             "/etc/signet/signet.conf",
-            "[vault]\n\(vault)\n[login]\nservices = !\(Self.listed)\n")
+            "[vault]\n\(vault)\n[login]\nservices = !\(Self.listed)\n"
+                + "[keyring]\nservices = \(service)\n")
         try start()
         try enrol()
     }

@@ -10,7 +10,8 @@ import Wire
 /// The login password goes out: to whom, for what, and when not.
 extension Service {
     /// Whether a request may be given the account's password: root asks for it, and for a login of
-    /// the account itself, in a service that opens a session.
+    /// the account itself, in a service that is listed. Names are compared as bytes: one that is not
+    /// UTF-8 is never on the list.
     func mayHavePassword(
         _ request: AuthenticateRequest, _ presence: Presence, _ account: Account,
         _ client: any Client
@@ -19,8 +20,9 @@ extension Service {
             return false
         }
         guard !presence.isForOther else { return false }
-        let service = String(decoding: request.service, as: UTF8.self)
-        return !settings.words(Settings.keyringExcept).contains(service)
+        return settings.words(Settings.keyringServices).contains { service in
+            service.utf8.elementsEqual(request.service)
+        }
     }
 
     /// The sealed key to an account's password, nil where there is none to be released.

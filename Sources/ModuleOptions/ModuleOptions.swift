@@ -19,6 +19,8 @@ package struct ModuleOptions: Equatable, Sendable {
     package private(set) var delayMilliseconds: UInt32 = 0
     /// The file that names the server whose yes is wanted too, an absolute path; empty for none.
     package private(set) var server: [UInt8] = []
+    /// Whether the login password is asked for, to open the keyring with.
+    package private(set) var keyring = false
     private var statedBackground: BackgroundPolicy?
 
     /// Why an option was refused; the payload is its index.
@@ -39,7 +41,7 @@ package struct ModuleOptions: Equatable, Sendable {
 
     /// From the words of the stack's line; throws on the first that is not exactly an option.
     package init(parsing words: [[UInt8]]) throws(Fault) {
-        var seen: UInt8 = 0
+        var seen: UInt16 = 0
         for (index, word) in words.enumerated() {
             guard let option = Option(of: word) else { throw .unknown(index) }
             guard seen & option.rawValue == 0 else { throw .repeated(index) }
@@ -74,7 +76,6 @@ package struct ModuleOptions: Equatable, Sendable {
             guard let tries = Decimal.decode(value), (1...5).contains(tries) else { return false }
             maximumTries = UInt8(truncatingIfNeeded: tries)
         case .debug:
-            guard value.isEmpty else { return false }
             debug = true
         case .socket:
             guard ModuleOptions.isPlainPath(value) else { return false }
@@ -91,6 +92,8 @@ package struct ModuleOptions: Equatable, Sendable {
         case .server:
             guard ModuleOptions.isPlainPath(value) else { return false }
             server = value
+        case .keyring:
+            keyring = true
         }
         return true
     }
@@ -160,7 +163,7 @@ extension Choice {
 }
 
 /// The options that there are; the raw value is a bit of the set of those seen.
-private enum Option: UInt8, CaseIterable {
+private enum Option: UInt16, CaseIterable {
     case timeout = 1
     case maximumTries = 2
     case debug = 4
@@ -169,6 +172,10 @@ private enum Option: UInt8, CaseIterable {
     case background = 32
     case delay = 64
     case server = 128
+    case keyring = 256
+
+    /// Whether it is a word of its own, without a value.
+    var isFlag: Bool { self == .debug || self == .keyring }
 
     var prefix: [UInt8] {
         switch self {
@@ -180,12 +187,13 @@ private enum Option: UInt8, CaseIterable {
         case .background: StaticString("background=").bytes
         case .delay: StaticString("delay=").bytes
         case .server: StaticString("server=").bytes
+        case .keyring: StaticString("keyring").bytes
         }
     }
 
     init?(of word: [UInt8]) {
         for option in Option.allCases where word.starts(with: option.prefix) {
-            guard option != .debug || word.count == option.prefix.count else { continue }
+            guard !option.isFlag || word.count == option.prefix.count else { continue }
             self = option
             return
         }

@@ -162,7 +162,8 @@ extension Login {
             account: account, challenge: challenge, service: service, terminal: terminal,
             requester: requester, purpose: purpose,
             timeoutMilliseconds: options.timeoutSeconds * 1_000,
-            maximumTries: options.maximumTries, wantsKeyring: geteuid() == 0,
+            maximumTries: options.maximumTries,
+            wantsKeyring: options.keyring && geteuid() == 0,
             presence: place.presence, background: options.background(for: service),
             server: server?.wish)
     }

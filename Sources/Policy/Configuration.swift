@@ -95,7 +95,7 @@ package struct Configuration: Sendable {
         guard let section else { throw LineProblem(text: "a key before the first [section]") }
         let key = line[..<equals].trimmingSpaces
         guard let setting = table.first(where: { $0.section == section && $0.key == key })
-        else { throw LineProblem(text: "unknown key '\(key)' in [\(section)]") }
+        else { throw LineProblem(text: advice(on: key, in: section)) }
         guard seen.insert(setting.name).inserted else {
             throw LineProblem(text: "'\(key)' is set twice in this file")
         }
@@ -106,6 +106,15 @@ package struct Configuration: Sendable {
         }
         values[setting.name] = value
         origins[setting.name] = place
+    }
+
+    /// What to tell of a key that there is not: what to write, if there was one of that name.
+    private func advice(on key: String, in section: String) -> String {
+        let former = Settings.former.first { former in
+            former.section == section && former.key == key
+                && table.contains { $0.name == former.successor.name }
+        }
+        return former?.advice ?? "unknown key '\(key)' in [\(section)]"
     }
 
     private func sectionName(_ line: String) throws(LineProblem) -> String {

@@ -42,6 +42,8 @@ package struct Setting: Sendable {
         case words
         /// Names, each with or without `!` in front.
         case names
+        /// Names, none with `!` in front.
+        case plainNames
         /// One of these.
         case choice([String])
         /// Any text of 1 to this many bytes.
@@ -161,15 +163,26 @@ package enum Settings {
         ]), accepts: .words,
         purpose: "units of root's that log users in at a greeter")
 
-    /// `keyring.except`
-    package static let keyringExcept = Setting(
-        section: "keyring", key: "except",
+    /// `keyring.services`
+    ///
+    /// Each service of the default runs as root, at the machine, and opens the session in which the
+    /// keyring is used. The names are those of Debian's packages and of the projects' own files.
+    package static let keyringServices = Setting(
+        section: "keyring", key: "services",
         standard: .words([
-            "sudo", "sudo-i", "su", "su-l", "runuser", "runuser-l", "doas", "polkit-1", "pkexec",
-            "cron", "crond", "atd", "sshd", "passwd", "chpasswd", "newusers", "chfn", "chsh",
-            "chage", "systemd-user", "vlock", "cups", "samba", "signet",
-        ]), accepts: .words,
-        purpose: "services that never get the login password, though a touch lets in")
+            // util-linux's and shadow's login(1), under getty on a console. cosmic-greeter has greetd
+            // use it too, where its own service is not installed.
+            "login",
+            // GNOME's display manager has one service for the password and one for the finger. Both
+            // open sessions, and both unlock the screen: that, too, is done by gdm's own worker.
+            "gdm-password", "gdm-fingerprint",
+            // Display managers with one service for all logins. `-autologin` and `-greeter` are other
+            // services, and ask for nothing.
+            "lightdm", "sddm", "plasmalogin", "lxdm", "xdm", "wdm", "slim", "ly",
+            // greetd, for every greeter but COSMIC's, which names a service of its own.
+            "greetd", "cosmic-greeter",
+        ]), accepts: .plainNames,
+        purpose: "services that may get the login password for the keyring after a touch")
     /// `vault.kind`
     package static let vaultKind = Setting(
         section: "vault", key: "kind", standard: .word("auto"),
@@ -216,8 +229,34 @@ package enum Settings {
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
         ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
         loginAccounts, loginGroups, loginLid, loginSeat, loginOthers, loginWithoutLogind,
-        loginWithoutSeat, loginConsoleUnits, loginDisplayManagers, keyringExcept, vaultKind,
+        loginWithoutSeat, loginConsoleUnits, loginDisplayManagers, keyringServices, vaultKind,
         vaultTPM, vaultRegisters, vaultTimeout, relayAuthorities, relayPin, relayConnectTimeout,
         relayTimeout, relayProxy,
+    ]
+}
+
+/// A setting that there was once. A file that still has it is refused, and told what to write.
+package struct FormerSetting: Sendable {
+    /// The section of the file.
+    let section: String
+    /// The key in it.
+    let key: String
+    /// What has taken its place.
+    let successor: Setting
+    /// What to write, for the fault's text.
+    let advice: String
+}
+
+extension Settings {
+    /// Those that there were.
+    static let former: [FormerSetting] = [
+        // It listed the services that must not get the password. Read as the new list it would
+        // release the password to exactly those.
+        FormerSetting(
+            section: "keyring", key: "except", successor: keyringServices,
+            advice: """
+                'except' in [keyring] was replaced by 'services', which lists the services that may \
+                get the password. Remove the line: by default these are login and the greeters
+                """)
     ]
 }

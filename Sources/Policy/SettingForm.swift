@@ -41,6 +41,11 @@ extension Setting.Form {
                 return nil
             }
             return .words(words)
+        case .plainNames:
+            guard let words = Setting.Form.words(text),
+                words.allSatisfy({ NameList.isEntry($0) && !$0.hasPrefix("!") })
+            else { return nil }
+            return .words(words)
         case .choice(let words): return words.contains(text) ? .word(text) : nil
         case .text(let most):
             return (1...most).contains(text.utf8.count) ? .word(text) : nil
@@ -58,6 +63,7 @@ extension Setting.Form {
                 + "\(SettingValue.duration(bounds.upperBound).text)" + (orOff ? ", or off" : "")
         case .words: "words with commas between"
         case .names: "names with commas between, each with or without ! in front"
+        case .plainNames: "names with commas between"
         case .choice(let words): words.joined(separator: ", or ")
         case .text(let most): "a text of at most \(most) bytes"
         case .numbers(let bounds):

@@ -12,6 +12,13 @@ extension DaemonTests {
             .login(.daemon, service: service, tries: 1, requester: requester, wantsKeyring: wants)
         }
 
+        /// As `login`, for a service whose name need not be a text.
+        private static func login(bytes service: Bytes) -> Request {
+            guard case .authenticate(var request) = login() else { return login() }
+            request.service = service
+            return .authenticate(request)
+        }
+
         private func bench(_ configuration: String = "") throws -> DaemonBench {
             let bench = try DaemonBench.withShadow(configuration: configuration)
             try bench.enrol(.daemon, as: "one")
@@ -42,21 +49,42 @@ extension DaemonTests {
             #expect(try bench.opened(by: Self.login()) == "right")
         }
 
-        @Test("not a service that opens no session, by default or by configuration")
+        @Test(
+            "only a service that is listed, by default or by configuration, and by its very bytes")
         func services() throws {
             let bench = try bench()
-            for service in ["sudo", "sudo-i", "su", "su-l", "polkit-1", "runuser", "cron", "atd"] {
+            for service in [
+                "sudo", "su", "su-l", "polkit-1", "cron", "openvpn", "locker", "LOGIN", "login ",
+                "logi",
+            ] {
                 #expect(try bench.opened(by: Self.login(service)) == nil, "\(service)")
             }
-            guard case .words(let all) = Settings.keyringExcept.standard else {
-                Issue.record("no words")
-                return
-            }
-            #expect(Set(all).count == all.count && all.contains("pkexec") && all.contains("doas"))
-            let other = try self.bench("[keyring]\nexcept = login, locker\n")
+            #expect(try bench.opened(by: Self.login("sddm")) == "right")
+            let other = try self.bench("[keyring]\nservices = locker, cafe\u{301}, a\u{FFFD}\n")
             #expect(try other.opened(by: Self.login("login")) == nil)
-            #expect(try other.opened(by: Self.login("locker")) == nil)
-            #expect(try other.opened(by: Self.login("gdm-password")) == "right")
+            #expect(try other.opened(by: Self.login("gdm-password")) == nil)
+            #expect(try other.opened(by: Self.login("locker")) == "right")
+            // Equal to the names that are listed as texts go, and not byte for byte.
+            #expect(try other.opened(by: Self.login("caf\u{E9}")) == nil)
+            let none = try self.bench("[keyring]\nservices =\n")
+            #expect(try none.opened(by: Self.login()) == nil)
+        }
+
+        @Test("not a service whose name is not UTF-8, whatever is listed")
+        func notUTF8() throws {
+            let bench = try bench("[keyring]\nservices = login, a\u{FFFD}\n")
+            #expect(try bench.opened(by: Self.login(bytes: [97, 0xFF])) == nil)
+            #expect(try bench.opened(by: Self.login(bytes: Bytes("login".utf8) + [0xC0])) == nil)
+            #expect(try bench.opened(by: Self.login(bytes: Bytes("a\u{FFFD}".utf8))) == "right")
+        }
+
+        @Test("by the defaults where a file still says who must not have it; nobody is kept out")
+        func former() throws {
+            let bench = try bench("[keyring]\nexcept = login\n")
+            #expect(try bench.opened(by: Self.login()) == "right")
+            #expect(try bench.opened(by: Self.login("sudo")) == nil)
+            let told = try bench.status(of: .daemon).configurationFault ?? []
+            #expect(String(decoding: told, as: UTF8.self).contains("by 'services', which lists"))
         }
 
         @Test("not a remote login, and not one whose finger did not match")

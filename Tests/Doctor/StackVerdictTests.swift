@@ -8,7 +8,7 @@ import Texts
 /// Debian's common-auth as pam-auth-update writes it, with the profile's lines.
 private let debian = """
     # here are the per-package modules (the "Primary" block)
-    auth	[success=2 conv_err=die default=ignore]	pam_signet.so
+    auth	[success=2 conv_err=die default=ignore]	pam_signet.so keyring
     auth	[success=1 default=ignore]	pam_unix.so nullok try_first_pass
     # here's the fallback if no module succeeds
     auth	requisite			pam_deny.so

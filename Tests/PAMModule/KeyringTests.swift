@@ -8,13 +8,15 @@ import Wire
 @Suite("the login password for the keyring, in the module")
 struct KeyringTests {
     private static let stack = """
-        auth required pam_signet.so
+        auth required pam_signet.so keyring
         auth optional pam_exec.so expose_authtok stdout /usr/bin/tr -d '\\000'
         """
     private static let secret = "kestrel-\(getpid())-umbrella"
 
-    private func bench(isRegistered: Bool = true) throws -> Bench {
-        try Bench(stack: Self.stack, isRegistered: isRegistered)
+    private func bench(
+        isRegistered: Bool = true, stack: String = KeyringTests.stack
+    ) throws -> Bench {
+        try Bench(stack: stack, isRegistered: isRegistered)
     }
 
     private func proof(_ bench: Bench, for request: AuthenticateRequest) throws -> Assertion {
@@ -38,10 +40,13 @@ struct KeyringTests {
             lines.prefix(4) == ["info \(Self.secret)", "auth 0", "prompt Password: ", "auth 0"])
     }
 
-    @Test("is neither wanted nor taken by anybody else")
-    func notRoot() throws {
-        let bench = try bench()
-        let probe = try bench.start(["euid:4243", "auth"])
+    @Test(
+        "is neither wanted nor taken by anybody else, nor by a line without the option",
+        arguments: [true, false])
+    func notWanted(isRoot: Bool) throws {
+        let bench = try bench(
+            stack: isRoot ? Self.stack.replacing(" keyring", with: "") : Self.stack)
+        let probe = try bench.start(isRoot ? ["auth"] : ["euid:4243", "auth"])
         let visit = try bench.visit()
         let request = try visit.authenticate()
         #expect(!request.wantsKeyring)
@@ -96,7 +101,7 @@ struct KeyringTests {
 
     @Test("leaves no copy in the application's memory, whether it was taken or refused")
     func wiped() throws {
-        let bench = try Bench()
+        let bench = try Bench(stack: "auth required pam_signet.so keyring")
         for isGood in [true, false] {
             let probe = try bench.start(["auth", "auth"])
             let first = try bench.visit()

@@ -12,13 +12,14 @@ struct OptionTests {
     func accepted() throws {
         let all = try parse(
             "timeout=170", "max-tries=1", "debug", "socket=/run/other.sock", "prompt=finger",
-            "background=warn", "delay=5000", "server=/etc/signet/corp")
+            "background=warn", "delay=5000", "server=/etc/signet/corp", "keyring")
+        #expect(all.keyring)
         #expect(all.server == [UInt8]("/etc/signet/corp".utf8))
         #expect(all.timeoutSeconds == 170 && all.maximumTries == 1 && all.debug)
         #expect(all.socket == [UInt8]("/run/other.sock".utf8))
         #expect(all.prompt == .finger && all.delayMilliseconds == 5_000)
         let none = try parse()
-        #expect(none.server.isEmpty)
+        #expect(none.server.isEmpty && !none.keyring)
         #expect(none.prompt == .auto && none.delayMilliseconds == 0)
         #expect(none.timeoutSeconds == 30 && none.maximumTries == 3 && !none.debug)
         #expect(none.socket == [UInt8]("/run/signet/signetd.sock".utf8))
@@ -54,7 +55,9 @@ struct OptionTests {
         "an option that is unknown, malformed or repeated is refused, and named",
         arguments: [
             ("frobnicate", ModuleOptions.Fault.unknown(0)), ("timeout", .unknown(0)),
-            ("debug=1", .unknown(0)), ("", .unknown(0)), ("timeout=", .malformed(0)),
+            ("debug=1", .unknown(0)), ("keyring=", .unknown(0)), ("keyring=yes", .unknown(0)),
+            ("keyrings", .unknown(0)), ("Keyring", .unknown(0)), ("", .unknown(0)),
+            ("timeout=", .malformed(0)),
             ("timeout=0", .malformed(0)), ("timeout=171", .malformed(0)),
             ("timeout=030", .malformed(0)), ("timeout=99999999999999999999", .malformed(0)),
             ("max-tries=0", .malformed(0)), ("max-tries=6", .malformed(0)),
@@ -81,7 +84,7 @@ struct OptionTests {
         #expect(throws: ModuleOptions.Fault.repeated(2)) {
             try parse("debug", "timeout=5", "debug")
         }
-        for word in ["prompt=off", "background=warn", "delay=1", "server=/a"] {
+        for word in ["prompt=off", "background=warn", "delay=1", "server=/a", "keyring"] {
             #expect(throws: ModuleOptions.Fault.repeated(1)) { try parse(word, word) }
         }
     }

@@ -76,6 +76,14 @@ struct ConfigurationTests {
                 for bad in ["!", "!!a", "a b", "a:b", "/a", "! a", "!a, !a", longest + "x"] {
                     #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2)
                 }
+            case .plainNames:
+                #expect(try configuration(line(setting, "")).words(setting) == [])
+                for good in ["a", "a, gdm-password", "ünï"] {
+                    #expect(try configuration(line(setting, good)).value(setting).text == good)
+                }
+                for bad in ["!a", "a, !b", "!", "a b", "a:b", "/a", "a, a"] {
+                    #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2, "\(bad)")
+                }
             case .choice(let words):
                 for word in words {
                     #expect(try configuration(line(setting, word)).word(setting) == word)
@@ -105,12 +113,46 @@ struct ConfigurationTests {
                 "a,,b", "a, a",
             ] {
                 let takesWords = if case .words = setting.accepts { true } else { false }
-                let takesNames = if case .names = setting.accepts { true } else { false }
+                let takesNames =
+                    switch setting.accepts {
+                    case .names, .plainNames: true
+                    default: false
+                    }
                 guard takesWords || (takesNames && !bad.contains(" ")), !bad.contains(",") else {
                     #expect(fault([UInt8](line(setting, bad).utf8))?.line == 2, "\(bad)")
                     continue
                 }
             }
+        }
+    }
+
+    @Test("a setting that there was once is refused, and what to write now is told")
+    func former() throws {
+        let old = "[touch]\nwaiting = 2\n[keyring]\nexcept = sudo, su\n"
+        let told = try #require(refusal(of: old))
+        #expect(told.line == 4)
+        #expect(told.problem.contains("'except' in [keyring]"))
+        #expect(told.problem.contains("by 'services', which lists the services that may get"))
+        // In another section, or in a table without the setting that took its place, it is unknown.
+        #expect(refusal(of: "[login]\nexcept = sudo\n")?.problem.contains("unknown key") == true)
+        #expect(throws: ConfigurationFault.self) {
+            try Configuration([Settings.touchWaiting], files: [("a", [UInt8](old.utf8))])
+        }
+    }
+
+    @Test(
+        "the login password is for login and greeters, and for none that gives rights on the spot")
+    func keyringServices() throws {
+        let services = Configuration().words(Settings.keyringServices)
+        for name in ["login", "gdm-password", "gdm-fingerprint", "lightdm", "sddm", "greetd"] {
+            #expect(services.contains(name), "\(name)")
+        }
+        for name in [
+            "sudo", "su", "polkit-1", "sshd", "openvpn", "xrdp-sesman", "other", "common-auth",
+            "kde",
+            "i3lock", "passwd", "cron", "signet",
+        ] {
+            #expect(!services.contains(name), "\(name)")
         }
     }
 

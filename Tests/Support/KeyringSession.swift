@@ -10,7 +10,7 @@ extension SignetStage {
             "login",
             """
             auth required pam_faillock.so preauth silent deny=3
-            auth [success=2 conv_err=die default=ignore] pam_signet.so \(options)
+            auth [success=2 conv_err=die default=ignore] pam_signet.so keyring \(options)
             auth [success=1 default=ignore] pam_unix.so nodelay try_first_pass
             auth [default=die] pam_faillock.so authfail deny=3
             auth required pam_permit.so

@@ -25,7 +25,7 @@ extension SignetStage {
         try stage.writeService(
             "common-auth",
             """
-            auth [success=2 conv_err=die default=ignore] pam_signet.so \(options)
+            auth [success=2 conv_err=die default=ignore] pam_signet.so keyring \(options)
             auth [success=1 default=ignore] pam_unix.so nodelay try_first_pass
             auth requisite pam_deny.so
             auth required pam_permit.so

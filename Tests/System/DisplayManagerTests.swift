@@ -172,7 +172,7 @@ struct DisplayManagerTests {
         let example = String(
             decoding: try Layout.read("\(Layout.package)/pam/examples/lightdm-finger"),
             as: UTF8.self)
-        #expect(example.contains("pam_signet.so timeout=10 delay=500\n"))
+        #expect(example.contains("pam_signet.so timeout=10 delay=500 keyring\n"))
         try stage.writeService(
             "lightdm",
             example.replacing("delay=500", with: options)

@@ -15,21 +15,9 @@ struct KeyringTests {
         let terminal = try login(byPassword: Stage.alice.password)
         try terminal.sendLine("keyring keep owl && echo 'ke''pt'")
         try terminal.expect("kept")
-        #expect(try state(terminal) == "open")
-        try leave(terminal)
-        try enable(Stage.alice.password)
-    }
-
-    private func enable(_ password: String, keyring: Bool = true) throws {
-        let client = try signet.connect()
-        try client.send(.enable(account: Bytes("alice".utf8), keyring: keyring))
-        while let answer = try client.receive() {
-            switch answer {
-            case .passwordWanted: try client.send(.password(Bytes(password.utf8)))
-            case .done(let done): return #expect(done.keyring == (keyring ? .on : .off))
-            default: throw TestFault.closed(awaited: "done", transcript: "\(answer)")
-            }
-        }
+        #expect(try signet.keyringState(terminal) == "open")
+        try signet.leave(terminal)
+        try signet.enableKeyring()
     }
 
     // MARK: alice's sessions
@@ -38,7 +26,7 @@ struct KeyringTests {
         let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
         try terminal.expectInvitation()
         try terminal.sendLine(password)
-        try openDesktop(terminal)
+        try signet.openDesktop(terminal)
         return terminal
     }
 
@@ -46,44 +34,24 @@ struct KeyringTests {
         let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
-        try openDesktop(terminal)
+        try signet.openDesktop(terminal)
         return terminal
-    }
-
-    private func openDesktop(_ terminal: Terminal) throws {
-        try terminal.expect("alice@stage$ ")
-        try terminal.sendLine("exec desktop")
-        try terminal.expect("alice@stage$ ")
-    }
-
-    /// Whether the login keyring is `open` or `locked`.
-    private func state(_ terminal: Terminal) throws -> String {
-        try terminal.sendLine("keyring state")
-        try terminal.expect("the keyring is ")
-        let rest = try terminal.expect("\r\n")
-        return rest.contains("open") ? "open" : "locked"
-    }
-
-    private func leave(_ terminal: Terminal) throws {
-        try terminal.sendLine("exit")
-        try terminal.expectEnd()
-        signet.endKeyrings()
     }
 
     @Test("after a touch it is open, and gives what it holds; without --keyring it stays locked")
     func opens() throws {
         let terminal = try loginByTouch()
-        #expect(try state(terminal) == "open")
+        #expect(try signet.keyringState(terminal) == "open")
         try terminal.sendLine("keyring show")
         try terminal.expect("item: owl")
-        try leave(terminal)
+        try signet.leave(terminal)
         try stage.journal.expect("the release") {
             $0["SIGNET_CHANGE"] == "released" && $0["SIGNET_REASON"] == "to login"
         }
-        try enable(Stage.alice.password, keyring: false)
+        try signet.enableKeyring(isOn: false)
         let locked = try loginByTouch()
-        #expect(try state(locked) == "locked")
-        try leave(locked)
+        #expect(try signet.keyringState(locked) == "locked")
+        try signet.leave(locked)
     }
 
     @Test("after passwd it opens with the new password")
@@ -99,13 +67,13 @@ struct KeyringTests {
         try terminal.sendLine(new)
         try terminal.expect("updated successfully")
         #expect(try signet.status(Stage.alice).keyring == .on)
-        try leave(terminal)
+        try signet.leave(terminal)
         let again = try loginByTouch()
         #expect(!again.transcript.contains("the login password has changed"))
-        #expect(try state(again) == "open")
+        #expect(try signet.keyringState(again) == "open")
         try again.sendLine("keyring show")
         try again.expect("item: owl")
-        try leave(again)
+        try signet.leave(again)
     }
 
     @Test("after chpasswd nothing stale is handed on: the touch lets in, the person is told once")
@@ -115,20 +83,20 @@ struct KeyringTests {
             let terminal = try loginByTouch()
             let told = "the login password has changed: run 'signet enable --keyring'"
             #expect(terminal.transcript.contains(told) == isTold)
-            #expect(try state(terminal) == "locked")
-            try leave(terminal)
+            #expect(try signet.keyringState(terminal) == "locked")
+            try signet.leave(terminal)
         }
         #expect(try signet.failedPasswords() == 0)
         #expect(try signet.status(Stage.alice).keyring == .passwordChanged)
-        try leave(try login(byPassword: "a third password"))
+        try signet.leave(try login(byPassword: "a third password"))
     }
 
-    @Test("sudo never gets the password")
+    @Test("sudo never gets the password, whatever its line asks for")
     func sudo() throws {
         try stage.writeService(
             "sudo",
             """
-            auth required pam_signet.so
+            auth required pam_signet.so keyring
             auth optional pam_exec.so expose_authtok stdout /usr/bin/tr -d '\\000'
             @include common-account
 
@@ -144,6 +112,42 @@ struct KeyringTests {
     }
 }
 
+@Suite("a service of the network, and the login password", .timeLimit(.minutes(5)))
+struct NetworkKeyringTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+        try signet.enableKeyring()
+    }
+
+    /// As OpenVPN's plugin does it: root asks, for somebody far away, without PAM_RHOST and terminal.
+    private func connect() throws -> Outcome {
+        let service = try stage.start(["pamtester", "openvpn", "alice", "authenticate"])
+        signet.touchBlindly(Touch.alice) { service.ended != nil }
+        return try service.expectEnd()
+    }
+
+    @Test(
+        "gets none, though its stack asks for it",
+        arguments: ["pam_signet.so keyring", "pam_signet.so"])
+    func notGiven(module: String) throws {
+        try stage.writeService(
+            "openvpn",
+            """
+            auth required \(module)
+            auth optional pam_exec.so expose_authtok stdout /usr/bin/tr -d '\\000'
+            auth required pam_unix.so
+
+            """)
+        let outcome = try connect()
+        #expect(!outcome.succeeded)
+        #expect(!(outcome.output + outcome.errors).contains(Stage.alice.password))
+        #expect(!stage.journal.entries.contains { $0["SIGNET_CHANGE"] == "released" })
+    }
+}
+
 @Suite("KWallet opens by touch", .timeLimit(.minutes(5)))
 struct WalletTests {
     private let signet: SignetStage
@@ -155,7 +159,7 @@ struct WalletTests {
         try stage.writeService(
             "login",
             """
-            auth [success=1 conv_err=die default=ignore] pam_signet.so
+            auth [success=1 conv_err=die default=ignore] pam_signet.so keyring
             auth requisite pam_unix.so nodelay try_first_pass
             auth required pam_permit.so
             auth optional pam_kwallet5.so
@@ -188,21 +192,10 @@ struct WalletTests {
             try terminal.expect("key: ")
             keys.insert(try terminal.expect(" "))
             try terminal.expectEnd()
-            if !isTouch { try enable() }
+            if !isTouch { try signet.enableKeyring() }
         }
         #expect(keys.count == 1)
         #expect(keys.first?.count == 64)
         #expect(keys.first?.hasPrefix("e3b0c442") == false, "it is not the digest of nothing")
     }
-
-    private func enable() throws {
-        let client = try signet.connect()
-        try client.send(.enable(account: Bytes("alice".utf8), keyring: true))
-        try #require(try client.receive() == .passwordWanted(account: Bytes("alice".utf8)))
-        try client.send(.password(Bytes(Stage.alice.password.utf8)))
-        guard case .done(let done)? = try client.receive() else { throw Missing() }
-        #expect(done.keyring == .on)
-    }
-
-    private struct Missing: Error {}
 }

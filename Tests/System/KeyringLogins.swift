@@ -1,0 +1,43 @@
+import TestSupport
+import Testing
+import Wire
+
+/// What tests of the keyring do on a stage: turn it on, log in to a desktop, look at it.
+extension SignetStage {
+    /// Has a touch open alice's keyring, or ends that.
+    func enableKeyring(isOn: Bool = true) throws {
+        let client = try connect()
+        try client.send(.enable(account: Bytes("alice".utf8), keyring: isOn))
+        while let answer = try client.receive() {
+            switch answer {
+            case .passwordWanted:
+                try client.send(.password(Bytes(Stage.alice.password.utf8)))
+            case .done(let done): return #expect(done.keyring == (isOn ? .on : .off))
+            default: throw TestFault.closed(awaited: "done", transcript: "\(answer)")
+            }
+        }
+        throw TestFault.closed(awaited: "done", transcript: "")
+    }
+
+    /// Waits for alice's shell, and makes a desktop's session of it.
+    func openDesktop(_ terminal: Terminal) throws {
+        try terminal.expect("alice@stage$ ")
+        try terminal.sendLine("exec desktop")
+        try terminal.expect("alice@stage$ ")
+    }
+
+    /// Whether the login keyring is `open` or `locked`.
+    func keyringState(_ terminal: Terminal) throws -> String {
+        try terminal.sendLine("keyring state")
+        try terminal.expect("the keyring is ")
+        let rest = try terminal.expect("\r\n")
+        return rest.contains("open") ? "open" : "locked"
+    }
+
+    /// Ends alice's session, and what it left running.
+    func leave(_ terminal: Terminal) throws {
+        try terminal.sendLine("exit")
+        try terminal.expectEnd()
+        endKeyrings()
+    }
+}
