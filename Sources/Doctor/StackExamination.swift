@@ -11,6 +11,10 @@ struct StackExamination {
     private let chains: [String: [StackType: Chain]]
     /// For which services fingerprint login is there at all; nil where nothing says.
     private let lists: LoginLists?
+    /// The services that may get the login password.
+    private let keyringServices: Set<String>
+    /// Where pam_signet's lines stand in the stacks of these services.
+    private let keyringPlaces: Set<String>
 
     /// Programs that show a field for the password alone, and nothing else until PAM goes on.
     private static let passwordFields: Set<String> = [
@@ -26,6 +30,7 @@ struct StackExamination {
             case socket(String), broken, missing(String), loop(String)
             case unasked(String), shadowed(String, by: String), behindPassword(String)
             case blocksTyping(String)
+            case released(String), keyringRemote, keyringUnlisted, keyringMissing
         }
 
         let kind: Kind
@@ -50,10 +55,11 @@ struct StackExamination {
         name.hasPrefix(".") || leftovers.contains { name.hasSuffix($0) }
     }
 
-    /// Joins the stacks of all services.
-    init(_ files: StackFiles, lists: LoginLists? = nil) {
+    /// Joins the stacks of all services. Without a configuration the defaults hold.
+    init(_ files: StackFiles, _ configuration: Configuration? = nil) {
         self.files = files
-        self.lists = lists
+        lists = configuration.map(LoginLists.init)
+        keyringServices = Set((configuration ?? Configuration()).words(Settings.keyringServices))
         services = files.services
         var chains: [String: [StackType: Chain]] = [:]
         for service in services {
@@ -62,6 +68,10 @@ struct StackExamination {
             }
         }
         self.chains = chains
+        let places = keyringServices.compactMap { chains[$0]?[.auth] }.flatMap { chain in
+            chain.places(of: .signet).map { chain.handlers[$0].place }
+        }
+        keyringPlaces = Set(places)
     }
 
     /// The services whose `auth` stack names the module.
@@ -163,7 +173,7 @@ extension StackExamination {
             remarks.append(Remark(kind: .other(handler.module), place: handler.file))
         }
         for index in ours { remarks += options(of: chain.handlers[index]) }
-        remarks += chain.troubles.map(remark)
+        remarks += chain.troubles.map(remark) + keyring(of: service, chain)
         return (remarks + verdict(chain, service: service, file: file)).unique
     }
 
@@ -181,6 +191,28 @@ extension StackExamination {
                 return [Remark(kind: .option(word), place: handler.place)]
             }
         }
+    }
+
+    /// What is wrong with asking for the login password, or with not asking, in a service.
+    private func keyring(of service: String, _ chain: Chain) -> [Remark] {
+        let isListed = keyringServices.contains(service)
+        let releasing = chain.releasing.map { chain.handlers[$0] }
+        let meant = isListed ? releasing : releasing.filter { !isShared($0) }
+        guard !NetworkService.has(service) else {
+            return meant.map { Remark(kind: .keyringRemote, place: $0.place) }
+        }
+        guard isListed else {
+            return meant.map { Remark(kind: .keyringUnlisted, place: $0.place) }
+        }
+        guard releasing.isEmpty, let index = chain.touchWithoutKeyring else { return [] }
+        return [Remark(kind: .keyringMissing, place: chain.handlers[index].place)]
+    }
+
+    /// Whether a line stands where several services have it from, one that may get the password among
+    /// them: that the others have it too is harmless, and cannot be helped.
+    private func isShared(_ handler: Handler) -> Bool {
+        keyringPlaces.contains(handler.place) || handler.file.hasPrefix("common-")
+            || StackExamination.fragments.contains(handler.file)
     }
 
     private func remark(_ trouble: StackTrouble) -> Remark {
@@ -233,7 +265,15 @@ extension StackExamination {
             add(.afterFault(faults.text), if: !faults.isEmpty)
         }
         add(.open(verdict.open.text), if: !verdict.open.isEmpty)
-        if let index = verdict.demandBeforeTouch {
+        // Elsewhere the daemon releases nothing, and the password is asked for.
+        let released =
+            keyringServices.contains(service)
+                || chain.releasing.contains { !isShared(chain.handlers[$0]) }
+            ? verdict.released : []
+        for index in released { add(.released(chain.handlers[index].module), at: index) }
+        if !released.isEmpty {
+            // The touch alone lets in: nothing to say of a password that is asked for all the same.
+        } else if let index = verdict.demandBeforeTouch {
             add(.behindPassword(chain.handlers[index].module), at: index)
         } else {
             add(.touchNotEnough, if: verdict.touchIsNotEnough)
@@ -289,6 +329,11 @@ extension StackExamination {
             return .touchBehindPassword(services: services, module: module.bytes, place: place)
         case .blocksTyping(let service):
             return .typingBlocked(service: service.bytes, file: place)
+        case .released(let module):
+            return .releasedPassword(services: services, module: module.bytes, place: place)
+        case .keyringRemote: return .keyringRemote(services: services, place: place)
+        case .keyringUnlisted: return .keyringUnlisted(services: services, place: place)
+        case .keyringMissing: return .keyringMissing(services: services, place: place)
         }
     }
 }

@@ -24,7 +24,7 @@ extension Machine {
     /// What is wrong with the stacks, the files they are in, and the module that they name.
     func stackFindings(_ version: Bytes, _ configuration: Configuration?) -> [Finding] {
         let files = stackFiles()
-        let examination = StackExamination(files, lists: configuration.map(LoginLists.init))
+        let examination = StackExamination(files, configuration)
         var findings = examination.findings() + examination.passwordStackFindings()
         let paths = examination.modulePaths
         if examination.using.isEmpty { findings.append(.moduleUnused) }

@@ -9,6 +9,7 @@ package enum FindingCode: CaseIterable, Sendable {
     case passwordUnasked, passwordShadowed, touchBehindPassword, typingBlocked
     case directoryPasswordMissing, fprintdProfile, serverFile
     case serverFileAccount, serverFileGroup
+    case releasedPassword, keyringRemote, keyringUnlisted, keyringMissing
 
     case fileOwner, fileWritable, fileExposed, stateFileSystem, fileUnreadable, fileKind
     case fileLinked, fileMissing, keyDamaged, keyOfAnother, keyOfNobody, keyHalfChanged
@@ -37,7 +38,8 @@ extension FindingCode {
         switch self {
         case .passwordUnreachable, .noPassword, .stackOpen, .includeMissing, .includeLoop,
             .passwordStackRecursive, .passwordStackOpen, .fileOwner, .fileWritable, .fileExposed,
-            .stateFileSystem, .serviceForeign, .passwordUnasked, .passwordShadowed:
+            .stateFileSystem, .serviceForeign, .passwordUnasked, .passwordShadowed,
+            .releasedPassword, .keyringRemote:
             .danger
         case .passwordStackMissing, .passwordStackClosed, .passwordLostAfterFault, .gateSkipped,
             .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .serverFile,
@@ -55,12 +57,12 @@ extension FindingCode {
             .printsElsewhere, .touchBehindPassword, .typingBlocked, .directoryPasswordMissing,
             .fprintdProfile, .serviceUnknown, .accountUnknown, .groupUnknown,
             .keyringStale, .secretsStale, .fprintdRunning, .tpmAccess, .journalAlert,
-            .serverUnregistered:
+            .serverUnregistered, .keyringUnlisted:
             .warning
         case .failuresStay, .socketElsewhere, .stackTangled, .stateVolatile, .stateNone,
             .needsRoot, .loginDisabled, .keptOut, .noFinger, .lockedForNow, .manyAccounts,
             .fprintdInstalled, .tpmUnused, .clockUnsynchronised, .lidClosed, .secureBootOff,
-            .swapPlain, .loginsClosed, .journalFailures, .journalUnread:
+            .swapPlain, .loginsClosed, .journalFailures, .journalUnread, .keyringMissing:
             .note
         }
     }
@@ -75,7 +77,8 @@ extension FindingCode {
             .touchNotEnough, .fingersCounted, .moduleTwice, .otherFingerprint, .moduleUnused,
             .failuresStay, .socketElsewhere, .stackTangled, .passwordUnasked, .passwordShadowed,
             .touchBehindPassword, .typingBlocked, .directoryPasswordMissing, .fprintdProfile,
-            .serverFile, .serverFileAccount, .serverFileGroup:
+            .serverFile, .serverFileAccount, .serverFileGroup, .releasedPassword, .keyringRemote,
+            .keyringUnlisted, .keyringMissing:
             .stacks
         case .fileOwner, .fileWritable, .fileExposed, .stateFileSystem, .fileUnreadable,
             .fileKind, .fileLinked, .fileMissing, .keyDamaged, .keyOfAnother, .keyOfNobody,

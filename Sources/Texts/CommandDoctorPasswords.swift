@@ -63,6 +63,63 @@ extension Finding {
             mend: edit(file))
     }
 
+    /// A password that a touch releases stands in for one that should be typed.
+    package static func releasedPassword(
+        services: Bytes, module: Bytes, place: Bytes
+    ) -> Finding {
+        Finding(
+            .releasedPassword, services,
+            """
+            \(services): \(module) takes the password that a touch releases instead of asking for \
+            one (\(place))
+            """,
+            why: """
+                once an account has run 'signet enable --keyring', a touch alone is enough. To \
+                require finger and password, remove 'keyring' from pam_signet's line, as \
+                share/doc/signet/examples/finger-and-password does. To require one of the two, \
+                have a touch skip this line
+                """,
+            mend: edit(file(of: place)))
+    }
+
+    /// A network service could get a login password.
+    package static func keyringRemote(services: Bytes, place: Bytes) -> Finding {
+        Finding(
+            .keyringRemote, services,
+            "\(services): a network service asks for the login password (\(place))",
+            why: """
+                a touch at this machine could release the password to a remote client. Remove \
+                'keyring' from pam_signet's line, and the service from keyring.services in \
+                signet.conf
+                """,
+            mend: edit(file(of: place)))
+    }
+
+    /// The option has no effect.
+    package static func keyringUnlisted(services: Bytes, place: Bytes) -> Finding {
+        Finding(
+            .keyringUnlisted, services,
+            "\(services): 'keyring' on pam_signet's line has no effect (\(place))",
+            why: """
+                keyring.services in signet.conf does not list this service, so a touch releases no \
+                password to it. Remove the option, or add the service if it opens login sessions
+                """,
+            mend: edit(file(of: place)))
+    }
+
+    /// The option is not there.
+    package static func keyringMissing(services: Bytes, place: Bytes) -> Finding {
+        Finding(
+            .keyringMissing, services,
+            "\(services): a touch does not open the keyring: 'keyring' is missing (\(place))",
+            why: """
+                after a login by touch the desktop asks for the keyring's password, even for \
+                accounts that have run 'signet enable --keyring'. Add the option to pam_signet's \
+                line if no module that checks passwords comes behind it
+                """,
+            mend: edit(file(of: place)))
+    }
+
     /// Accounts of sssd have no password where only the machine's own are asked for.
     package static func directoryPasswordMissing(services: Bytes, accounts: Bytes) -> Finding {
         Finding(

@@ -106,6 +106,18 @@ struct Plant: Sendable, CustomStringConvertible {
             "\(touch)\\nauth requisite pam_unix.so\\nauth sufficient pam_sss.so use_first_pass"
                 + "\\nauth required pam_deny.so"),
         sudo("touch-behind-password", "auth requisite pam_unix.so\\nauth required pam_signet.so"),
+        sudo(
+            "released-password", "auth required pam_signet.so keyring\\nauth required pam_unix.so"),
+        sudo("keyring-unlisted", "\(touch) keyring\\n@include common-auth"),
+        Plant(
+            "keyring-missing", "login",
+            "printf 'auth [success=1 conv_err=die default=ignore] pam_signet.so\\nauth requisite "
+                + "pam_unix.so\\nauth required pam_permit.so\\nauth optional pam_kwallet5.so\\n' "
+                + "> \(pam)/login", .services),
+        Plant(
+            "keyring-remote", "openvpn",
+            "printf '\(touch) keyring\\nauth required pam_unix.so\\n' > \(pam)/openvpn",
+            .line("rm \(pam)/openvpn")),
         Plant(
             "typing-blocked", "lightdm",
             "printf '\(touch)\\n@include common-auth\\n' > \(pam)/lightdm",

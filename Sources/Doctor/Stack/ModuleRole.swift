@@ -78,7 +78,7 @@ enum ModuleRole: Equatable {
             (
                 .neutral,
                 """
-                pam_cap pam_gnome_keyring pam_kwallet pam_kwallet5 pam_mount pam_ecryptfs \
+                pam_cap pam_gnome_keyring pam_kwallet pam_kwallet5 pam_oo7 pam_mount pam_ecryptfs \
                 pam_fscrypt pam_selinux pam_motd pam_mail pam_issue pam_lastlog pam_lastlog2 \
                 pam_limits pam_umask pam_echo pam_warn pam_loginuid pam_systemd \
                 pam_systemd_loadkey pam_reauthorize pam_wtmpdb pam_tty_audit pam_xauth

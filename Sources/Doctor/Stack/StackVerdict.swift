@@ -24,6 +24,9 @@ struct StackVerdict: Equatable {
     private(set) var touchBeforePassword: Int?
     /// Jumps that pass over more modules than there are, by their places.
     private(set) var longJumps: [Int] = []
+    /// Modules that should ask for a password, and that one which a touch released satisfies, by
+    /// their places.
+    private(set) var released: [Int] = []
     /// There are more ways through it than the doctor follows.
     private(set) var isTooTangled = false
 
@@ -74,6 +77,11 @@ struct StackVerdict: Equatable {
         if touchIsNotEnough {
             demandBeforeTouch = chain.demandBeforeTouch(
                 walks(chain, finger: .success, knowsPassword: true))
+        }
+        if let satisfied = chain.satisfiedByRelease() {
+            released = satisfied
+        } else {
+            isTooTangled = true
         }
         if !touchIsNotEnough { compare(welcome, touched, in: chain) }
         if isTooTangled { self = StackVerdict(tangled: longJumps) }

@@ -42,7 +42,11 @@ extension Chain {
 
     /// Every way that a visitor may take through the chain; nil if there are too many.
     func walks(of visitor: Visitor) -> [StackResult]? {
-        let answers = handlers.map { $0.call == .substack ? [] : visitor.answers(of: $0) }
+        walks(handlers.map { $0.call == .substack ? [] : visitor.answers(of: $0) })
+    }
+
+    /// Every way through the chain where each handler gives one of these; nil if there are too many.
+    func walks(_ answers: [[ReturnCode]]) -> [StackResult]? {
         var results: [StackResult] = []
         // The choices of a run in the order in which they come, counted up like a number.
         var choices: [Int] = []
