@@ -20,7 +20,7 @@ protocol Client: AnyObject, Sendable {
     func askPassword(of account: Bytes) async -> SecretBytes?
     /// The password that came with the request under way, once.
     func takePassword() -> SecretBytes?
-    /// Sends a password along, if the request under way ends with a confirmation.
+    /// Sends a password along with the confirmation of the request under way.
     func enclose(_ password: SecretBytes)
     /// Asks for a secret that was announced, and takes its parts.
     func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes

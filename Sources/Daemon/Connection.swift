@@ -145,6 +145,10 @@ final class Connection {
             takePassword(nil)
             received = nil
             giveUpSecret()
+            proven = nil
+            if case .authenticate(let asked) = request, case .assertion = answer {
+                proven = ProvenTouch(asked, password: enclosed)
+            }
             await send(answer)
             enclosed = nil
             service.answered(request, with: answer, to: self)

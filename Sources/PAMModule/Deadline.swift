@@ -1,6 +1,7 @@
 import CPAMModule
 
-/// A moment of CLOCK_MONOTONIC by which something must be over.
+/// A moment of CLOCK_BOOTTIME by which something must be over: time goes on while the process is
+/// stopped and while the machine sleeps.
 struct Deadline {
     private let nanoseconds: UInt64
 
@@ -28,7 +29,7 @@ struct Deadline {
 
     private static var now: UInt64 {
         var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
     }
 }

@@ -62,7 +62,7 @@ struct Dialogue {
         case .denial(let denial):
             throw .denied(denial, account: login.account)
         case .confirmed:
-            throw .refused("a confirmation came that nobody asked for")
+            throw .refused("a confirmation came that was not asked for")
         }
     }
 

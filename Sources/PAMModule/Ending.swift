@@ -18,6 +18,8 @@ enum Ending: Error {
     case timeUp(mismatches: UInt8)
     /// The daemon said no.
     case denied(Denial, account: Bytes)
+    /// A proof was good, and is not, or was not found to be, good any more.
+    case expired(Denial, account: Bytes)
     /// Something that must be right is not: nobody is let in, and the journal is alarmed.
     case refused(StaticString)
     /// The stack's line has an option that is refused.
@@ -52,12 +54,14 @@ extension Application {
             show(Denial(.timedOut).text(account: []), asError: true)
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         case .denied(let denial, let account):
-            if denial.reason.isAlarming {
-                log(LOG_ALERT, "fingerprint login refused: the proof is not valid any more")
-            }
+            if denial.reason.isAlarming { return conclude(.expired(denial, account: account)) }
             trace("denied: reason \(number: denial.reason.rawValue)")
             if !denial.reason.isSilent { show(denial.text(account: account), asError: true) }
             return denial.code
+        case .expired(let denial, let account):
+            log(LOG_ALERT, "fingerprint login refused: the proof is not valid any more")
+            show(denial.text(account: account), asError: true)
+            return PAM_AUTH_ERR
         case .refused(let why):
             log(LOG_ALERT, "fingerprint login refused: \(literal: why)")
             show(Prompt.refused, asError: true)

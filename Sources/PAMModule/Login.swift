@@ -117,6 +117,9 @@ extension Login {
                 verifier = Verifier.open(registered.key)
                 servers = server?.verifier()
             }
+            let confirmation = Confirmation(of: self, deadline: deadline)
+            // Signals that were held take effect here: a process that one of them stops comes too late.
+            dialogue.end()
             // A touch that was made since was meant for somebody else.
             guard !place.wasLeft else {
                 throw .declined("the process has gone to the background")
@@ -127,21 +130,12 @@ extension Login {
             let statement = try check(assertion, challenge, registered, server, verifier)
             try server?.check(
                 assertion.server, for: statement, of: account, challenge, servers)
+            var password = try confirmation.ask(&daemon, about: request)
+            try confirmation.checkLast(
+                statement, registered, place, seconds: options.timeoutSeconds)
             try server?.handOn(assertion.server, uid: uid, application)
-            try takePassword(assertion, request, &daemon, application)
+            if var password = password.take() { try application.setPassword(&password) }
         }
-    }
-
-    /// Hands on the password that came with a proof which was found good, where one did.
-    private func takePassword(
-        _ assertion: Assertion, _ request: AuthenticateRequest, _ daemon: inout Connection,
-        _ application: Application
-    ) throws(Ending) {
-        guard assertion.password != nil else { return }
-        guard request.wantsKeyring, var password = daemon.takePassword() else {
-            throw .refused("a password came that nobody asked for")
-        }
-        try application.setPassword(&password)
     }
 
     private static func freshChallenge() throws(Ending) -> Bytes {

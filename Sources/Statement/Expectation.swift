@@ -73,6 +73,18 @@ package struct Expectation: Sendable {
         return isServer(statement.server) ? nil : .server
     }
 
+    /// How far the time of a statement may be off the clock it was taken from, in seconds.
+    package static let leeway: UInt64 = 5
+
+    /// Whether a statement was made within so many seconds before `now`, in seconds since 1970.
+    package static func isCurrent(
+        _ statement: Statement, at now: UInt64, within seconds: UInt64
+    ) -> Bool {
+        let issued = statement.issued.seconds
+        guard issued <= now else { return issued - now <= leeway }
+        return now - issued <= seconds + leeway
+    }
+
     /// Whether there is a requester, and the one that the application named, where it named one.
     private func isRequester(_ said: [UInt8]) -> Bool {
         !said.isEmpty && (requester.isEmpty || said == requester)

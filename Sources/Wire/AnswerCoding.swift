@@ -40,13 +40,7 @@ extension Answer {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
         case .notice(let notice): try notice.put(into: &frame)
-        case .assertion(let assertion):
-            guard let password = assertion.password else {
-                try assertion.put(into: &frame)
-                break
-            }
-            return try assertion.encoded(password: password.span)
-        case .receipt(let receipt): try receipt.put(into: &frame)
+        case .assertion(let assertion), .receipt(let assertion): try assertion.put(into: &frame)
         case .denial(let denial): try denial.put(into: &frame)
         case .passwordWanted(let account): try frame.put(accountName: account)
         case .done(let done):
@@ -170,22 +164,6 @@ extension Answer {
 }
 
 extension Assertion {
-    /// The frame of an assertion with a password; whoever sends it wipes it.
-    package func encoded(password: Span<UInt8>) throws(WireFault) -> Bytes {
-        // Room for all of it, so that no piece with the password is left behind.
-        var room =
-            Frame.headerLength + 7 * Frame.fieldHeaderLength + password.count + statement.count
-            + signature.count
-        if let server {
-            room += server.verdict.count + server.signature.count
-            room += (server.accessToken?.count ?? 0) + 1
-        }
-        var frame = FrameWriter(kind: AnswerKind.assertion.rawValue, capacity: room)
-        try frame.put(.password, password)
-        try put(into: &frame)
-        return frame.bytes
-    }
-
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(.statement, statement)
         try frame.put(.signature, signature)

@@ -4,18 +4,13 @@ package struct Assertion: Equatable, Sendable {
     package var statement: Bytes
     /// The SSHSIG blob over it, not armoured.
     package var signature: Bytes
-    /// The login password, where the request wanted it and the account lets the keyring have it.
-    package var password: Bytes?
     /// What the server said, where the request named one.
     package var server: ServerProof?
 
     /// A statement and its signature.
-    package init(
-        statement: Bytes, signature: Bytes, password: Bytes? = nil, server: ServerProof? = nil
-    ) {
+    package init(statement: Bytes, signature: Bytes, server: ServerProof? = nil) {
         self.statement = statement
         self.signature = signature
-        self.password = password
         self.server = server
     }
 }

@@ -34,9 +34,7 @@ extension Assertion {
 
     /// Reads a signed statement that answers a login: it alone may have more with it.
     fileprivate init(toLogin frame: inout FrameReader) throws(WireFault) {
-        let password = try frame.bytesIfPresent(.password)
         try self.init(from: &frame)
-        self.password = password
         server = try ServerProof.read(from: &frame)
     }
 }

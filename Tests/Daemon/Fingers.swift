@@ -75,21 +75,7 @@ extension DaemonBench {
             try client.wait(for: .touch)
             try (person ?? self.person(at: nil)).send(.scan(id))
         }
-        return try confirmed(try client.last(), request, client)
-    }
-
-    /// What a login comes to: a proof is good once it was asked about, as the PAM module does, and the
-    /// login password comes with that answer.
-    func confirmed(
-        _ answer: Answer, _ request: Request, _ client: TestClient
-    ) throws -> Answer {
-        guard case .assertion(var assertion) = answer, case .authenticate = request else {
-            return answer
-        }
-        let word = try client.confirm(request)
-        guard case .confirmed(let password) = word else { return word }
-        assertion.password = password
-        return .assertion(assertion)
+        return try client.last()
     }
 
     /// Asks for a touch, and touches with this finger as often as it is wanted; throws where the
@@ -101,7 +87,7 @@ extension DaemonBench {
         let client = try client ?? self.client()
         try client.send(request)
         while let answer = try client.next() {
-            if answer.isLast { return try confirmed(answer, request, client) }
+            if answer.isLast { return answer }
             if answer.notice?.kind == .touch {
                 try person(at: nil).send(.scan(id), within: limit)
             }

@@ -69,8 +69,8 @@ extension DaemonBench {
     ) throws -> String? {
         let client = try client ?? self.client()
         let answer = try touch(request, with: [id], client: client)
-        let assertion = try #require(answer.assertion, "\(answer)")
-        return assertion.password.map { String(decoding: $0, as: UTF8.self) }
+        _ = try #require(answer.assertion, "\(answer)")
+        return try client.confirmedPassword().map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Reports a password that was changed, as the PAM module does.

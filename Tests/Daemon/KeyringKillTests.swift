@@ -44,16 +44,19 @@ struct KeyringKillTests {
 
     private func found(_ bench: DaemonBench) throws -> Found {
         let isOn = try bench.keyring() == .on
+        let client = try bench.client()
         let answer = try bench.touchEach(
-            .login(.daemon, service: "login", tries: 1, wantsKeyring: true), with: "one")
-        // What is done behind the answer.
-        _ = try bench.keyring()
-        guard let assertion = answer.assertion else {
+            .login(.daemon, service: "login", tries: 1, wantsKeyring: true), with: "one",
+            client: client)
+        guard answer.assertion != nil else {
             #expect(!isOn, "\(answer)")
             return .denied
         }
-        #expect((assertion.password != nil) == isOn)
-        return .allowed(assertion.password.map { String(decoding: $0, as: UTF8.self) })
+        let password = try client.confirmedPassword()
+        // What is done behind the answer.
+        _ = try bench.keyring()
+        #expect((password != nil) == isOn)
+        return .allowed(password.map { String(decoding: $0, as: UTF8.self) })
     }
 
     @Test("a change leaves the old one, the new one or none", arguments: changes.indices)

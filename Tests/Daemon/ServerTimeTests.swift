@@ -62,7 +62,9 @@ extension DaemonTests {
                 })
             var wish = request()
             wish.wantsKeyring = true
-            #expect(try logIn(wish).assertion?.password == Bytes("right".utf8))
+            let client = try bench.client()
+            #expect(try logIn(wish, client: client).assertion != nil)
+            #expect(try client.confirmedPassword() == Bytes("right".utf8))
             #expect(seen.withLock { $0 } == before)
             #expect(try bench.checks() == before + 1)
             // Nobody's password is tried for a no.

@@ -188,7 +188,7 @@ extension DaemonTests {
             try #require(unsafe unlink(bench.file("keyring", of: .daemon)) == 0)
             goOn.happen()
             let assertion = try #require(try client.last().assertion)
-            #expect(assertion.server != nil && assertion.password == nil)
+            #expect(try assertion.server != nil && client.confirmedPassword() == nil)
         }
 
         @Test("has its token stay where another server's key ends, and go with its own")
@@ -238,10 +238,12 @@ extension DaemonTests {
                 wish.wantsKeyring = true
                 for other in others {
                     server.answering(other)
-                    let assertion = try #require(try logIn(wish).assertion)
+                    let client = try bench.client()
+                    let assertion = try #require(try logIn(wish, client: client).assertion)
                     let given = try #require(assertion.server)
                     #expect(!given.verdict.isEmpty && given.accessToken == nil)
-                    #expect(!given.hasTokenFile && !hasToken && assertion.password == nil)
+                    #expect(!given.hasTokenFile && !hasToken)
+                    #expect(try client.confirm() == .denial(Denial(.answerTooLate)))
                     #expect(verdicts.isEmpty)
                 }
             }
@@ -249,9 +251,10 @@ extension DaemonTests {
             server.answering(plain)
             var wish = request(token: .file)
             wish.wantsKeyring = true
-            let assertion = try #require(try logIn(wish).assertion)
+            let client = try bench.client()
+            let assertion = try #require(try logIn(wish, client: client).assertion)
             #expect(assertion.server?.hasTokenFile == true && hasToken)
-            #expect(assertion.password == Bytes("right".utf8) && verdicts.count == 1)
+            #expect(try client.confirmedPassword() == Bytes("right".utf8) && verdicts.count == 1)
         }
 
         @Test("is none, and no touch is asked for, where the pinned key is another one now")

@@ -17,6 +17,7 @@ final class TestClient {
     private let socket: PacketSocket
     /// All that came.
     private(set) var heard: [Answer] = []
+    private var login: AuthenticateRequest?
 
     /// Connects as a user: the kernel takes the credentials at that moment.
     init(to path: String, as uid: UInt32) throws {
@@ -24,7 +25,24 @@ final class TestClient {
     }
 
     func send(_ request: Request) throws {
+        if case .authenticate(let asked) = request { login = asked }
         try send(request.encoded())
+    }
+
+    /// Has the touch of the last login confirmed, as the PAM module does.
+    func confirm() throws -> Answer {
+        let login = try #require(login)
+        return try ask(.confirm(account: login.account, challenge: login.challenge))
+    }
+
+    /// The password that comes with the confirmation of the last login; nil where none does.
+    func confirmedPassword() throws -> Bytes? {
+        let answer = try confirm()
+        guard case .confirmed(let password) = answer else {
+            Issue.record("\(answer)")
+            return nil
+        }
+        return password
     }
 
     func send(_ packet: Bytes) throws {
@@ -93,12 +111,6 @@ final class TestClient {
             if answer.isLast { break }
         }
         throw ClientFault.ended(heard)
-    }
-
-    /// Asks whether a proof is still good, as the PAM module does, and gives the last answer.
-    func confirm(_ request: Request) throws -> Answer {
-        guard case .authenticate(let asked) = request else { throw ClientFault.ended(heard) }
-        return try ask(.confirm(account: asked.account, challenge: asked.challenge))
     }
 
     /// Waits until the daemon ends the connection; what it said before.

@@ -81,9 +81,12 @@ class VerdictBench {
                 offlineHours: offlineHours, token: token))
     }
 
-    func logIn(_ request: AuthenticateRequest? = nil) throws -> Answer {
+    func logIn(
+        _ request: AuthenticateRequest? = nil, client: TestClient? = nil
+    ) throws -> Answer {
         try bench.touchEach(
-            .authenticate(request ?? self.request()), with: "one", client: bench.client())
+            .authenticate(request ?? self.request()), with: "one",
+            client: client ?? bench.client())
     }
 
     var verdicts: [String] { bench.serverFiles.filter { $0.hasSuffix(".verdict") } }

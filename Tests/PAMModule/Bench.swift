@@ -27,7 +27,7 @@ final class Bench {
 
     let stage: Stage
     let key: P256PrivateKey
-    let credential = [UInt8](repeating: 0x5A, count: 16)
+    var credential = [UInt8](repeating: 0x5A, count: 16)
     private let door: Door?
     private var counter: UInt64 = 0
 
@@ -92,7 +92,7 @@ final class Bench {
             purpose: request.purpose, command: request.commandDigest,
             factor: [UInt8]("fingerprint".utf8), enrolment: 1,
             counter: counter, previous: [UInt8](repeating: 0, count: 32),
-            issued: Instant(seconds: 1_790_000_000))
+            issued: Instant(seconds: UInt64(time(nil))))
     }
 
     /// A text, signed by a key for a use.
@@ -141,6 +141,7 @@ private final class Door {
 /// One connection to the daemon.
 final class Visit {
     private let socket: PacketSocket
+    private var asked: AuthenticateRequest?
 
     init(_ socket: consuming PacketSocket) {
         self.socket = socket
@@ -157,7 +158,26 @@ final class Visit {
     /// The request for a touch.
     func authenticate() throws -> AuthenticateRequest {
         guard case .authenticate(let request) = try request() else { throw Missing.request }
+        asked = request
         return request
+    }
+
+    /// Sends a proof, and confirms it if the module finds it good, as the daemon does.
+    func prove(_ assertion: Assertion, password: String? = nil) throws {
+        try send(.assertion(assertion))
+        guard try isAsked() else { return }
+        try send(.confirmed(password: password.map { [UInt8]($0.utf8) }))
+    }
+
+    /// Whether the module asks to have this login's touch confirmed; false where it has ended.
+    func isAsked() throws -> Bool {
+        guard waitUntilReadable(socket.descriptor.number) else { throw Missing.request }
+        guard case .packet(let packet) = try socket.receive(limit: 16_384) else { return false }
+        let asked = try #require(asked)
+        #expect(
+            try Request(decoding: packet)
+                == .confirm(account: asked.account, challenge: asked.challenge))
+        return true
     }
 
     /// Sends an answer.

@@ -20,7 +20,7 @@ struct CredentialTests {
         let bench = try Bench(stack: stack)
         let probe = try bench.start(["auth", "establish", "reinitialize"])
         let visit = try bench.visit()
-        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        try visit.prove(bench.proof(for: visit.authenticate()))
         #expect(try probe.lines().prefix(3) == ["auth 0", "establish 0", "reinitialize 0"])
         #expect(!bench.hasVisit)
     }
@@ -87,7 +87,7 @@ struct CredentialTests {
         _ = try first.authenticate()
         try first.send(.denial(Denial(.timedOut)))
         let second = try bench.visit()
-        try second.send(.assertion(bench.proof(for: second.authenticate())))
+        try second.prove(bench.proof(for: second.authenticate()))
         #expect(try probe.lines().contains("establish 0"))
         #expect(!bench.hasVisit)
     }

@@ -90,7 +90,7 @@ struct EndingTests {
         try bench.stage.write(Bench.offPath, "")
         let probe = try bench.start()
         let visit = try bench.visit()
-        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        try visit.prove(bench.proof(for: visit.authenticate()))
         #expect(try probe.codes() == [7])
     }
 
@@ -132,7 +132,7 @@ struct EndingTests {
         // Gone with the request.
         _ = try bench.visit().authenticate()
         let touched = try bench.visit()
-        try touched.send(.assertion(bench.proof(for: touched.authenticate())))
+        try touched.prove(bench.proof(for: touched.authenticate()))
         let codes = try probe.codes()
         #expect(codes.count == count)
         #expect(codes.dropLast().allSatisfy { $0 != 0 && $0 != Bench.Code.ignored }, "\(codes)")
@@ -155,11 +155,11 @@ struct EndingTests {
         let bench = try Bench()
         let probe = try bench.start(["auth", "user?", "auth", "user?", "auth", "user?"])
         let proven = try bench.visit()
-        try proven.send(.assertion(bench.proof(for: proven.authenticate())))
+        try proven.prove(bench.proof(for: proven.authenticate()))
         let renamed = try bench.visit()
         var statement = bench.statement(for: try renamed.authenticate())
         statement.account = [UInt8]("bob".utf8)
-        try renamed.send(.assertion(bench.assertion(statement.encoded())))
+        try renamed.prove(bench.assertion(statement.encoded()))
         let denied = try bench.visit()
         _ = try denied.authenticate()
         try denied.send(.passwordWanted(account: [UInt8]("bob".utf8)))
@@ -177,7 +177,7 @@ struct EndingTests {
             let visit = try bench.visit()
             let request = try visit.authenticate()
             try visit.send(.notice(Notice(.touch, scan: .swipe)))
-            try visit.send(.assertion(bench.proof(for: request)))
+            try visit.prove(bench.proof(for: request))
             let lines = try probe.lines()
             #expect(lines.contains("auth 0"))
             #expect(lines.contains { $0.hasPrefix("info swipe") } == isShown)
@@ -191,7 +191,7 @@ struct EndingTests {
         let visit = try bench.visit()
         let request = try visit.authenticate()
         try visit.send(.notice(Notice(.waiting, subject: [UInt8]("x\u{1B}[2J\nroot".utf8))))
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         #expect(
             try probe.lines().contains("info waiting: x\\x1b[2J\\x0aroot is being served first"))
     }
@@ -222,7 +222,7 @@ struct EndingTests {
         let visit = try bench.visit()
         let request = try visit.authenticate()
         #expect(request.timeoutMilliseconds == 170_000 && request.maximumTries == 5)
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         #expect(try probe.codes() == [0])
     }
 

@@ -19,12 +19,6 @@ struct KeyringTests {
         try Bench(stack: stack, isRegistered: isRegistered)
     }
 
-    private func proof(_ bench: Bench, for request: AuthenticateRequest) throws -> Assertion {
-        var proof = try bench.proof(for: request)
-        proof.password = Bytes(Self.secret.utf8)
-        return proof
-    }
-
     @Test("is wanted by root, and handed on after a proof; without one the next module asks")
     func handedOn() throws {
         let bench = try bench()
@@ -32,9 +26,9 @@ struct KeyringTests {
         let first = try bench.visit()
         let request = try first.authenticate()
         #expect(request.wantsKeyring)
-        try first.send(.assertion(proof(bench, for: request)))
+        try first.prove(bench.proof(for: request), password: Self.secret)
         let second = try bench.visit()
-        try second.send(.assertion(bench.proof(for: second.authenticate())))
+        try second.prove(bench.proof(for: second.authenticate()))
         let lines = try probe.lines()
         #expect(
             lines.prefix(4) == ["info \(Self.secret)", "auth 0", "prompt Password: ", "auth 0"])
@@ -50,7 +44,7 @@ struct KeyringTests {
         let visit = try bench.visit()
         let request = try visit.authenticate()
         #expect(!request.wantsKeyring)
-        try visit.send(.assertion(proof(bench, for: request)))
+        try visit.prove(bench.proof(for: request), password: Self.secret)
         let lines = try probe.lines()
         #expect(lines.contains("auth \(Bench.Code.authError)"))
         #expect(!lines.contains { $0.contains(Self.secret) })
@@ -69,9 +63,9 @@ struct KeyringTests {
         ]
         for change in changes {
             let visit = try bench.visit()
-            var proof = try proof(bench, for: visit.authenticate())
+            var proof = try bench.proof(for: visit.authenticate())
             change(&proof)
-            try visit.send(.assertion(proof))
+            try visit.prove(proof, password: Self.secret)
         }
         let lines = try probe.lines()
         #expect(lines.filter { $0 == "auth \(Bench.Code.authError)" }.count == 3)
@@ -81,7 +75,7 @@ struct KeyringTests {
         try off.stage.write(Bench.offPath, "")
         let refused = try off.start()
         let visit = try off.visit()
-        try visit.send(.assertion(proof(off, for: visit.authenticate())))
+        try visit.prove(off.proof(for: visit.authenticate()), password: Self.secret)
         #expect(try refused.lines().contains("auth \(Bench.Code.authError)"))
     }
 
@@ -89,11 +83,9 @@ struct KeyringTests {
     func malformed() throws {
         let bench = try bench()
         let probe = try bench.start(["auth", "auth"])
-        for password in [Bytes("a\0b".utf8), []] as [Bytes] {
+        for password in ["a\0b", ""] {
             let visit = try bench.visit()
-            var proof = try bench.proof(for: visit.authenticate())
-            proof.password = password
-            try visit.send(.assertion(proof))
+            try visit.prove(bench.proof(for: visit.authenticate()), password: password)
         }
         let lines = try probe.lines()
         #expect(!lines.contains { $0.hasPrefix("info") || $0 == "auth 0" })
@@ -105,15 +97,17 @@ struct KeyringTests {
         for isGood in [true, false] {
             let probe = try bench.start(["auth", "auth"])
             let first = try bench.visit()
-            var proof = try proof(bench, for: first.authenticate())
-            if !isGood { proof.signature[proof.signature.count - 1] ^= 1 }
+            let proof = try bench.proof(for: first.authenticate())
             try first.send(.assertion(proof))
+            #expect(try first.isAsked())
+            let confirmed = try Answer.confirmed(password: Bytes(Self.secret.utf8)).encoded()
+            try first.send(isGood ? confirmed : confirmed + [0])
             // The application waits for the next touch while its memory is searched.
             let second = try bench.visit()
             let request = try second.authenticate()
             #expect(try !ProcessMemory.holds(Self.secret, in: probe.pid))
             #expect(try ProcessMemory.holds("pam_signet", in: probe.pid), "the search finds")
-            try second.send(.assertion(bench.proof(for: request)))
+            try second.prove(bench.proof(for: request))
             #expect(try probe.codes() == [isGood ? 0 : Bench.Code.authError, 0])
         }
     }
@@ -206,7 +200,7 @@ struct PasswordChangeTests {
         #expect(try !ProcessMemory.holds(frame, in: probe.pid))
         let field = String(decoding: [10, 0, UInt8(Self.password.utf8.count)], as: UTF8.self)
         #expect(try !ProcessMemory.holds(field + Self.password, in: probe.pid))
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         #expect(try probe.lines().contains("auth 0"))
     }
 }

@@ -35,7 +35,7 @@ struct PlaceTests {
         #expect(request.presence == .foreground && request.background == .refuse)
         try terminal.expect("touch the reader to confirm: sudo echo in-side (alice")
         #expect(try terminal.mode().echoes)
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side\r")
         #expect(!terminal.transcript.contains(PromptTests.or))
     }
@@ -46,7 +46,7 @@ struct PlaceTests {
         let terminal = try shell(bench, "sudo echo in-side")
         let (visit, request) = try begin(bench)
         try visit.send(.notice(Notice(.noMatch, triesLeft: 1)))
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         let shown = try terminal.expect("in-side\r")
         #expect(!shown.contains("finger") && !shown.contains("reader"))
         #expect(!shown.contains(PromptTests.or))
@@ -63,7 +63,7 @@ struct PlaceTests {
         let terminal = try shell(bench, "sudo echo in-side")
         let (visit, request) = try begin(bench)
         try terminal.expect(PromptTests.or)
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side\r")
     }
 
@@ -102,7 +102,7 @@ struct PlaceTests {
             #expect(request.background == (options == "background=warn" ? .warn : .allow))
             try terminal.expect(text)
             #expect(!terminal.transcript.contains(PromptTests.or))
-            try visit.send(.assertion(bench.proof(for: request)))
+            try visit.prove(bench.proof(for: request))
             try terminal.expect("in-side")
         }
     }
@@ -114,7 +114,7 @@ struct PlaceTests {
         let (visit, request) = try begin(bench)
         #expect(request.presence == .foreground)
         try terminal.expect(PromptTests.or)
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("y\r")
     }
 
@@ -130,7 +130,7 @@ struct PlaceTests {
                 ])
             let (visit, request) = try begin(bench)
             #expect(request.presence == .noTerminal && request.background == .allow, "\(tty)")
-            try visit.send(.assertion(bench.proof(for: request)))
+            try visit.prove(bench.proof(for: request))
             try terminal.expect("auth 0")
             #expect(!terminal.transcript.contains(PromptTests.or))
         }
@@ -149,7 +149,7 @@ struct PlaceTests {
         let warning = try self.bench("background=warn")
         let warned = try warning.start(service: "sudo", arguments: ["id"])
         let (second, secondRequest) = try begin(warning)
-        try second.send(.assertion(warning.proof(for: secondRequest)))
+        try second.prove(warning.proof(for: secondRequest))
         #expect(
             try warned.lines().contains(
                 "info a request without a terminal: touch the reader to confirm: sudo id (alice)"))
@@ -162,7 +162,7 @@ struct PlaceTests {
         let probe = try bench.start()
         let visit = try bench.visit()
         #expect(ContinuousClock.now - begin >= .milliseconds(400))
-        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        try visit.prove(bench.proof(for: visit.authenticate()))
         #expect(try probe.codes() == [0])
 
         let long = try self.bench("delay=5000")
@@ -181,7 +181,7 @@ struct PlaceTests {
         let (visit, request) = try self.begin(bench)
         try terminal.expect(PromptTests.or)
         #expect(ContinuousClock.now - begin < .seconds(4))
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side\r")
     }
 

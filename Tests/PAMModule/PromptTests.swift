@@ -55,7 +55,7 @@ struct PromptTests {
         #expect(
             terminal.transcript.contains("touch the reader to confirm: sudo echo in-side (alice"))
         #expect(try !terminal.mode().echoes)
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side")
         try expectShell(terminal)
     }
@@ -86,7 +86,7 @@ struct PromptTests {
         #expect(try first.hasEnded())
         let (visit, request) = try begin(bench)
         try terminal.expect(Self.or)
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side")
     }
 
@@ -111,7 +111,7 @@ struct PromptTests {
         let bench = try bench()
         let (terminal, visit, request) = try sudo(bench, "sudo echo in-side")
         try terminal.send("half-secret")
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side")
         try expectShell(terminal)
         #expect(!terminal.transcript.contains("half-secret"))
@@ -127,7 +127,7 @@ struct PromptTests {
         try visit.send(.notice(Notice(.noMatch, triesLeft: 1)))
         try terminal.expect("one more try")
         try terminal.expect(Self.or)
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side")
     }
 
@@ -154,7 +154,7 @@ struct PromptTests {
         let (again, secondRequest) = try begin(bench)
         #expect(secondRequest.challenge != request.challenge)
         try terminal.expect(Self.or)
-        try again.send(.assertion(bench.proof(for: secondRequest)))
+        try again.prove(bench.proof(for: secondRequest))
         try terminal.expect("in-side")
         try expectShell(terminal)
     }
@@ -250,7 +250,7 @@ struct PromptTests {
         #expect(request.purpose == [UInt8]("su alice -c 'echo in-side'".utf8))
         #expect(request.requester == [UInt8]("bob".utf8))
         switch way {
-        case "touch": try visit.send(.assertion(bench.proof(for: request)))
+        case "touch": try visit.prove(bench.proof(for: request))
         case "password": try terminal.sendLine(Stage.alice.password)
         default: try terminal.control(.c)
         }
@@ -267,7 +267,7 @@ struct PromptTests {
         if way == "password" {
             try terminal.sendLine(Stage.alice.password)
         } else {
-            try visit.send(.assertion(bench.proof(for: request)))
+            try visit.prove(bench.proof(for: request))
         }
         try terminal.expect("alice@stage")
         try expectShell(terminal)
@@ -296,7 +296,7 @@ struct PromptTests {
         try visit.send(.notice(Notice(.retry, retry: .tooFast)))
         try terminal.expect("moved too fast")
         try terminal.expect(Self.or)
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         try terminal.expect("in-side\r")
         try expectShell(terminal)
     }
@@ -308,7 +308,7 @@ struct PromptTests {
             service: "sudo", arguments: ["ls", "-n"], environment: ["PROBE_TTY": "/dev/tty1"])
         let (visit, request) = try begin(bench)
         #expect(request.purpose == [UInt8]("sudo ls -n".utf8))
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         let lines = try probe.lines()
         #expect(lines.first == "info touch the reader to confirm: sudo ls -n (alice, tty1)")
         #expect(lines.contains("auth 0"))

@@ -83,7 +83,7 @@ struct ServerLoginTests {
     ) throws -> [String] {
         let probe = try bench.start()
         let visit = try bench.visit()
-        try visit.send(.assertion(try answer(try visit.authenticate())))
+        try visit.prove(try answer(try visit.authenticate()))
         return try probe.lines()
     }
 
@@ -102,7 +102,7 @@ struct ServerLoginTests {
         #expect(
             request.server
                 == ServerWish(url: Self.url, audience: Self.audience, key: server.publicPoint))
-        try visit.send(.assertion(proof(for: request, lines(), verdict(for: request))))
+        try visit.prove(proof(for: request, lines(), verdict(for: request)))
         let told = try probe.lines()
         #expect(told.contains("auth 0"))
         #expect(told.last == "left mapped=0 threads=1 files=0 signals=0")

@@ -39,7 +39,7 @@ struct TrustTests {
         try bench.stage.write(Bench.keyPath, key.line(comment: [UInt8](comment.utf8)))
         let probe = try bench.start()
         let visit = try bench.visit()
-        try visit.send(.assertion(bench.proof(for: visit.authenticate())))
+        try visit.prove(bench.proof(for: visit.authenticate()))
         #expect(try probe.codes() == [Bench.Code.unavailable])
     }
 
@@ -182,7 +182,7 @@ struct TrustTests {
             #expect(file.closesOnExec, "\(file)")
             #expect(!file.target.hasPrefix("/") || !file.isWritable, "\(file)")
         }
-        try touched.send(.assertion(bench.proof(for: request)))
+        try touched.prove(bench.proof(for: request))
         let denied = try bench.visit()
         _ = try denied.authenticate()
         try denied.send(.denial(Denial(.lockedForNow, seconds: 30)))

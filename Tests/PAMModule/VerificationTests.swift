@@ -19,7 +19,7 @@ struct VerificationTests {
         #expect(request.timeoutMilliseconds == 30_000)
         #expect(request.maximumTries == 3)
         try visit.send(.notice(Notice(.touch, scan: .press)))
-        try visit.send(.assertion(bench.proof(for: request)))
+        try visit.prove(bench.proof(for: request))
         #expect(
             try probe.lines() == [
                 "info touch the reader (alice, pts/77)", "auth 0",
@@ -37,7 +37,7 @@ struct VerificationTests {
             let visit = try bench.visit()
             let request = try visit.authenticate()
             seen.insert(request.challenge)
-            try visit.send(.assertion(bench.proof(for: request)))
+            try visit.prove(bench.proof(for: request))
         }
         #expect(seen.count == 3)
         #expect(try probe.lines().prefix(3) == ["auth 0", "auth 0", "auth 0"])
@@ -67,7 +67,7 @@ struct VerificationTests {
         let visit = try bench.visit()
         var statement = bench.statement(for: try visit.authenticate())
         VerificationTests.alterations[index].1(&statement)
-        try visit.send(.assertion(bench.assertion(statement.encoded())))
+        try visit.prove(bench.assertion(statement.encoded()))
         #expect(try probe.lines().contains("auth \(Bench.Code.authError)"))
         try bench.stage.journal.expect("an alert") { $0.priority == 1 }
     }
@@ -92,7 +92,7 @@ struct VerificationTests {
         for make in makers {
             let visit = try bench.visit()
             let text = bench.statement(for: try visit.authenticate()).encoded()
-            try visit.send(.assertion(make(text)))
+            try visit.prove(make(text))
         }
         #expect(try probe.codes() == [7, 7, 7])
     }
@@ -103,10 +103,10 @@ struct VerificationTests {
         let probe = try bench.start(["auth", "auth"])
         let first = try bench.visit()
         let proof = try bench.proof(for: first.authenticate())
-        try first.send(.assertion(proof))
+        try first.prove(proof)
         let second = try bench.visit()
         _ = try second.authenticate()
-        try second.send(.assertion(proof))
+        try second.prove(proof)
         #expect(try probe.codes() == [0, 7])
     }
 
@@ -132,7 +132,7 @@ struct VerificationTests {
             var proof = try bench.proof(for: request)
             change(&proof)
             #expect(proof.statement.count <= 430 && proof.signature.count <= 290)
-            try visit.send(.assertion(proof))
+            try visit.prove(proof)
         }
         let codes = try probe.codes(within: .seconds(120))
         #expect(codes.count == cases.count)
@@ -148,7 +148,7 @@ struct VerificationTests {
             let text = bench.statement(for: try visit.authenticate()).encoded()
             let changed = String(decoding: text, as: UTF8.self).replacing(from, with: to)
             #expect([UInt8](changed.utf8) != text || from == "counter: 1")
-            try visit.send(.assertion(bench.assertion([UInt8](changed.utf8))))
+            try visit.prove(bench.assertion([UInt8](changed.utf8)))
         }
         #expect(try probe.codes() == [7, 7])
     }
@@ -171,7 +171,7 @@ struct VerificationTests {
             let text = bench.statement(for: try visit.authenticate()).encoded()
             let key = try #require(SSHPublicKey(point: bench.key.publicPoint))
             let signature = SSHSignature(publicKey: key, namespace: .login, r: r, s: s)
-            try visit.send(.assertion(Assertion(statement: text, signature: signature.blob)))
+            try visit.prove(Assertion(statement: text, signature: signature.blob))
         }
         #expect(try probe.codes() == [7, 7, 7, 7, 7, 7])
     }

@@ -6,15 +6,13 @@ struct PasswordFrameTests {
     private static let password = Bytes("a secret".utf8)
     /// Every frame that may have one.
     private static let frames: [Bytes] = {
-        let assertion = Assertion(statement: [1], signature: [2], password: password)
         let requests: [Request] = [
             .password(password),
             .passwordChanged(
                 account: Samples.account, service: Bytes("passwd".utf8), password: password),
         ]
         return requests.compactMap { try? $0.encoded() }
-            + [Answer.assertion(assertion), .confirmed(password: password)]
-            .compactMap { try? $0.encoded() }
+            + [Answer.confirmed(password: password)].compactMap { try? $0.encoded() }
     }()
 
     private func taken(from packet: inout Bytes) -> Bytes? {
@@ -23,7 +21,7 @@ struct PasswordFrameTests {
 
     @Test("are taken out, and zeros stand in their place")
     func taken() {
-        #expect(Self.frames.count == 4)
+        #expect(Self.frames.count == 3)
         for frame in Self.frames {
             var packet = frame
             #expect(taken(from: &packet) == Self.password)
@@ -55,16 +53,11 @@ struct PasswordFrameTests {
         }
     }
 
-    @Test("that go with an assertion or a change make the same frame as the value itself")
+    @Test("that go with a confirmation make the same frame as the value itself")
     func sameFrame() throws {
-        var assertion = Assertion(statement: [1], signature: [2])
-        let apart = try assertion.encoded(password: Self.password.span)
-        assertion.password = Self.password
-        #expect(try Answer.assertion(assertion).encoded() == apart)
-        let apartConfirmed = try Answer.confirmed(with: Self.password.span)
-        #expect(try Answer.confirmed(password: Self.password).encoded() == apartConfirmed)
+        let apart = try Answer.confirmed(with: Self.password.span)
+        #expect(try Answer.confirmed(password: Self.password).encoded() == apart)
         let long = Bytes(repeating: 1, count: Limit.password + 1)
-        #expect(throws: WireFault.tooLong) { try assertion.encoded(password: long.span) }
         #expect(throws: WireFault.tooLong) { try Answer.confirmed(with: long.span) }
     }
 }
@@ -90,11 +83,13 @@ struct LoginAnswerTests {
         }
     }
 
-    @Test("a password is no part of a receipt")
+    @Test("a password is no part of an assertion or a receipt")
     func receipt() throws {
-        let assertion = Assertion(statement: [1], signature: [2])
-        var frame = try assertion.encoded(password: Bytes("x".utf8).span)
-        frame[1] = AnswerKind.receipt.rawValue
-        #expect(fault(frame, isRequest: false) == .unexpectedField)
+        let frame = try Answer.assertion(Assertion(statement: [1], signature: [2])).encoded()
+        let password = field(Field.password.rawValue, Bytes("x".utf8))
+        for kind in [AnswerKind.assertion, .receipt] {
+            let packet = [1, kind.rawValue] + password + frame.dropFirst(2)
+            #expect(fault(packet, isRequest: false) == .unexpectedField)
+        }
     }
 }

@@ -183,14 +183,12 @@ enum Samples {
             .setting(SettingAnswer(name: [1], value: [2], origin: [3])),
             .chainHead(counter: 42, digest: thirtyTwo),
             .assertion(
-                Assertion(statement: [1], signature: [2], password: Bytes("secret".utf8))),
-            .assertion(
                 Assertion(
                     statement: [1], signature: [2],
                     server: ServerProof(verdict: [3], signature: [4]))),
             .assertion(
                 Assertion(
-                    statement: [1], signature: [2], password: Bytes("secret".utf8),
+                    statement: [1], signature: [2],
                     server: ServerProof(
                         verdict: Bytes(repeating: 3, count: Limit.verdict),
                         signature: Bytes(repeating: 4, count: Limit.signature),
