@@ -13,7 +13,9 @@ struct AccountLockout: LockoutLedger {
     let time: LockoutTime
     let journal: DecisionJournal
 
-    func check() throws(Denial) {
+    func check() throws(Denial) { try checkNow() }
+
+    nonisolated fileprivate func checkNow() throws(Denial) {
         if let denial = Denial(of: store.load(), at: time.now) { throw denial }
     }
 
@@ -73,6 +75,10 @@ private struct CountedAttempt: LockoutAttempt {
         do throws(StoreFault) {
             if lockout.store.load() == counted { try lockout.store.save(before) }
         } catch { _ = lockout.fault(error) }
+    }
+
+    func check() throws(Denial) {
+        if lockout.store.load() != counted { try lockout.checkNow() }
     }
 
     func succeeded() throws(Denial) {

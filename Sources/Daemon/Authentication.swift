@@ -38,9 +38,10 @@ extension Service {
             ) { standing in opensKeyring ? keyringItem(account, standing, client) : nil }
         }
         let password = await passwordToRelease(proof, account)
-        settleAfterwards(proof, account, held, client)
         if hasSlept(since: proof) { throw Denial(.suspending) }
-        awaitConfirmation(of: proof, request, presence, account, password, nil, client)
+        awaitConfirmation(
+            PendingConfirmation(
+                of: proof, account, request, presence, password, held: held), client)
         return .assertion(proof.assertion)
     }
 
@@ -75,7 +76,9 @@ extension Service {
             if said.proof.hasTokenFile { forgetToken(of: account, from: server.key.server) }
             throw error
         }
-        awaitConfirmation(of: proof, request, presence, account, password, server, client)
+        awaitConfirmation(
+            PendingConfirmation(
+                of: proof, account, request, presence, password, server: server), client)
         return .assertion(assertion)
     }
 

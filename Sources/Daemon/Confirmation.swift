@@ -5,7 +5,11 @@ import Store
 import Wire
 
 /// A proof that has gone out and is good once its client has asked whether it still is.
-struct PendingConfirmation {
+///
+/// It ends once: when it was confirmed or refused, when its second is over, or when its client asks
+/// for something else or goes. Until then nobody else has the reader, where it is held.
+@ServiceActor
+final class PendingConfirmation {
     let account: Account
     let challenge: Bytes
     let service: Bytes
@@ -16,7 +20,43 @@ struct PendingConfirmation {
     /// The server that said yes, too.
     let server: LoginAtServer?
     /// Since the start of the machine; later it is void.
-    let end: Duration
+    fileprivate var deadline: Duration = .zero
+    fileprivate var ended: () -> Void = {}
+    fileprivate var timer: Timer?
+    private var held: HeldTurn?
+    private var isTaken = false
+
+    init(
+        of proof: TouchProof, _ account: Account, _ request: AuthenticateRequest,
+        _ presence: Presence, _ password: SecretBytes?, server: LoginAtServer? = nil,
+        held: HeldTurn? = nil
+    ) {
+        self.account = account
+        challenge = request.challenge
+        service = request.service
+        self.proof = proof
+        self.presence = presence
+        self.password = password
+        self.server = server
+        self.held = held
+    }
+
+    /// Whether nobody else can have touched the reader since.
+    fileprivate var holdsReader: Bool { held != nil }
+
+    /// Whether this is the first question about it.
+    fileprivate func isFirstQuestion() -> Bool {
+        defer { isTaken = true }
+        return !isTaken
+    }
+
+    /// Has kept what the touch leaves to keep, and gives the reader back.
+    func end() {
+        timer = nil
+        ended()
+        ended = {}
+        held = nil
+    }
 }
 
 extension Service {
@@ -24,55 +64,58 @@ extension Service {
     /// that was stopped meanwhile comes too late.
     static let confirmationTime = Duration.seconds(1)
 
-    /// Remembers a proof that is about to go out, until its client asks for it, once, asks for
-    /// something else, or goes.
-    func awaitConfirmation(
-        of proof: TouchProof, _ request: AuthenticateRequest, _ presence: Presence,
-        _ account: Account, _ password: SecretBytes?, _ server: LoginAtServer?,
-        _ client: any Client
-    ) {
-        client.confirmation = PendingConfirmation(
-            account: account, challenge: request.challenge, service: request.service,
-            proof: proof, presence: presence, password: password, server: server,
-            end: clock.sinceBoot() + Self.confirmationTime)
+    /// Remembers a proof that is about to go out.
+    func awaitConfirmation(_ pending: PendingConfirmation, _ client: any Client) {
+        pending.deadline = clock.sinceBoot() + Self.confirmationTime
+        let (account, proof, holdsReader) = (pending.account, pending.proof, pending.holdsReader)
+        pending.ended = { [self] in
+            // Where the reader is free already, others may have failed since this success was written.
+            if holdsReader { keepSuccess(of: proof, account) }
+            do throws(StoreFault) {
+                try proof.place.log.flush()
+            } catch { _ = denial(for: error, account) }
+        }
+        pending.timer = Timer(after: Self.confirmationTime) { [weak pending] in pending?.end() }
+        client.confirmation = pending
     }
 
     /// Whether a proof is still good: within a second, once, and if nothing has changed since the
-    /// touch. The receipt that says so is on disk before the answer.
+    /// touch. That it was used is on disk, in its receipt, before the answer.
     func confirm(
         _ challenge: Bytes, _ account: Account, _ client: any Client
     ) throws(Denial) -> Answer {
-        guard let pending = client.confirmation.take(), pending.account == account,
-            pending.challenge == challenge, clock.sinceBoot() <= pending.end
-        else { throw Denial(.answerTooLate) }
+        guard let pending = client.confirmation, pending.isFirstQuestion(),
+            pending.account == account, pending.challenge == challenge,
+            clock.sinceBoot() <= pending.deadline
+        else {
+            client.confirmation = nil
+            throw Denial(.answerTooLate)
+        }
+        // When the answer is out: nobody waits for what is left to write.
+        afterwards(client) { client.confirmation = nil }
         try checkStillGood(pending)
-        try grant(pending)
-        improveAfterwards(pending.proof, account, by: pending.presence.requester, client)
+        try reading(account) { () throws(StoreFault) in
+            try pending.proof.place.log.granted(pending.proof.place.reservation.counter)
+        }
         if let password = pending.password {
             client.enclose(password)
             journal.released(to: pending.service, of: account)
         }
+        improveAfterwards(pending.proof, account, by: pending.presence.requester, client)
         return .confirmed(password: nil)
     }
 
+    /// Throws where anything has changed since the touch.
     private func checkStillGood(_ pending: PendingConfirmation) throws(Denial) {
-        if hasSlept(since: pending.proof) { throw Denial(.suspending) }
-        let kept = pending.proof.kept
-        let standing = try standing(of: pending.account, kept)
+        if hasSlept(since: pending.proof) { throw Denial(.changedMeanwhile) }
+        let standing = try standing(of: pending.account, pending.proof.kept)
         guard standing.credential == pending.proof.credential else {
             throw Denial(.changedMeanwhile)
         }
-        try lockoutLedger(of: pending.account, kept).check()
+        try pending.proof.touch.attempt.check()
         if let server = pending.server {
             try checkChanges(since: pending.proof, server, pending.account)
         }
         try examiner.confirm(pending.presence)
-    }
-
-    /// Notes in the receipts that the proof was used.
-    private func grant(_ pending: PendingConfirmation) throws(Denial) {
-        try reading(pending.account) { () throws(StoreFault) in
-            try pending.proof.place.log.flush()
-        }
     }
 }

@@ -38,7 +38,9 @@ final class Connection {
     private var received: SecretBytes?
     private var enclosed: SecretBytes?
     private var shown: CheckedContinuation<Bool, Never>?
-    var confirmation: PendingConfirmation?
+    var confirmation: PendingConfirmation? {
+        didSet { if oldValue !== confirmation { oldValue?.end() } }
+    }
     private var requests = 0
     private var isOpen = true
     private var isStopping = false
@@ -145,10 +147,6 @@ final class Connection {
             takePassword(nil)
             received = nil
             giveUpSecret()
-            proven = nil
-            if case .authenticate(let asked) = request, case .assertion = answer {
-                proven = ProvenTouch(asked, password: enclosed)
-            }
             await send(answer)
             enclosed = nil
             service.answered(request, with: answer, to: self)

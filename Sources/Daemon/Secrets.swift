@@ -111,7 +111,7 @@ extension Service {
         let proof = try await settledTouch(plan, presence, matter, client) { standing in
             try item(wanted, standing)
         }
-        improveAfterwards(proof, account, by: presence.requester, client)
+        settleCommand(proof, account, by: presence.requester, client)
         if hasSlept(since: proof) { throw Denial(.suspending) }
         let content: SecretBytes
         do throws(VaultError) {

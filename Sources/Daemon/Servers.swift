@@ -73,7 +73,7 @@ extension Service {
     ) async throws(Denial) -> Answer {
         let presence = try await admit(plan, client)
         let proof = try await settledTouch(plan, presence, matter, client)
-        improveAfterwards(proof, plan.account, by: presence.requester, client)
+        settleCommand(proof, plan.account, by: presence.requester, client)
         if hasSlept(since: proof) { throw Denial(.suspending) }
         return try await body(try standing(of: plan.account, proof.kept), proof.touch)
     }

@@ -43,6 +43,7 @@ extension Service {
                 r: opened.numbers.r, s: opened.numbers.s
             ).blob
             try place.log.append(Receipt.text(statement: text, signature: blob))
+            place.log.beginSync()
             return (Assertion(statement: text, signature: blob), opened.data)
         }
     }

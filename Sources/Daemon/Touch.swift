@@ -36,10 +36,26 @@ struct TouchProof {
     let unrecorded: [ReaderStorage]?
 }
 
-/// A reserved place in the chain of receipts.
-struct ReceiptPlace {
+/// A reserved place in the chain of receipts. Nobody else reserves one for the account before the last
+/// reference to this is gone: whether a proof was used stands directly behind its receipt.
+final class ReceiptPlace: Sendable {
     let log: ReceiptLog
     let reservation: Reservation
+    private let ended: @Sendable @ServiceActor () -> Void
+
+    init(
+        _ log: ReceiptLog, _ reservation: Reservation,
+        ended: @escaping @Sendable @ServiceActor () -> Void
+    ) {
+        self.log = log
+        self.reservation = reservation
+        self.ended = ended
+    }
+
+    deinit {
+        let ended = ended
+        onService { ended() }
+    }
 }
 
 /// What is to be released with a touch, as things stand; nil for nothing.
@@ -88,7 +104,7 @@ extension Service {
         let ledger = lockoutLedger(of: account, standing.kept)
         // Before anything is written for a touch that cannot be.
         try ledger.check()
-        let place = try reserve(account, standing)
+        let place = try await reserve(account, standing, until: plan.end)
         let interruption = Interruption()
         let readying = try ready(account, standing, item, interruption)
         defer { readying.end() }
@@ -122,8 +138,16 @@ extension Service {
         let turn = try await turn(plan, presence, client)
         let proof = try await touch(
             plan, presence, matter, during: turn, client, releasing: item)
-        settle(proof, plan.account)
+        keepSuccess(of: proof, plan.account)
         return proof
+    }
+
+    /// Notes that a command has used its proof, and has kept what the touch found out.
+    func settleCommand(
+        _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
+    ) {
+        settleReceipt(of: proof, account)
+        improveAfterwards(proof, account, by: requester, client)
     }
 
     /// Has kept what a touch found out when the answer is out, in a turn of its own: nobody shall
@@ -172,15 +196,24 @@ extension Service {
 
     /// Reserves the place of the receipt on disk, so that nothing has to be synced at the touch.
     private func reserve(
-        _ account: Account, _ standing: Standing
-    ) throws(Denial) -> ReceiptPlace {
-        try reading(account) { () throws(StoreFault) in
-            let log = try standing.kept.receipts()
-            let reservation = try log.prepare()
-            if !reservation.isIntact {
-                journal.fault("the receipts were cut or changed", account: account.name)
+        _ account: Account, _ standing: Standing, until end: Duration
+    ) async throws(Denial) -> ReceiptPlace {
+        let key = Bytes("receipts \(account.uid)".utf8)
+        guard await turns.take(key, within: end - clock.sinceBoot()) else {
+            throw Denial(Task.isCancelled ? .cancelled : .timedOut)
+        }
+        do throws(Denial) {
+            return try reading(account) { () throws(StoreFault) in
+                let log = try standing.kept.receipts()
+                let reservation = try log.prepare()
+                if !reservation.isIntact {
+                    journal.fault("the receipts were cut or changed", account: account.name)
+                }
+                return ReceiptPlace(log, reservation) { [turns] in turns.leave(key) }
             }
-            return ReceiptPlace(log: log, reservation: reservation)
+        } catch {
+            turns.leave(key)
+            throw error
         }
     }
 
@@ -198,21 +231,17 @@ extension Service {
         }
     }
 
-    /// Has done when the answer is out what a success leaves to do: nobody waits for this. The turn
-    /// ends when all of it is written, since the next touch counts from there.
-    func settleAfterwards(
-        _ proof: TouchProof, _ account: Account, _ held: HeldTurn, _ client: any Client
-    ) {
-        afterwards(client) { [self] in
-            settle(proof, account)
-            withExtendedLifetime(held) {}
-        }
+    /// Writes that the finger matched: the next touch counts from there.
+    func keepSuccess(of proof: TouchProof, _ account: Account) {
+        do throws(Denial) {
+            try proof.touch.attempt.succeeded()
+        } catch { _ = error }
     }
 
-    /// Writes what the next touch counts from.
-    private func settle(_ proof: TouchProof, _ account: Account) {
-        do {
-            try proof.touch.attempt.succeeded()
+    /// Writes that a command has used its proof.
+    private func settleReceipt(of proof: TouchProof, _ account: Account) {
+        do throws(StoreFault) {
+            try proof.place.log.granted(proof.place.reservation.counter)
             try proof.place.log.flush()
         } catch { _ = denial(for: error, account) }
     }

@@ -67,6 +67,8 @@ package protocol LockoutAttempt: Sendable {
     func failed() throws(Denial)
     /// No finger was judged: the attempt never was.
     func takeBack()
+    /// Throws where the finger has been locked meanwhile, by anything but this attempt.
+    func check() throws(Denial)
     /// The finger matched, and the request came about.
     func succeeded() throws(Denial)
 }

@@ -40,7 +40,8 @@ extension Answer {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
         case .notice(let notice): try notice.put(into: &frame)
-        case .assertion(let assertion), .receipt(let assertion): try assertion.put(into: &frame)
+        case .assertion(let assertion): try assertion.put(into: &frame)
+        case .receipt(let receipt): try receipt.put(into: &frame)
         case .denial(let denial): try denial.put(into: &frame)
         case .passwordWanted(let account): try frame.put(accountName: account)
         case .done(let done):

@@ -75,6 +75,7 @@ private struct NoLedger: LockoutLedger {
 private struct NoAttempt: LockoutAttempt {
     func failed() {}
     func takeBack() {}
+    func check() {}
     func succeeded() {}
 }
 

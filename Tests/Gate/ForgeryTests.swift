@@ -1,0 +1,172 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// No match, no signature: what goes round the gate does not compile.
+@Suite("a key", .timeLimit(.minutes(5)))
+struct ForgeryTests {
+    /// Source that the compiler has to refuse, and the words in which it does.
+    struct Forgery: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let source: String
+        let refusal: String
+    }
+
+    private static let prelude = """
+        import Crypto
+        import Gate
+        import Loop
+        import Posix
+        import Vault
+        import Wire
+
+        let message: [UInt8] = []
+
+
+        """
+
+    static let forgeries = [
+        Forgery(
+            testDescription: "does not sign without a match",
+            source: """
+                func forge(_ key: any ReadyKey, _ context: SealingContext) throws -> P256Signature {
+                    try key.sign(message, context)
+                }
+                """, refusal: "cannot convert value of type '[UInt8]' to expected argument type"),
+        Forgery(
+            testDescription: "does not open data without a match",
+            source: """
+                func forge(_ data: any ReadyData, _ context: SealingContext) throws -> SecretBytes {
+                    try data.open(context)
+                }
+                """, refusal: "missing argument for parameter 'for'"),
+        Forgery(
+            testDescription: "does not sign for a match that somebody made up",
+            source: """
+                func forge(_ presence: Presence) -> Match {
+                    Match(account: 0, presence: presence, moment: .zero)
+                }
+                """, refusal: "'Match' initializer is inaccessible due to 'fileprivate'"),
+        Forgery(
+            testDescription: "does not sign for a copy of a match",
+            source: """
+                func forge(_ touch: Touch<Int>) -> Match {
+                    touch.match
+                }
+                """, refusal: "noncopyable"),
+        Forgery(
+            testDescription: "does not sign for a touch that somebody made up",
+            source: """
+                func forge(_ match: consuming Match, _ attempt: any LockoutAttempt) -> Touch<Int> {
+                    Touch(match, finger: 0, attempt: attempt, suspensions: 0)
+                }
+                """, refusal: "initializer is inaccessible due to 'fileprivate'"),
+        Forgery(
+            testDescription: "is not asked for without evidence that somebody is there",
+            source: """
+                func forge<Scanner: FingerScanner>(
+                    _ gate: TouchGate<Scanner>, _ request: TouchRequest<Scanner.Query>,
+                    _ turn: borrowing Turn, _ ledger: any LockoutLedger
+                ) async throws(Denial) -> Touch<Scanner.Found> {
+                    try await gate.touch(
+                        request, during: turn, counting: ledger, interruptedBy: Interruption()
+                    ) { _ in }
+                }
+                """, refusal: "missing argument for parameter 'presence'"),
+        Forgery(
+            testDescription: "is not asked for without a turn at the readers",
+            source: """
+                func forge<Scanner: FingerScanner>(
+                    _ gate: TouchGate<Scanner>, _ request: TouchRequest<Scanner.Query>,
+                    _ presence: Presence, _ ledger: any LockoutLedger
+                ) async throws(Denial) -> Touch<Scanner.Found> {
+                    try await gate.touch(
+                        request, presence: presence, counting: ledger,
+                        interruptedBy: Interruption()
+                    ) { _ in }
+                }
+                """, refusal: "missing argument for parameter 'during'"),
+        Forgery(
+            testDescription: "is not asked for in a turn that somebody made up",
+            source: """
+                func forge() -> Turn {
+                    Turn(7) { _ in }
+                }
+                """, refusal: "'Turn' initializer is inaccessible due to 'internal'"),
+        Forgery(
+            testDescription: "takes no message of its choice for a removal",
+            source: """
+                func forge() -> RemovalMessage {
+                    RemovalMessage(bytes: message)
+                }
+                """, refusal: "'RemovalMessage' initializer is inaccessible due to 'internal'"),
+        Forgery(
+            testDescription: "does not show what was opened to be sealed anew",
+            source: """
+                func forge(_ data: LiftedData) -> SecretBytes {
+                    data.content
+                }
+                """, refusal: "'content' is inaccessible due to 'internal'"),
+    ]
+
+    @Test("is guarded by the compiler: it", arguments: forgeries)
+    func refused(_ forgery: Forgery) throws {
+        let outcome = try Self.compile(forgery.source)
+        #expect(outcome.ending == .exited(1))
+        #expect((outcome.output + outcome.errors).contains(forgery.refusal), "\(outcome.errors)")
+    }
+
+    // Else the others might be refused for anything.
+    @Test("signs where there is a match") func accepted() throws {
+        let outcome = try Self.compile(
+            """
+            func sign(
+                _ key: any ReadyKey, _ context: SealingContext, _ touch: Touch<Int>
+            ) throws -> P256Signature {
+                try key.sign(message, context, for: touch.match)
+            }
+            """)
+        #expect(outcome.ending == .exited(0), "\(outcome.errors)")
+    }
+
+    /// Compiles a file as if it were one of this package's, and keeps nothing.
+    private static func compile(_ source: String) throws -> Outcome {
+        let scratch = try Scratch()
+        try scratch.write("Forged.swift", prelude + source + "\n")
+        let command =
+            try [compiler()] + flags() + [
+                "-module-name", "Forged", "-parse-as-library", "-emit-sil",
+                scratch.at("Forged.swift"), "-o", scratch.at("Forged.sil"),
+            ]
+        return try Program(Command(command)).expectEnd(within: .seconds(120))
+    }
+
+    private static func compiler() throws -> String {
+        let swift = unsafe getenv("SWIFT").map { unsafe String(cString: $0) }
+        return swift.map { $0 + "c" } ?? "swiftc"
+    }
+
+    /// How this build compiled Vault: where modules are, and which package it belongs to.
+    private static func flags() throws -> [String] {
+        let parts = Layout.products.split(separator: "/")
+        let (build, kind) = (parts.dropLast(2).joined(separator: "/"), parts.last ?? "debug")
+        let text = String(
+            decoding: try Layout.read("/\(build)/\(kind).yaml"), as: UTF8.self)
+        let line = text.split(separator: "\n").first {
+            $0.contains(#""-module-name","Vault""#) && $0.contains("args: [")
+        }
+        let words = try #require(line).split(separator: "\"").filter { $0 != "," }.map(String.init)
+        var flags: [String] = []
+        for (index, word) in words.enumerated() {
+            let next = index + 1 < words.count ? words[index + 1] : ""
+            switch word {
+            case "-I", "-package-name", "-target", "-swift-version", "-enable-upcoming-feature":
+                flags += [word, next]
+            case "-Xcc" where next.hasPrefix("-fmodule-map-file"): flags += [word, next]
+            case _ where word.hasPrefix("-I/"): flags.append(word)
+            default: break
+            }
+        }
+        return flags
+    }
+}
