@@ -77,7 +77,7 @@ extension Denial {
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
             .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
             .cancelled, .remoteSession, .lidClosed, .otherSeat, .queueFull, .notPermitted,
-            .unknownAccount, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
+            .unknownAccount, .fingerNotEnrolled, .fingerKnown, .tooManyFingers, .unknownFinger,
             .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .notServed, .inBackground, .notAtMachine, .otherRequester, .answerTooLate,
             .changedMeanwhile, .enrolmentPaused, .enrolmentLocked, .enrolmentYielded, .serverRefused,

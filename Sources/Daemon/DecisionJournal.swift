@@ -18,6 +18,7 @@ struct DecisionJournal: Sendable {
         static let credential = MessageID(0x1c5e_8a44_90b7_4d13, 0xae62_5f0b_cc1d_3391)
         static let keyring = MessageID(0x9b57_02ce_614d_4f0a, 0xb3f8_1da6_4e95_c270)
         static let fault = MessageID(0x52e0_77ab_3fd8_46a1, 0x8f14_b09c_6de2_5a57)
+        static let taken = MessageID(0x4e1d_60f3_97ab_4c02, 0x8ad5_3b71_0ce9_f684)
         static let service = MessageID(0xc0a9_4d2e_1b73_4f58, 0xb6d1_7e83_02fa_94ce)
     }
 
@@ -76,6 +77,15 @@ struct DecisionJournal: Sendable {
     /// Records that a touch released an account's login password to a service.
     func released(to service: Bytes, of account: Account) {
         keyring(of: account, "released", because: "to \(readable(service))")
+    }
+
+    /// Records that the finger of an account was put on the reader to be enrolled for another.
+    func taken(_ owner: String, by account: Account) {
+        journal.send(
+            JournalEntry(
+                Kind.taken, .alert,
+                "a finger of \(owner) was on the reader to be enrolled for \(account.name)",
+                ["SIGNET_ACCOUNT": account.name, "SIGNET_OWNER": owner]))
     }
 
     /// Records something that should not have happened.

@@ -34,8 +34,9 @@ extension Service {
         _ = try await answering(account) { try await sealingKey(of: account) }
         let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
         do throws(Denial) {
-            try await checkTaken(account, finger, scans, during: turn, client)
-            return try await enroll(account, finger, scans, during: turn, password, client)
+            let comparison = try await compare(account, finger, scans, during: turn, client)
+            return try await enroll(
+                account, finger, scans, comparison, during: turn, password, client)
         } catch {
             guard error.reason == .cancelled, queue.hasYielded(turn) else { throw error }
             throw Denial(.enrolmentYielded)
@@ -52,7 +53,7 @@ extension Service {
     /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
     private func enroll(
         _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
-        during turn: borrowing Turn, _ password: VerifiedPassword?, _ client: any Client
+        _ comparison: EnrolmentComparison, during turn: borrowing Turn, _ password: VerifiedPassword?, _ client: any Client
     ) async throws(Denial) -> Answer {
         let before = EnrolmentBefore()
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
@@ -71,8 +72,10 @@ extension Service {
         case .failure(let fault): answer = .failure(before.denial ?? Denial(of: fault))
         case .success(let (template, contents)):
             do throws(Denial) {
+                try comparison.refuseTaken()
                 answer = .success(
                     try await keep(template, finger, reader, contents, password, for: account))
+                comparison.completed()
             } catch { answer = .failure(error) }
             if isUncounted(template.bytes, of: account) { _ = await readers.forget(template) }
         }
@@ -241,65 +244,6 @@ extension Service {
             try state.removeAccount(uid: account.uid)
             return nil
         }
-    }
-
-    /// Scans once to see whether the finger is known here already: another account's is refused.
-    ///
-    /// Only readers that find one among many can tell.
-    private func checkTaken(
-        _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
-        during turn: borrowing Turn, _ client: any Client
-    ) async throws(Denial) {
-        let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
-        guard reader.features.contains(.identify) else { return }
-        let owned: [OwnedTemplate]
-        do throws(StoreFault) {
-            owned = try ownedTemplates(on: reader)
-        } catch {
-            guard case .closed(let why) = error else { throw denial(for: error, account) }
-            // Another account's: its own could be opened. Whose, does not concern who enrols.
-            throw denial(for: .othersClosed(why.description), account)
-        }
-        guard !owned.isEmpty else { return }
-        let templates = owned.map(\.template)
-        let result = await interruptible(by: scans.interruption) { [readers] in
-            await readers.match(among: templates, on: reader.id, limit: left) {
-                client.post(.notice($0))
-            }
-        }
-        queue.noteTouch(turn)
-        switch result {
-        case .failure(let fault): throw Denial(of: fault)
-        case .success(let found):
-            guard case .matched(let index, _) = found.result else { return }
-            let owner = owned[index]
-            guard owner.uid == account.uid else { throw Denial(.fingerTaken) }
-            guard owner.finger == finger else {
-                throw Denial(.fingerKnown, finger: owner.finger)
-            }
-        }
-    }
-
-    private struct OwnedTemplate {
-        let uid: UInt32
-        let finger: Finger
-        let template: Template
-    }
-
-    private func ownedTemplates(
-        on reader: ReaderDescription
-    ) throws(StoreFault) -> [OwnedTemplate] {
-        var owned: [OwnedTemplate] = []
-        for kept in try state.accounts() {
-            for print in try kept.prints.enrolment().prints {
-                guard let template = try? Template(bytes: print.template),
-                    template.driver == reader.driver, template.deviceID == reader.deviceID
-                else { continue }
-                owned.append(
-                    OwnedTemplate(uid: kept.uid, finger: print.finger, template: template))
-            }
-        }
-        return owned
     }
 
     /// Writes a new print to disk and issues the credential anew, for what the reader keeps now.

@@ -126,6 +126,9 @@ extension Service {
     }
 
     /// What of that which is enrolled speaks against a print; nil if nothing does.
+    ///
+    /// Not counted as an enrolment's comparison is: nobody is scanned. It finds the same print, byte
+    /// for byte, which only root could have put among the account's files.
     private func obstacle(
         to template: Template, _ takeover: inout Takeover
     ) throws(StoreFault) -> ImportOutcome? {

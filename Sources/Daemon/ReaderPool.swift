@@ -225,7 +225,7 @@ extension Denial {
         case .cancelled: self.init(.cancelled)
         case .timedOut: self.init(.timedOut)
         case .suspended: self.init(.suspending)
-        case .duplicate: self.init(.fingerTaken)
+        case .duplicate: self.init(.fingerNotEnrolled)
         case .full: self.init(.tooManyFingers)
         case .notSupported, .protocolError, .notFound, .invalidTemplate:
             self.init(.readerFailed, subject: Bytes("\(fault)".utf8))

@@ -187,7 +187,7 @@ final class Service: Answering {
             keptOut(try await enable(account, keyring: keyring, password, client), account)
         case .passwordChanged: try await passwordChanged(account, client)
         case .disable: try disable(account)
-        case .unlock: try unlock(account, because: "unlocked with the password")
+        case .unlock: try unlock(account, for: client)
         case .status: try await status(account)
         case .list: try await list(account, client)
         case .log(let request): try await log(request, account, client)

@@ -100,7 +100,7 @@ extension Denial {
             return PAM_AUTH_ERR
         case .notEnrolled, .notEnabled, .invalidated, .noReader, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .timedOut, .cancelled, .remoteSession, .queueFull,
-            .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerTaken,
+            .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerNotEnrolled,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
             .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
@@ -125,7 +125,7 @@ extension DenialReason {
             true
         case .invalidated, .lockedForNow, .lockedUntilPassword, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .noMatch, .timedOut, .queueFull, .wrongPassword,
-            .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers, .unknownFinger,
+            .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown, .tooManyFingers, .unknownFinger,
             .storage, .tooManyRequests, .badRequest, .stopping, .suspending, .vaultUnavailable,
             .platformChanged, .fingersClosed, .secretExists, .unknownSecret, .secretStale,
             .tooManySecrets, .notAtMachine, .otherRequester, .answerTooLate, .changedMeanwhile,

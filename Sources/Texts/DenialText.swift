@@ -26,7 +26,7 @@ extension Denial {
         case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed: readerText
         case .notPermitted: "you may not ask this for \(account)"
         case .unknownAccount: "there is no account \(account) on this machine"
-        case .wrongPassword, .passwordCheckFailed, .fingerTaken, .fingerKnown, .tooManyFingers,
+        case .wrongPassword, .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown, .tooManyFingers,
             .unknownFinger, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .enrolmentPaused, .enrolmentLocked, .enrolmentYielded:
             commandText(account)
@@ -195,7 +195,7 @@ extension Denial {
         case .wrongPassword: "the password was wrong"
         case .passwordCheckFailed:
             "the password could not be checked: see 'journalctl -t signetd'"
-        case .fingerTaken: "this finger is enrolled for another account"
+        case .fingerNotEnrolled: "the finger was not enrolled"
         case .fingerKnown: fingerKnownText
         case .tooManyFingers: "no more fingers can be added. Delete one with 'signet delete'"
         case .unknownFinger: "no such finger is enrolled. See 'signet list'"

@@ -38,8 +38,8 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case wrongPassword = 18
     /// The password could not be checked, or took too long.
     case passwordCheckFailed = 19
-    /// This finger is enrolled for another account.
-    case fingerTaken = 20
+    /// Nothing was enrolled. Why is in the journal, and not said to the one who enrols.
+    case fingerNotEnrolled = 20
     /// This finger is already enrolled for this account. `finger`.
     case fingerKnown = 21
     /// No more fingers fit.
@@ -86,7 +86,7 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case answerTooLate = 42
     /// Fingers, credential, lockout, presence or sleep state have changed since the touch.
     case changedMeanwhile = 43
-    /// Too many of the scans of an enrolment matched other accounts' fingers; wait. `seconds`.
+    /// Too many fingers were compared with other accounts' for enrolments; wait. `seconds`.
     case enrolmentPaused = 44
     /// The same, more often still: only root may enrol a finger for this account.
     case enrolmentLocked = 45

@@ -15,7 +15,7 @@ extension DaemonTests {
                 .enroll(account: Person.bin.bytes, finger: .leftIndex, readerID: nil))
             try client.wait(for: .touch)
             try bench.storage.send(.scan("one"))
-            #expect(try client.last() == .denial(Denial(.fingerTaken)))
+            #expect(try client.last() == .denial(Denial(.fingerNotEnrolled)))
             #expect(try bench.status(of: .bin).prints == 0)
             try client.send(
                 .enroll(account: Self.name, finger: .leftIndex, readerID: nil))

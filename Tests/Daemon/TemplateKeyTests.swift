@@ -106,7 +106,7 @@ extension DaemonTests {
             try bench.restart { try tpm.stop() }
             #expect(try bench.enrol(.bin, as: "one").reason == .storage)
             try tpm.start()
-            #expect(try bench.enrol(.bin, as: "one", checking: true).reason == .fingerTaken)
+            #expect(try bench.enrol(.bin, as: "one", checking: true).reason == .fingerNotEnrolled)
         }
 
         @Test("those on a reader that nobody can tell the owner of end no other account's login")
