@@ -71,6 +71,10 @@ package final class ReceiptLog: Sendable {
         let tail = try lastReceipt()
         let (record, isKnown) = try counterRecord(tail)
         let place = try record.place(after: tail)
+        if place.head != record.head {
+            // What the record is about to name as the last has to be on disk before it.
+            try files { () throws(FileFault) in try file.synchronise() }
+        }
         guard record.counter < UInt64.max else { throw .damaged(path: counterPath) }
         let next = CounterRecord(
             counter: record.counter + 1, head: place.head, latest: try record.latest(with: tail))
