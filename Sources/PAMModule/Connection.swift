@@ -17,7 +17,8 @@ struct Connection: ~Copyable {
         password = nil
     }
 
-    /// Connects without ever waiting, and makes sure that the other end is root.
+    /// Connects, and makes sure that the other end is root; waits for no longer than 200 ms, where
+    /// others are before it.
     static func open(_ path: Bytes) throws(Ending) -> Connection {
         do throws(TrustedPath.Fault) {
             try TrustedPath.checkSocket(path)
@@ -28,20 +29,21 @@ struct Connection: ~Copyable {
             case .untrusted: throw .refused("the path of signetd's socket is not to be trusted")
             }
         }
-        let type = Int32(bitPattern: SOCK_SEQPACKET.rawValue) | socketFlags
+        let type = Int32(bitPattern: SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
         guard let socket = Descriptor(adopting: CPAMModule.socket(AF_UNIX, type, 0)) else {
             throw .unavailable("no socket", shown: Prompt.silent)
         }
         guard try connect(socket.number, to: path) else {
             throw .unavailable("signetd takes no connection", shown: Prompt.silent)
         }
-        guard isRoots(socket.number) else { throw .refused("the daemon is not root") }
+        guard let daemon = peer(of: socket.number), daemon.uid == 0 else {
+            throw .refused("the daemon is not root")
+        }
         return Connection(socket: socket)
     }
 
-    private static var socketFlags: Int32 {
-        Int32(bitPattern: SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    }
+    /// How long to wait for a place in the daemon's queue.
+    private static let queueMilliseconds: UInt32 = 200
 
     private static func connect(_ socket: Int32, to path: Bytes) throws(Ending) -> Bool {
         var address = sockaddr_un()
@@ -52,19 +54,32 @@ struct Connection: ~Copyable {
             unsafe bytes.copyBytes(from: path)
         }
         let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        return unsafe withUnsafePointer(to: &address) { address in
-            unsafe connect_to(socket, address, length) == 0
+        let deadline = Deadline(milliseconds: queueMilliseconds)
+        while true {
+            // connect(2) waits for a place in a full queue as long as SO_SNDTIMEO says; socket(7).
+            var time = timeval(
+                tv_sec: 0, tv_usec: __suseconds_t(max(1, deadline.millisecondsLeft)) * 1_000)
+            guard
+                unsafe setsockopt(
+                    socket, SOL_SOCKET, SO_SNDTIMEO, &time,
+                    socklen_t(MemoryLayout<timeval>.size)) == 0
+            else { return false }
+            let code = unsafe withUnsafePointer(to: &address) { address in
+                unsafe connect_to(socket, address, length)
+            }
+            if code == 0 { return true }
+            guard current_errno() == EINTR, deadline.millisecondsLeft > 0 else { return false }
         }
     }
 
     /// SO_PEERCRED, unix(7): who listens, or listened for a daemon that systemd starts.
-    private static func isRoots(_ socket: Int32) -> Bool {
+    static func peer(of socket: Int32) -> ucred? {
         var peer = ucred()
         var length = socklen_t(MemoryLayout<ucred>.size)
-        guard unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 else {
-            return false
-        }
-        return length == socklen_t(MemoryLayout<ucred>.size) && peer.uid == 0
+        guard unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0,
+            length == socklen_t(MemoryLayout<ucred>.size)
+        else { return nil }
+        return peer
     }
 
     /// Sends a request in one packet.
@@ -76,7 +91,7 @@ struct Connection: ~Copyable {
         defer { wipe(&frame) }
         let sent = unsafe frame.withUnsafeBytes { bytes in
             unsafe CPAMModule.send(
-                socket.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                socket.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
         guard sent == frame.count else {
             throw .unavailable("signetd takes no request", shown: Prompt.silent)

@@ -114,14 +114,31 @@ struct TrustTests {
         #expect(try visit.hasAsked())
     }
 
-    @Test("a full queue of connections does not hold a login up")
+    @Test("a full queue of connections holds a login up for a fifth of a second, and no longer")
     func fullQueue() throws {
         let bench = try Bench(backlog: 0)
         let waiting = try bench.start()
         // The first takes the only place.
         while !bench.hasVisit { if waiting.ended != nil { break } }
+        let begin = ContinuousClock.now
         #expect(try bench.start().codes() == [Bench.Code.unavailable])
+        #expect(ContinuousClock.now - begin > .milliseconds(190))
         waiting.signal(SIGKILL)
+    }
+
+    @Test("a place that becomes free in that time is taken")
+    func freedQueue() throws {
+        let bench = try Bench(backlog: 0)
+        let first = try bench.start()
+        while !bench.hasVisit { if first.ended != nil { break } }
+        let second = try bench.start()
+        // It has come as far as the queue: its name is on a socket that is not connected.
+        while second.ended == nil, !second.isConnecting {}
+        for probe in [first, second] {
+            let visit = try bench.visit()
+            try visit.prove(bench.proof(for: visit.authenticate()))
+            #expect(try probe.codes() == [Bench.Code.success])
+        }
     }
 
     @Test("frames that are malformed in hundreds of ways never let in, and never crash")
@@ -251,6 +268,12 @@ private struct OpenFile {
 }
 
 extension Program {
+    /// Whether it waits for a place in a full queue of connections; proc(5), wchan.
+    fileprivate var isConnecting: Bool {
+        guard let place = try? Layout.read("/proc/\(pid)/wchan") else { return false }
+        return String(decoding: place, as: UTF8.self) == "unix_wait_for_peer"
+    }
+
     /// What it has open beside standard input, output and error; proc(5). What is closed meanwhile
     /// is left out.
     fileprivate func openFiles() -> [OpenFile] {
