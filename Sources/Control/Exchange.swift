@@ -76,6 +76,9 @@ struct Exchange {
                     return try cancel(connection, asked, take)
                 }
                 if case .finished = step { return }
+                if case .notice(let notice) = answer, notice.wantsAcknowledgement {
+                    try connection.send(try encoded(.shown))
+                }
                 limit = limitBetween
             }
         }

@@ -28,8 +28,12 @@ struct Progress {
         case .touch:
             invitation = notice.text ?? ""
             message = invitation
-        case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .contended:
-            message = notice.text ?? ""
+        case .waiting, .retry, .noMatch, .passwordStale, .askingServer: message = notice.text ?? ""
+        // A line of its own, which nothing is drawn over.
+        case .contended:
+            end()
+            if let text = notice.text { surroundings.say(text) }
+            return
         case .stage, .fingerGone: message = invitation
         case .fingerPresent: break
         }
@@ -73,6 +77,7 @@ struct Progress {
         if let total = notice.total { members.append(("total", .number(UInt64(total)))) }
         if let left = notice.triesLeft { members.append(("triesLeft", .number(UInt64(left)))) }
         if let subject = notice.subject { members.append(("subject", .bytes(subject))) }
+        if let requester = notice.requester { members.append(("requester", .bytes(requester))) }
         if let text = notice.text { members.append(("text", .bytes(text.bytes))) }
         return .document("progress", members)
     }

@@ -132,13 +132,15 @@ extension Application {
     /// Shows a line to the person, through the application's conversation.
     ///
     /// PAM_SILENT is honoured, but not of sudo, which always sets it.
-    func show(_ text: Text, asError: Bool = false) {
-        guard !isQuiet, flags & UInt32(PAM_SILENT) == 0 || isSudo else { return }
+    /// Gives whether the application took it.
+    @discardableResult
+    func show(_ text: Text, asError: Bool = false) -> Bool {
+        guard !isQuiet, flags & UInt32(PAM_SILENT) == 0 || isSudo else { return false }
         let style = asError ? PAM_ERROR_MSG : PAM_TEXT_INFO
-        unsafe rendering(text).withUnsafeBytes { bytes in
-            _ = unsafe show_line(
+        return unsafe rendering(text).withUnsafeBytes { bytes in
+            unsafe show_line(
                 handle, style, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-                Int32(clamping: bytes.count))
+                Int32(clamping: bytes.count)) == PAM_SUCCESS
         }
     }
 

@@ -33,7 +33,7 @@ struct Dialogue {
         var isPrepared = false
         while true {
             if let answer = try daemon.receive() {
-                let assertion = try take(answer)
+                let assertion = try take(answer, daemon)
                 if !isPrepared, assertion != nil || answer.isTouchNotice {
                     isPrepared = true
                     prepare()
@@ -52,10 +52,13 @@ struct Dialogue {
         line = nil
     }
 
-    private mutating func take(_ answer: LoginAnswer) throws(Ending) -> Assertion? {
+    private mutating func take(
+        _ answer: LoginAnswer, _ daemon: borrowing Connection
+    ) throws(Ending) -> Assertion? {
         switch answer {
         case .notice(let notice):
-            try show(notice)
+            let isShown = try show(notice)
+            if notice.wantsAcknowledgement, isShown { try daemon.send(LoginRequest.shown) }
             return nil
         case .assertion(let assertion):
             return assertion
@@ -66,17 +69,18 @@ struct Dialogue {
         }
     }
 
-    private mutating func show(_ notice: Notice) throws(Ending) {
+    /// Shows a notice; whether the person can have seen it.
+    private mutating func show(_ notice: Notice) throws(Ending) -> Bool {
         if notice.kind == .noMatch {
             mismatches = mismatches == .max ? .max : mismatches + 1
             // The denial that follows says it.
-            if notice.triesLeft == 0 { return }
+            if notice.triesLeft == 0 { return false }
         }
-        guard let text = text(of: notice) else { return }
+        guard let text = text(of: notice) else { return false }
         line?.makeRoom()
-        application.show(text)
+        let isShown = application.show(text)
         // What is told ahead of the touch stands above the line on which a password is typed.
-        guard notice.kind != .passwordStale else { return }
+        guard notice.kind != .passwordStale else { return isShown }
         if line == nil, let terminal = place.terminal {
             let prompt = application.rendering(Prompt.orPassword)
             line = PasswordLine.open(on: terminal, prompt: prompt)
@@ -84,11 +88,13 @@ struct Dialogue {
         guard line != nil || !place.wantsLine else {
             throw .declined("no password can be typed here beside the touch")
         }
+        return isShown
     }
 
     private func text(of notice: Notice) -> Text? {
         guard notice.kind == .touch else { return notice.text }
-        let who = Prompt.who(account: login.account, terminal: login.terminal)
+        let who = Prompt.who(
+            account: login.account, terminal: login.terminal, requester: notice.requester)
         return Prompt.touch(notice, purpose: login.purpose, who: who, place.warning)
     }
 

@@ -78,6 +78,17 @@ package enum Prompt {
         return short.isEmpty ? "\(account)" : "\(account), \(short)"
     }
 
+    /// Who asks for an account, where that is not the account itself: `alice, asked by bob, pts/1`.
+    package static func who(account: Bytes, terminal: Bytes, requester: Bytes?) -> Text {
+        guard let requester else { return who(account: account, terminal: terminal) }
+        return "\(account), asked by \(who(account: requester, terminal: terminal))"
+    }
+
+    /// The command line does not tell for sure what would be confirmed.
+    package static var unclear: Text {
+        "it cannot be shown for sure what a fingerprint would confirm here: use the password"
+    }
+
     /// Stands before the cursor where a password may be typed instead of a touch.
     package static var orPassword: Text { "or type the password: " }
 
