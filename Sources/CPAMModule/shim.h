@@ -21,6 +21,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <syslog.h>
 #include <termios.h>
@@ -43,6 +44,16 @@ static inline int show_line(pam_handle_t *handle, int style, const char *text, i
 }
 static inline int connect_to(int socket, const struct sockaddr_un *address, socklen_t length) {
     return connect(socket, (const struct sockaddr *)address, length);
+}
+// pidfd_open(2)
+static inline int process_handle(pid_t process) {
+    return (int)syscall(SYS_pidfd_open, process, 0);
+}
+// SO_PEERPIDFD of Linux 6.5, which the headers may not have yet: a pidfd of a socket's peer.
+static inline int peer_handle(int socket) {
+    int handle = -1;
+    socklen_t length = sizeof handle;
+    return getsockopt(socket, SOL_SOCKET, 77, &handle, &length) == 0 ? handle : -1;
 }
 static inline int is_ignored(int signal_number) {
     struct sigaction action;

@@ -57,6 +57,10 @@ struct Confirmation {
         guard case .key(let now)? = try? RegisteredKey.look(for: login.account, uid: login.uid),
             now.key == registered.key, now.credential == registered.credential
         else { throw .expired(Denial(.changedMeanwhile), account: login.account) }
+        // Its number may be another program's by now, which the daemon looked at in its place.
+        guard login.agent.map({ $0.isAlive }) ?? true else {
+            throw .expired(Denial(.changedMeanwhile), account: login.account)
+        }
         guard !place.wasLeft else { throw .declined("the process has gone to the background") }
         guard Expectation.isCurrent(statement, at: WallClock.now, within: UInt64(seconds)) else {
             throw .refused("the statement was not made now")

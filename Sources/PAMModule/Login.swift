@@ -10,6 +10,8 @@ struct Login {
     let purpose: Bytes
     /// Whether the application was told not to ask on the terminal.
     let asksElsewhere: Bool
+    /// The program that asks through polkit.
+    let agent: Agent?
 
     /// Returns when a touch was proven; everything else throws.
     static func prove(
@@ -59,6 +61,7 @@ struct Login {
         service = try application.item(PAM_SERVICE)
         terminal = Login.label(try application.item(PAM_TTY))
         requester = Login.label(try application.item(PAM_RUSER))
+        agent = StaticString("polkit-1").bytes == service ? Agent.find() : nil
         if application.isSudo {
             let command = SudoCommand(ProgramCall.ofThisProcess)
             (purpose, asksElsewhere) = (command.purpose, command.asksElsewhere)
@@ -159,7 +162,7 @@ extension Login {
             maximumTries: options.maximumTries,
             wantsKeyring: options.keyring && geteuid() == 0,
             presence: place.presence, background: options.background(for: service),
-            server: server?.wish)
+            agent: agent?.process, server: server?.wish)
     }
 
     /// Succeeds only for a statement of this very login, signed by the registered key, and gives it.
