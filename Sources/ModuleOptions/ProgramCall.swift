@@ -14,9 +14,9 @@ package struct ProgramCall: Equatable, Sendable {
     /// How much of its end, where it is longer.
     package static let longestEnd = 1_024
 
-    /// What stands before and behind the ellipsis, of a line and of one word.
-    private static let line = (head: 700, tail: 319)
+    /// What stands before and behind the ellipsis, of one word and of what stands in brackets.
     private static let word = (head: 160, tail: 80)
+    private static let brackets = (head: 200, tail: 95)
 
     /// The words at the beginning; the first is the caller's to choose.
     let words: [[UInt8]]
@@ -29,30 +29,49 @@ package struct ProgramCall: Equatable, Sendable {
         self.end = end
     }
 
-    /// The command line, with a program's name in the place of the first word.
-    package func purpose(of program: StaticString) -> [UInt8] {
-        var line = program.bytes
-        for word in words.dropFirst() { line += [UInt8(ascii: " ")] + ProgramCall.quoted(word) }
-        guard let end else {
-            guard line.count > ProgramCall.longestPurpose else { return line }
-            return ProgramCall.cut(line, line)
+    /// Whether all of it was read.
+    var isWhole: Bool { end == nil }
+
+    /// A line of words, and in brackets behind it what is said aside; no word has a bare bracket.
+    func purpose(_ front: [[UInt8]], aside: [[UInt8]]) -> [UInt8] {
+        var brackets = ProgramCall.joined(aside)
+        let (head, tail) = ProgramCall.brackets
+        if brackets.count > head + tail + 5 {
+            brackets = ProgramCall.cut(brackets, brackets, head, tail)
         }
-        var last: [UInt8] = []
-        for word in ProgramCall.words(end) {
-            if !last.isEmpty { last.append(UInt8(ascii: " ")) }
-            last += ProgramCall.quoted(word)
+        if !brackets.isEmpty {
+            brackets = StaticString(" [").bytes + brackets + [UInt8(ascii: "]")]
         }
-        return ProgramCall.cut(line, last)
+        let line = ProgramCall.joined(front)
+        let room = ProgramCall.longestPurpose - brackets.count
+        guard end != nil || line.count > room else { return line + brackets }
+        let last = end.map { ProgramCall.joined(ProgramCall.words($0)) } ?? line
+        let end = (room - 5) * 5 / 16
+        return ProgramCall.cut(line, last, room - 5 - end, end) + brackets
+    }
+
+    /// Words as a shell would want them.
+    private static func joined(_ words: [[UInt8]]) -> [UInt8] {
+        var line: [UInt8] = []
+        for (index, word) in words.enumerated() {
+            if index > 0 { line.append(UInt8(ascii: " ")) }
+            line += quoted(word)
+        }
+        return line
     }
 
     private static func words(_ text: [UInt8]) -> [[UInt8]] {
+        // Nothing was read, or there is nothing: not even a name.
+        guard !text.isEmpty else { return [] }
         var words = text.parts(between: 0)
         if text.last == 0 { words.removeLast() }
         return words
     }
 
-    private static func cut(_ head: [UInt8], _ tail: [UInt8]) -> [UInt8] {
-        head.beginning(of: line.head) + StaticString(" … ").bytes + tail.end(of: line.tail)
+    private static func cut(
+        _ line: [UInt8], _ last: [UInt8], _ head: Int, _ tail: Int
+    ) -> [UInt8] {
+        line.beginning(of: head) + StaticString(" … ").bytes + last.end(of: tail)
     }
 
     /// A word as a shell would want it, without its middle if it is long.

@@ -7,7 +7,11 @@ struct Login {
     let service: Bytes
     let terminal: Bytes
     let requester: Bytes
-    let purpose: Bytes
+    /// What is confirmed; empty where the service says nothing of it, nil where it has to, and it is
+    /// not sure.
+    private let command: Bytes?
+    /// What is confirmed, as the daemon is told.
+    var purpose: Bytes { command ?? [] }
     /// Whether the application was told not to ask on the terminal.
     let asksElsewhere: Bool
     /// The program that asks through polkit.
@@ -28,6 +32,9 @@ struct Login {
         // From here on the daemon may hold failures against the account, which a password lifts.
         try application.keep(login.account)
         let place = try Place(of: login, application, options)
+        guard login.command != nil else {
+            throw .unavailable("the command line is not clear", shown: Prompt.unclear)
+        }
         // Where the password is typed beside the touch, there is no greeter's field to wait for.
         if place.terminal == nil { pause(milliseconds: options.delayMilliseconds) }
         repeat {
@@ -62,21 +69,22 @@ struct Login {
         terminal = Login.label(try application.item(PAM_TTY))
         requester = Login.label(try application.item(PAM_RUSER))
         agent = StaticString("polkit-1").bytes == service ? Agent.find() : nil
-        if application.isSudo {
-            let command = SudoCommand(ProgramCall.ofThisProcess)
-            (purpose, asksElsewhere) = (command.purpose, command.asksElsewhere)
-        } else {
-            let program = Login.program(of: service)
-            purpose = program.map { ProgramCall.ofThisProcess.purpose(of: $0) } ?? []
-            asksElsewhere = false
+        guard let program = application.isSudo ? .sudo : Login.program(of: service) else {
+            (command, asksElsewhere) = ([], false)
+            return
         }
+        let confirmed = ConfirmedCommand(ProgramCall.ofThisProcess, of: program)
+        (command, asksElsewhere) = (confirmed.purpose, confirmed.asksElsewhere)
     }
 
     /// The program behind a service, where its command line says what a touch would confirm.
-    private static func program(of service: Bytes) -> StaticString? {
-        for name in ["su", "su-l"] as [StaticString] where name.bytes == service { return "su" }
-        return StaticString("doas").bytes == service ? "doas" : nil
+    private static func program(of service: Bytes) -> ConfirmingProgram? {
+        for name in ["su", "su-l"] as [StaticString] where name.bytes == service { return .su }
+        return StaticString("doas").bytes == service ? .doas : nil
     }
+
+    /// Whether the command line says what is confirmed.
+    private var hasCommand: Bool { command?.isEmpty == false }
 
     private static func read(_ arguments: [Bytes]) throws(Ending) -> ModuleOptions {
         do throws(ModuleOptions.Fault) {
@@ -105,19 +113,28 @@ extension Login {
         var dialogue = Dialogue(application, self, deadline: deadline, place)
         // Runs after the connection is closed: no finger is awaited while the process is stopped.
         defer { dialogue.end() }
+        var verifier: Verifier?
+        var digest: Bytes = []
+        // The digest is part of what is asked for: there libcrypto is opened before, not meanwhile.
+        if hasCommand, case .key(let registered) = registration {
+            verifier = Verifier.open(registered.key)
+            guard let found = verifier?.digestOfCommandLine() else {
+                throw .unavailable("the command line has no digest", shown: Prompt.silent)
+            }
+            digest = found
+        }
         var daemon = try Connection.open(options.socket)
         let challenge = try Login.freshChallenge()
-        let request = request(challenge, options, server, place)
+        let request = request(challenge, digest, options, server, place)
         try daemon.send { () throws(WireFault) in try LoginRequest.authenticate(request) }
         switch registration {
         case .switchedOff:
             _ = try dialogue.assertion(from: &daemon) {}
             throw .refused("a proof came, but no key is registered")
         case .key(let registered):
-            var verifier: Verifier?
             var servers: Verifier?
             let assertion = try dialogue.assertion(from: &daemon) {
-                verifier = Verifier.open(registered.key)
+                if !hasCommand { verifier = Verifier.open(registered.key) }
                 servers = server?.verifier()
             }
             let confirmation = Confirmation(of: self, deadline: deadline)
@@ -130,7 +147,7 @@ extension Login {
             guard let verifier else {
                 throw .unavailable("libcrypto.so.3 or the key cannot be used", shown: Prompt.silent)
             }
-            let statement = try check(assertion, challenge, registered, server, verifier)
+            let statement = try check(assertion, request, registered, server, verifier)
             try server?.check(
                 assertion.server, for: statement, of: account, challenge, servers)
             var password = try confirmation.ask(&daemon, about: request)
@@ -153,7 +170,8 @@ extension Login {
     }
 
     private func request(
-        _ challenge: Bytes, _ options: ModuleOptions, _ server: ServerLogin?, _ place: Place
+        _ challenge: Bytes, _ digest: Bytes, _ options: ModuleOptions, _ server: ServerLogin?,
+        _ place: Place
     ) -> AuthenticateRequest {
         AuthenticateRequest(
             account: account, challenge: challenge, service: service, terminal: terminal,
@@ -162,12 +180,12 @@ extension Login {
             maximumTries: options.maximumTries,
             wantsKeyring: options.keyring && geteuid() == 0,
             presence: place.presence, background: options.background(for: service),
-            agent: agent?.process, server: server?.wish)
+            commandDigest: digest, agent: agent?.process, server: server?.wish)
     }
 
     /// Succeeds only for a statement of this very login, signed by the registered key, and gives it.
     private func check(
-        _ assertion: Assertion, _ challenge: Bytes, _ registered: RegisteredKey,
+        _ assertion: Assertion, _ request: AuthenticateRequest, _ registered: RegisteredKey,
         _ server: ServerLogin?, _ verifier: borrowing Verifier
     ) throws(Ending) -> Statement {
         guard let statement = try? Statement(parsing: assertion.statement) else {
@@ -175,8 +193,9 @@ extension Login {
         }
         let expected = Expectation(
             audience: Audience.local, account: account, uid: uid, requester: requester,
-            challenge: challenge, service: service, terminal: terminal, purpose: purpose,
-            command: [], credential: registered.credential, server: server?.expectation)
+            challenge: request.challenge, service: service, terminal: terminal, purpose: purpose,
+            command: request.commandDigest, credential: registered.credential,
+            server: server?.expectation)
         guard expected.mismatch(with: statement) == nil else {
             throw .refused("the statement is not about this login")
         }

@@ -55,10 +55,7 @@ struct Place {
 extension ProgramCall {
     /// How this process was called.
     static var ofThisProcess: ProgramCall {
-        let opened = StaticString("/proc/self/cmdline").bytes.withCString { path in
-            unsafe open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC)
-        }
-        guard let file = Descriptor(adopting: opened) else { return ProgramCall(beginning: []) }
+        guard let file = openOfThisProcess() else { return ProgramCall(beginning: []) }
         let beginning = file.beginning(cap: longestBeginning)
         guard beginning.count == longestBeginning else { return ProgramCall(beginning: beginning) }
         var end: Bytes = []
@@ -68,5 +65,13 @@ extension ProgramCall {
             end = Bytes((end + next).suffix(longestEnd))
         }
         return ProgramCall(beginning: beginning, end: end.isEmpty ? nil : end)
+    }
+
+    /// The whole command line, words that end with NUL, for reading.
+    static func openOfThisProcess() -> Descriptor? {
+        Descriptor(
+            adopting: StaticString("/proc/self/cmdline").bytes.withCString { path in
+                unsafe open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC)
+            })
     }
 }

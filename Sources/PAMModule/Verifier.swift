@@ -88,16 +88,41 @@ import CPAMModule
         return unsafe libcrypto.verify(digest, Int32(digest.count), signature, key) == 1
     }
 
-    /// SHA-256.
+    /// SHA-256 of this process's whole command line; nil where it cannot be read.
+    borrowing func digestOfCommandLine() -> Bytes? {
+        guard let file = ProgramCall.openOfThisProcess() else { return nil }
+        var part = file.beginning(cap: ProgramCall.longestBeginning)
+        guard !part.isEmpty else { return nil }
+        return digest {
+            defer { part = part.isEmpty ? [] : file.beginning(cap: ProgramCall.longestBeginning) }
+            return part
+        }
+    }
+
     private borrowing func digest(_ text: Bytes) -> Bytes? {
+        var rest = text
+        return digest {
+            defer { rest = [] }
+            return rest
+        }
+    }
+
+    /// SHA-256 of all parts, up to an empty one.
+    private borrowing func digest(_ next: () -> Bytes) -> Bytes? {
         // SHA256_CTX is 112 bytes.
         var state = InlineArray<32, UInt64>(repeating: 0)
         var digest = Bytes(repeating: 0, count: 32)
         let libcrypto = libcrypto
         let done = unsafe withUnsafeMutableBytes(of: &state) { state in
-            unsafe libcrypto.beginDigest(state.baseAddress) == 1
-                && libcrypto.extendDigest(state.baseAddress, text, text.count) == 1
-                && libcrypto.endDigest(&digest, state.baseAddress) == 1
+            guard unsafe libcrypto.beginDigest(state.baseAddress) == 1 else { return false }
+            while true {
+                let part = next()
+                if part.isEmpty { break }
+                let isTaken =
+                    unsafe libcrypto.extendDigest(state.baseAddress, part, part.count) == 1
+                guard isTaken else { return false }
+            }
+            return unsafe libcrypto.endDigest(&digest, state.baseAddress) == 1
         }
         return done ? digest : nil
     }

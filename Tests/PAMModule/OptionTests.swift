@@ -88,43 +88,4 @@ struct OptionTests {
             #expect(throws: ModuleOptions.Fault.repeated(1)) { try parse(word, word) }
         }
     }
-
-    private func command(_ words: [String]) -> SudoCommand {
-        SudoCommand(ProgramCall(beginning: words.flatMap { [UInt8]($0.utf8) + [0] }))
-    }
-
-    @Test("the purpose is sudo's command line, whatever the caller named the program")
-    func purpose() {
-        #expect(command(["sudo", "apt", "upgrade"]).purpose == [UInt8]("sudo apt upgrade".utf8))
-        #expect(command(["harmless", "rm"]).purpose == [UInt8]("sudo rm".utf8))
-        for name in ["/usr/bin/sudoedit", "sudoedit", "xedit"] {
-            #expect(command([name, "x"]).purpose == [UInt8]("sudoedit x".utf8))
-        }
-        for name in ["edit", "/sudoedit/sudo", "sudoedit/", ""] {
-            #expect(command([name, "x"]).purpose == [UInt8]("sudo x".utf8))
-        }
-        #expect(command([]).purpose == [UInt8]("sudo".utf8))
-    }
-
-    @Test(
-        "sudo's own -n, -A and -S are seen wherever sudo sees them",
-        arguments: [
-            ["-n"], ["-S", "ls"], ["-A"], ["-kn", "ls"], ["-u", "bob", "-n"], ["-ubob", "-S"],
-            ["--stdin"], ["--std"], ["--non-interactive"], ["--askpass"], ["--user", "bob", "-n"],
-            ["--user=bob", "-n"], ["A=1", "-n", "ls"], ["-u", "-x", "-n"],
-        ])
-    func asksElsewhere(_ words: [String]) {
-        #expect(command(["sudo"] + words).asksElsewhere)
-    }
-
-    @Test(
-        "the same letters mean nothing as values, or after the command",
-        arguments: [
-            [], ["ls", "-n"], ["ls", "-S"], ["--", "-n"], ["-u", "-n", "ls"], ["-un", "ls"],
-            ["-u", "n", "ls"], ["--user", "-n", "ls"], ["-p", "-S", "ls"], ["-k", "ls", "--stdin"],
-            ["=x", "-n"], ["-i"], ["-"],
-        ])
-    func asksHere(_ words: [String]) {
-        #expect(!command(["sudo"] + words).asksElsewhere)
-    }
 }

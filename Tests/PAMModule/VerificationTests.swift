@@ -43,6 +43,59 @@ struct VerificationTests {
         #expect(try probe.lines().prefix(3) == ["auth 0", "auth 0", "auth 0"])
     }
 
+    @Test("a notice that asks for it is acknowledged once it was shown, and no other")
+    func shown() throws {
+        let bench = try Bench()
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        let subject = [UInt8]("su (bob, pts/1)".utf8)
+        try visit.send(.notice(Notice(.touch, requester: [UInt8]("bob".utf8))))
+        try visit.send(.notice(Notice(.fingerPresent, wantsAcknowledgement: true)))
+        try visit.send(.notice(Notice(.contended, subject: subject, wantsAcknowledgement: true)))
+        #expect(try visit.request() == .shown)
+        try probe.expect("info another request has arrived: su (bob, pts/1)\n")
+        try visit.prove(bench.proof(for: request))
+        let lines = try probe.lines()
+        #expect(lines.first == "info touch the reader (alice, asked by bob)")
+        #expect(lines.contains("auth 0"))
+    }
+
+    @Test("what cannot be shown is not acknowledged")
+    func quiet() throws {
+        let bench = try Bench(stack: "auth required pam_signet.so prompt=off")
+        let probe = try bench.start()
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        try visit.send(.notice(Notice(.contended, wantsAcknowledgement: true)))
+        // The next that comes is the question about the proof.
+        try visit.prove(bench.proof(for: request))
+        #expect(try probe.codes() == [Bench.Code.success])
+    }
+
+    @Test(
+        "a command is asked for with the digest of all of it; one that is not clear is not asked for"
+    )
+    func command() throws {
+        let bench = try Bench()
+        try bench.writeServices(["sudo"], options: "")
+        let words = ["V=1", "echo", String(repeating: "x", count: 40_000), "end"]
+        let probe = try bench.start(service: "sudo", arguments: words)
+        let visit = try bench.visit()
+        let request = try visit.authenticate()
+        #expect(request.purpose.starts(with: "sudo echo ".utf8))
+        let line = (["\(Layout.products)/PAMModuleProbe"] + words).map { $0 + "\0" }.joined()
+        #expect(request.commandDigest == (try SHA256.digest([UInt8](line.utf8))))
+        try visit.prove(bench.proof(for: request))
+        #expect(try probe.codes() == [Bench.Code.success])
+        for words in [["--no-such", "id"], [String(repeating: "A=b ", count: 5_000), "id"]] {
+            let unclear = try bench.start(service: "sudo", arguments: words)
+            let lines = try unclear.lines()
+            #expect(lines.contains { $0.contains("cannot be shown for sure") }, "\(lines)")
+            #expect(!bench.hasVisit)
+        }
+    }
+
     /// What a statement may not have changed in it.
     static let alterations: [(String, @Sendable (inout Statement) -> Void)] = [
         ("audience", { $0.audience = [UInt8]("example.org".utf8) }),

@@ -35,12 +35,14 @@ struct PurposeTests {
     @Test(
         "is the command line in the prompt, whichever way sudo is called",
         arguments: [
-            ["sudo", "-v"], ["sudo", "-u", "bob", "id"], ["sudo", "-s", "true"],
-            ["sudo", "-k", "true"], ["sudo", "-p", "x", "true"], ["sudo", "-l"],
-            ["sudo", "-i", "-u", "bob", "true"],
+            ("sudo -v", "sudo -v"), ("sudo -u bob id", "sudo id [-u bob]"),
+            ("sudo -s true", "sudo -s true"), ("sudo -k true", "sudo true [-k]"),
+            ("sudo -p x true", "sudo true [-p x]"), ("sudo -l", "sudo -l"),
+            ("sudo -i -u bob true", "sudo -i true [-u bob]"),
+            ("sudo A=b B=c true", "sudo true [A=b B=c]"),
         ])
-    func sudo(_ words: [String]) throws {
-        let line = words.joined(separator: " ")
+    func sudo(_ call: String, _ line: String) throws {
+        let words = call.split(separator: " ").map(String.init)
         #expect(try confirmed(words).hasPrefix("\(line) (alice, pts/"))
         #expect(try receipts(of: Stage.alice).last == line)
     }

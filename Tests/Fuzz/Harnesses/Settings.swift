@@ -106,9 +106,12 @@ enum SudoCommands: Harness {
         for call in [
             ProgramCall(beginning: bytes), ProgramCall(beginning: bytes, end: [UInt8](end)),
         ] {
-            let purpose = SudoCommand(call).purpose
-            require(purpose.count <= ProgramCall.longestPurpose, "a purpose over its length")
-            require(purpose.starts(with: "sudo".utf8), "a purpose of another program")
+            for (program, name) in [(ConfirmingProgram.sudo, "sudo"), (.su, "su"), (.doas, "doas")]
+            {
+                guard let purpose = ConfirmedCommand(call, of: program).purpose else { continue }
+                require(purpose.count <= ProgramCall.longestPurpose, "a purpose over its length")
+                require(purpose.starts(with: name.utf8), "a purpose of another program")
+            }
         }
     }
 }
