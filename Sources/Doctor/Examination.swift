@@ -16,7 +16,7 @@ extension Machine {
         let fault = configurationFault()
         let configuration = fault == nil ? configuration() : nil
         var findings = stackFindings(version, configuration)
-        findings += configuration.map(nameFindings) ?? []
+        findings += configuration.map { nameFindings($0) + allowanceFindings($0) } ?? []
         findings += stateFindings() + keyFindings() + settingFileFindings()
         findings += socketFindings()
         let view = ask()

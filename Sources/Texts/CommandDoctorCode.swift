@@ -18,6 +18,7 @@ package enum FindingCode: CaseIterable, Sendable {
     case serviceForeign, socketMissing, socketDisabled, serviceSilent, versionDaemon
     case versionModule, configurationRefused, configurationOld
     case serviceUnknown, accountUnknown, groupUnknown, deniedGroupUnknown, relayMissing
+    case othersAllowed, anyoneAllowed, terminalsAllowed, seatlessAllowed
 
     case credentialInvalid, fingersClosed, printsDamaged, accountUnanswered, loginOff, lockedOut
     case printsElsewhere, keyringStale, secretsStale, loginDisabled, keptOut, noFinger
@@ -39,7 +40,7 @@ extension FindingCode {
         case .passwordUnreachable, .noPassword, .stackOpen, .includeMissing, .includeLoop,
             .passwordStackRecursive, .passwordStackOpen, .fileOwner, .fileWritable, .fileExposed,
             .stateFileSystem, .serviceForeign, .passwordUnasked, .passwordShadowed,
-            .releasedPassword, .keyringRemote:
+            .releasedPassword, .keyringRemote, .anyoneAllowed:
             .danger
         case .passwordStackMissing, .passwordStackClosed, .passwordLostAfterFault, .gateSkipped,
             .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .serverFile,
@@ -57,7 +58,8 @@ extension FindingCode {
             .printsElsewhere, .touchBehindPassword, .typingBlocked, .directoryPasswordMissing,
             .fprintdProfile, .serviceUnknown, .accountUnknown, .groupUnknown,
             .keyringStale, .secretsStale, .fprintdRunning, .tpmAccess, .journalAlert,
-            .serverUnregistered, .keyringUnlisted:
+            .serverUnregistered, .keyringUnlisted, .othersAllowed, .terminalsAllowed,
+            .seatlessAllowed:
             .warning
         case .failuresStay, .socketElsewhere, .stackTangled, .stateVolatile, .stateNone,
             .needsRoot, .loginDisabled, .keptOut, .noFinger, .lockedForNow, .manyAccounts,
@@ -87,7 +89,8 @@ extension FindingCode {
             .files
         case .serviceForeign, .socketMissing, .socketDisabled, .serviceSilent, .versionDaemon,
             .versionModule, .configurationRefused, .configurationOld, .serviceUnknown,
-            .accountUnknown, .groupUnknown, .deniedGroupUnknown, .relayMissing:
+            .accountUnknown, .groupUnknown, .deniedGroupUnknown, .relayMissing, .othersAllowed,
+            .anyoneAllowed, .terminalsAllowed, .seatlessAllowed:
             .service
         case .credentialInvalid, .fingersClosed, .printsDamaged, .accountUnanswered, .loginOff,
             .lockedOut, .printsElsewhere, .keyringStale, .secretsStale, .loginDisabled, .keptOut,

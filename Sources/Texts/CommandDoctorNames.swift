@@ -8,7 +8,7 @@ extension Finding {
         Finding(
             .serviceUnknown, name, what,
             why: "an entry under a wrong name neither lets in nor keeps out. Correct it",
-            mend: correctLists)
+            mend: editSettings)
     }
 
     /// No account has the name.
@@ -18,7 +18,7 @@ extension Finding {
             why: """
                 an entry under a wrong name neither lets in nor keeps out whom it means. Correct it
                 """,
-            mend: correctLists)
+            mend: editSettings)
     }
 
     /// No group has the name.
@@ -26,7 +26,7 @@ extension Finding {
         Finding(
             .groupUnknown, name, what,
             why: "it lets nobody in. Correct it, or make the group",
-            mend: correctLists)
+            mend: editSettings)
     }
 
     /// No group has the name, and its members are to be kept out.
@@ -37,11 +37,11 @@ extension Finding {
                 nobody can tell whom it is to keep out, so all accounts are kept out, until the \
                 name is right, or the directory that knows it answers
                 """,
-            mend: correctLists)
+            mend: editSettings)
     }
 
     // Untranslated: a command
-    private static let correctLists: Text =
+    static let editSettings: Text =
         "${EDITOR:-vi} /etc/signet/signet.conf; signet config --check; systemctl try-restart signetd"
 }
 #endif

@@ -68,6 +68,16 @@ struct Plant: Sendable, CustomStringConvertible {
             .line("rm \(file)"))
     }
 
+    /// What `login.without-logind` says, on a machine where logind does not run.
+    private static func withoutLogind(_ code: String, _ word: String) -> Plant {
+        let file = "/etc/signet/signet.conf"
+        return Plant(
+            code, "login.without-logind",
+            "mv /run/systemd/seats /run/seats; printf '[login]\\nwithout-logind = \(word)\\n' "
+                + "> \(file); chmod 644 \(file)",
+            .line("mv /run/seats /run/systemd/seats; rm \(file)"))
+    }
+
     /// Faults of the stacks.
     static let stacks = [
         sudo("password-unreachable", "auth required pam_signet.so\\n@include common-auth"),
@@ -195,6 +205,9 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant(
             "file-writable", "/etc/signet/signet.conf",
             "touch /etc/signet/signet.conf; chmod 666 /etc/signet/signet.conf"),
+        lists("others-allowed", "login.others", "others = warn"),
+        withoutLogind("anyone-allowed", "any"), withoutLogind("terminals-allowed", "terminals"),
+        lists("seatless-allowed", "login.without-seat", "without-seat = allow"),
         lists("service-unknown", "sduo", "services = !sduo"),
         lists("account-unknown", "aliec", "accounts = !root, !aliec"),
         lists("group-unknown", "no-such-group", "groups = no-such-group"),

@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+import Texts
+
+@testable import Doctor
+
+@Suite("settings that allow a touch where the default refuses one")
+struct AllowedTests {
+    private func codes(_ lines: String, hasLogind: Bool = false) throws -> [String] {
+        let bare = try Bare()
+        try bare.write("etc/signet/signet.conf", "[login]\n\(lines)\n")
+        if hasLogind { try bare.write("run/systemd/seats/seat0", "") }
+        let allowed = ["others-allowed", "anyone-allowed", "terminals-allowed", "seatless-allowed"]
+        return bare.codes().filter(allowed.contains)
+    }
+
+    @Test("are told, each with what it allows")
+    func told() throws {
+        #expect(try codes("others = warn") == ["others-allowed"])
+        #expect(try codes("without-logind = any") == ["anyone-allowed"])
+        #expect(try codes("without-logind = terminals") == ["terminals-allowed"])
+        #expect(try codes("without-seat = allow") == ["seatless-allowed"])
+        #expect(
+            try codes("others = warn\nwithout-seat = allow\nwithout-logind = any")
+                == ["anyone-allowed", "others-allowed", "seatless-allowed"])
+        #expect(FindingCode.anyoneAllowed.level == .danger)
+    }
+
+    @Test("are not, where they say what the default says, or have no effect beside logind")
+    func silent() throws {
+        #expect(try codes("") == [])
+        #expect(
+            try codes("others = refuse\nwithout-seat = refuse\nwithout-logind = consoles") == [])
+        for word in ["any", "terminals"] {
+            #expect(try codes("without-logind = \(word)", hasLogind: true) == [])
+        }
+        #expect(try codes("others = warn", hasLogind: true) == ["others-allowed"])
+        // A file that is refused allows nothing.
+        #expect(try codes("others = warn\nothers = warn") == [])
+    }
+}
