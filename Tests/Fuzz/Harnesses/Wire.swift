@@ -28,13 +28,14 @@ enum Answers: Harness {
         switch answer {
         case .notice(let notice): .notice(notice)
         case .assertion(let assertion): .assertion(assertion)
+        case .confirmed(let password): .confirmed(password: password)
         case .denial(let denial): .denial(denial)
         }
     }
 
     private static func answerToLogin(_ answer: Answer) -> Answer? {
         switch answer {
-        case .notice, .assertion, .denial: answer
+        case .notice, .assertion, .denial, .confirmed: answer
         default: nil
         }
     }
@@ -118,7 +119,7 @@ enum Passwords: Harness {
         case .password(let password), .passwordChanged(_, _, let password): return password
         default: break
         }
-        guard case .assertion(let assertion) = try? Answer(decoding: packet) else { return nil }
-        return assertion.password
+        guard case .confirmed(let password) = try? Answer(decoding: packet) else { return nil }
+        return password
     }
 }
