@@ -67,7 +67,7 @@ package struct Asker: Equatable, Sendable {
 
     /// What another is told: nobody learns what others are about to do.
     package func name(for other: Asker) -> Bytes {
-        requester == other.requester ? detail : name
+        requester.uid == other.requester.uid ? detail : name
     }
 
     private static func line(_ text: Text) -> Bytes { Bytes(text.bytes.prefix(Limit.text)) }

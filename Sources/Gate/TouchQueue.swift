@@ -141,8 +141,8 @@ package final class TouchQueue {
             self.holder = Holder(place.id, place.applicant)
             return place.turn.resume(returning: .granted)
         }
-        let requester = place.applicant.asker.requester
-        let own = places.count { $0.applicant.asker.requester == requester }
+        let requester = place.applicant.asker.requester.uid
+        let own = places.count { $0.applicant.asker.requester.uid == requester }
         guard places.count < limit, own < perRequester else {
             let name = holder.applicant.asker.name(for: place.applicant.asker)
             return place.turn.resume(returning: .full(inFront: name))
@@ -185,9 +185,9 @@ package final class TouchQueue {
     /// requester if there is. Touches come before enrolments and upkeep.
     private func leave(_ id: UInt64) {
         guard let last = holder, last.id == id else { return }
-        let requester = last.applicant.asker.requester
+        let requester = last.applicant.asker.requester.uid
         let others = places.indices.filter {
-            places[$0].applicant.asker.requester != requester
+            places[$0].applicant.asker.requester.uid != requester
         }
         let line = others.isEmpty ? Array(places.indices) : others
         let next = line.first { places[$0].applicant.purpose == .touch } ?? line.first

@@ -85,9 +85,12 @@ package struct Expectation: Sendable {
         return now - issued <= seconds + leeway
     }
 
-    /// Whether there is a requester, and the one that the application named, where it named one.
+    /// Whether a requester is named, and another one than the account where the application says so:
+    /// who that is, the daemon knows better. `su bob`, then sudo: the application names bob, and the
+    /// session is alice's.
     private func isRequester(_ said: [UInt8]) -> Bool {
-        !said.isEmpty && (requester.isEmpty || said == requester)
+        let isOther = !requester.isEmpty && requester != account
+        return !said.isEmpty && (!isOther || said != account)
     }
 
     /// Whether the server is the one that was asked for, in a way that may be; none is one, too.

@@ -69,13 +69,20 @@ extension DaemonBench {
         _ request: Request, with ids: [String], client: TestClient? = nil,
         at person: VirtualReader? = nil
     ) throws -> Answer {
-        let client = try client ?? self.client()
+        let (given, client) = (client, try client ?? self.client())
         try client.send(request)
         for id in ids {
             try client.wait(for: .touch)
             try (person ?? self.person(at: nil)).send(.scan(id))
         }
-        return try client.last()
+        return try concluded(try client.last(), on: given == nil ? client : nil)
+    }
+
+    /// Confirms a proof as the PAM module does, where nobody else has the connection: what the touch
+    /// leaves to write is written then, and not only when the daemon has waited for the question.
+    private func concluded(_ answer: Answer, on client: TestClient?) throws -> Answer {
+        if answer.assertion != nil, let client { _ = try client.confirm() }
+        return answer
     }
 
     /// Asks for a touch, and touches with this finger as often as it is wanted; throws where the
@@ -84,10 +91,10 @@ extension DaemonBench {
         _ request: Request, with id: String, within limit: Duration = .seconds(20),
         client: TestClient? = nil
     ) throws -> Answer {
-        let client = try client ?? self.client()
+        let (given, client) = (client, try client ?? self.client())
         try client.send(request)
         while let answer = try client.next() {
-            if answer.isLast { return answer }
+            if answer.isLast { return try concluded(answer, on: given == nil ? client : nil) }
             if answer.notice?.kind == .touch {
                 try person(at: nil).send(.scan(id), within: limit)
             }

@@ -81,6 +81,7 @@ extension DaemonTests {
             try client.wait(for: .touch)
             try bench.text.other.send(.scan("one"))
             #expect(try client.last().assertion != nil)
+            #expect(try client.confirm() == .confirmed(password: nil))
             // What is written behind an answer is on disk before the next one.
             _ = try bench.status(of: .daemon)
             #expect(try bench.failures(of: .daemon) == 0)

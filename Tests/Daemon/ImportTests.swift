@@ -251,6 +251,7 @@ extension DaemonTests {
             try bench.storage.send(.keepAlive(true))
             try bench.storage.send(.scan("three"))
             #expect(try login.last().assertion != nil)
+            #expect(try login.confirm() == .confirmed(password: nil))
             // For the next operation, which is the list of the import.
             try bench.storage.send(.sleep(milliseconds: 5_000))
             try bench.storage.send(.proceed)

@@ -107,7 +107,6 @@ struct VerificationTests {
         ("purpose", { $0.purpose = [UInt8]("sudo ls".utf8) }),
         ("credential", { $0.credential[15] ^= 1 }),
         ("factor", { $0.factor = [UInt8]("password".utf8) }),
-        ("requester", { $0.requester = [UInt8]("bob".utf8) }),
         ("no requester", { $0.requester = [] }),
         ("command", { $0.command = [UInt8](repeating: 1, count: 32) }),
         ("version", { $0.version = 1 }),

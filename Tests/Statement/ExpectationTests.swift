@@ -25,8 +25,7 @@ struct ExpectationTests {
         let parts: [(WritableKeyPath<Statement, [UInt8]>, Expectation.Mismatch)] = [
             (\.audience, .audience), (\.account, .account), (\.challenge, .challenge),
             (\.service, .service), (\.terminal, .context), (\.purpose, .context),
-            (\.credential, .credential), (\.factor, .factor), (\.requester, .requester),
-            (\.command, .context),
+            (\.credential, .credential), (\.factor, .factor), (\.command, .context),
         ]
         for (part, mismatch) in parts {
             for value in [other, []] {
@@ -40,14 +39,21 @@ struct ExpectationTests {
         #expect(expectation.mismatch(with: statement) == .account)
     }
 
-    @Test("takes any requester where the application named none, but not nobody")
+    // `su bob`, then sudo: the application names bob, and the session is alice's.
+    @Test("names a requester, and another than the account where the application does")
     func requester() {
-        var open = expectation
-        open.requester = []
-        #expect(open.mismatch(with: sampleStatement) == nil)
-        var statement = sampleStatement
-        statement.requester = []
-        #expect(open.mismatch(with: statement) == .requester)
+        for (named, said, isMet) in [
+            ("bob", "bob", true), ("bob", "carol", true), ("bob", "alice", false),
+            ("bob", "", false), ("alice", "alice", true), ("alice", "bob", true),
+            ("alice", "", false), ("", "alice", true), ("", "bob", true), ("", "", false),
+        ] {
+            var expectation = expectation
+            expectation.requester = bytes(named)
+            var statement = sampleStatement
+            statement.requester = bytes(said)
+            let mismatch = expectation.mismatch(with: statement)
+            #expect(mismatch == (isMet ? nil : .requester), "\(named), \(said)")
+        }
     }
 
     @Test("is not met by a statement of version 1, and not by a command where none was named")
