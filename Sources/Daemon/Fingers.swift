@@ -53,7 +53,8 @@ extension Service {
     /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
     private func enroll(
         _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
-        _ comparison: EnrolmentComparison, during turn: borrowing Turn, _ password: VerifiedPassword?, _ client: any Client
+        _ comparison: EnrolmentComparison, during turn: borrowing Turn,
+        _ password: VerifiedPassword?, _ client: any Client
     ) async throws(Denial) -> Answer {
         let before = EnrolmentBefore()
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())

@@ -100,7 +100,8 @@ extension Denial {
             return PAM_AUTH_ERR
         case .notEnrolled, .notEnabled, .invalidated, .noReader, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .timedOut, .cancelled, .remoteSession, .queueFull,
-            .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed, .fingerNotEnrolled,
+            .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed,
+            .fingerNotEnrolled,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
             .badRequest, .stopping, .suspending, .vaultUnavailable, .platformChanged,
             .fingersClosed, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,

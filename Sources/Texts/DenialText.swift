@@ -26,7 +26,8 @@ extension Denial {
         case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed: readerText
         case .notPermitted: "you may not ask this for \(account)"
         case .unknownAccount: "there is no account \(account) on this machine"
-        case .wrongPassword, .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown, .tooManyFingers,
+        case .wrongPassword, .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown,
+            .tooManyFingers,
             .unknownFinger, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
             .enrolmentPaused, .enrolmentLocked, .enrolmentYielded:
             commandText(account)

@@ -36,7 +36,9 @@ extension DaemonTests {
             let log = try log(bench)
             #expect(log.last == .done(DoneAnswer()))
             #expect(try verify(log) == 4)
-            #expect(try log.receipts.map { try #require(Receipt.split($0)).statement } == signed)
+            let entries = try log.receipts.map { try #require(ReceiptEntry($0)) }
+            #expect(entries.map(\.statement) == signed)
+            #expect(entries.allSatisfy { $0.grantedCounter != nil })
             #expect(log.signers.count { $0 == 0x0a } == 2)
         }
 

@@ -35,12 +35,12 @@ extension DaemonTests {
             let bench = try DaemonBench([.text])
             bench.program.signal(15)
             try bench.program.expectEnd()
-            try DaemonBench.write("signet-state: 3\n", to: bench.state + "/version")
+            try DaemonBench.write("signet-state: 4\n", to: bench.state + "/version")
             let again = try TestSupport.Program(Command(bench.arguments))
             #expect(try again.expectEnd().ending == .exited(1))
-            #expect(again.errors.contains("has version 3, which this program does not know"))
+            #expect(again.errors.contains("has version 4, which this program does not know"))
             #expect(
-                try Layout.read(bench.state + "/version") == Array("signet-state: 3\n".utf8))
+                try Layout.read(bench.state + "/version") == Array("signet-state: 4\n".utf8))
         }
     }
 }

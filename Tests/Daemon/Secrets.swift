@@ -50,7 +50,8 @@ extension DaemonBench {
         #expect(sent.last == .done(DoneAnswer()))
         #expect(try sent.verify() == sent.receipts.count)
         return try sent.receipts.map { text in
-            let (statement, signature) = try #require(Receipt.split(text))
+            let entry = try #require(ReceiptEntry(text))
+            let (statement, signature) = (entry.statement, entry.signature)
             return (
                 try Statement(parsing: statement), try SSHSignature(blob: signature).namespace
             )

@@ -108,7 +108,7 @@ extension DaemonTests {
             #expect(try sign().signed != nil && sign(Self.challenge).signed != nil)
             let log = try bench.receipts(of: .daemon)
             try log.verify()
-            let purposes = try log.receipts.compactMap(Receipt.split)
+            let purposes = try log.receipts.compactMap(ReceiptEntry.init)
                 .map { try Statement(parsing: $0.statement) }
                 .map { String(decoding: $0.purpose, as: UTF8.self) }
             let digest = String(repeating: "09", count: 32)
