@@ -45,7 +45,7 @@ extension DaemonTests {
             let itself = try bench.client(.daemon)
             #expect(try bench.opened(by: Self.login(), client: itself) == nil)
             #expect(try bench.opened(by: Self.login(wants: false)) == nil)
-            #expect(try bench.opened(by: Self.login(requester: "bin")) == nil)
+            #expect(try bench.ask(Self.login(requester: "bin")).reason == .otherRequester)
             #expect(try bench.opened(by: Self.login()) == "right")
         }
 
@@ -78,11 +78,14 @@ extension DaemonTests {
             #expect(try bench.opened(by: Self.login(bytes: Bytes("a\u{FFFD}".utf8))) == "right")
         }
 
-        @Test("by the defaults where a file still says who must not have it; nobody is kept out")
+        // All defaults then, among them that nobody is at the machine in no session: the password it is.
+        @Test("by the defaults where a file still says who must not have it, and that is said")
         func former() throws {
-            let bench = try bench("[keyring]\nexcept = login\n")
-            #expect(try bench.opened(by: Self.login()) == "right")
-            #expect(try bench.opened(by: Self.login("sudo")) == nil)
+            let bench = try bench()
+            try bench.restart {
+                try DaemonBench.write("[keyring]\nexcept = login\n", to: bench.configuration)
+            }
+            #expect(try bench.ask(Self.login()).reason == .notAtMachine)
             let told = try bench.status(of: .daemon).configurationFault ?? []
             #expect(String(decoding: told, as: UTF8.self).contains("by 'services', which lists"))
         }

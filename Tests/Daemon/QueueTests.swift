@@ -75,6 +75,7 @@ extension DaemonTests {
             try last.wait(for: .touch)
             try bench.storage.send(.scan("two"))
             #expect(try last.last().assertion != nil)
+            #expect(try last.confirm() == .confirmed(password: nil))
             #expect(try bench.status(of: .bin).lock == .open, "what is left is done first")
             #expect(try bench.failures(of: .bin) == 0)
         }
