@@ -167,7 +167,9 @@ struct Standing: Equatable {
 struct Snapshot {
     private let bench: DaemonBench
     private let files: [(path: String, bytes: Bytes)]
-    private static let places = ["private/accounts", "private/template-keys", "keys"]
+    private static let places = [
+        "private/accounts", "private/comparisons", "private/template-keys", "keys",
+    ]
 
     init(_ bench: DaemonBench) throws {
         self.bench = bench
