@@ -15,12 +15,6 @@ final class SignetPeer: Peer {
     /// Has root's key lie where an account's does that login by finger is enabled for.
     private static let rootsKey =
         "cd /var/lib/signet/keys; sed s/signet:alice:/signet:root:/ 4242.pub >0.pub"
-    /// Makes a session of alice's at a seat without a reader, as logind tells of it.
-    private static let session = """
-        mkdir -p /run/systemd/seats /run/systemd/sessions
-        echo 0::/user.slice/user-4242.slice/session-c7.scope >/run/bench/cgroup
-        printf 'UID=4242\\nUSER=alice\\nREMOTE=0\\nSEAT=seat1\\n' >/run/systemd/sessions/c7
-        """
     private static let socket = "/run/signet/signetd.sock"
     private let stage: Stage
     private let reader: String
@@ -38,11 +32,7 @@ final class SignetPeer: Peer {
         try stage.installModule("\(built)/pam_signet.so")
         try stage.run([
             "sh", "-c",
-            // logind's sessions are told by control groups.
-            """
-            mkdir -p /run/bench /run/signet /run/lids/LID0 && chmod 755 /var/lib/signet
-            mount -t cgroup2 cgroup2 /sys/fs/cgroup
-            """,
+            "mkdir -p /run/bench /run/signet /run/lids/LID0 && chmod 755 /var/lib/signet",
         ])
         try stage.writeService(
             service,
@@ -83,8 +73,9 @@ final class SignetPeer: Peer {
         try stage.write(
             Self.lockout, "signet-lockout: 1\nfailures: \(failures)\n", mode: 0o600)
         try stage.write(Self.lid, "state:      \(refusal == .lidClosed ? "closed" : "open")\n")
-        let sessions = refusal == .otherSeat ? Self.session : "rm -rf /run/systemd/seats"
-        try stage.run(["sh", "-ec", sessions])
+        // A seat without a reader, or the one that has it.
+        try stage.changeSession(
+            of: Stage.alice, ["SEAT": refusal == .otherSeat ? "seat1" : "seat0"])
         switch refusal {
         case .notEnrolled: return Declined(service: service, account: Stage.bob)
         case .remote:
@@ -95,14 +86,7 @@ final class SignetPeer: Peer {
         case .root:
             try stage.run(["sh", "-ec", Self.rootsKey])
             return Declined(service: service, account: Stage.root)
-        case .otherSeat:
-            return Declined(
-                service: service, account: Stage.alice,
-                wrapper: [
-                    "sh", "-ec",
-                    "mount --bind /run/bench/cgroup /proc/$$/cgroup; exec \"$@\"", "sh",
-                ])
-        case .lockedOut, .lidClosed, .noReader:
+        case .lockedOut, .lidClosed, .noReader, .otherSeat:
             return Declined(service: service, account: Stage.alice)
         }
     }
@@ -138,7 +122,7 @@ final class SignetPeer: Peer {
     }
 
     private func start() throws {
-        daemon = try stage.start(command)
+        daemon = try stage.start(command, in: SignetStage.unit)
         try awaitFile(stage.path(Self.socket))
     }
 
@@ -146,7 +130,8 @@ final class SignetPeer: Peer {
     private func removeReader() throws {
         guard hasReader else { return }
         try kill()
-        daemon = try stage.start(["\(built)/testbench", "daemon", "--lids", "/run/lids"])
+        daemon = try stage.start(
+            ["\(built)/testbench", "daemon", "--lids", "/run/lids"], in: SignetStage.unit)
         try awaitFile(stage.path(Self.socket))
         hasReader = false
     }
@@ -154,7 +139,7 @@ final class SignetPeer: Peer {
     /// Has the daemon started by the first who connects, as systemd does it.
     private func listen() throws {
         let shim = ["systemd-socket-activate", "--seqpacket", "--listen=\(Self.socket)"]
-        daemon = try stage.start(shim + command)
+        daemon = try stage.start(shim + command, in: SignetStage.unit)
         try daemon?.expectError("Listening on")
     }
 

@@ -36,6 +36,33 @@ static void spawn_reset_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+// In place of a program: connects to the socket and hands the connection to whoever is at the other
+// end of standard input, then stays until that end is closed.
+static void spawn_connect(const char *path) {
+    close_range(3, ~0U, 0);
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int error = 0;
+    if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) != 0)
+        error = errno;
+    union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } control = { 0 };
+    control.header = (struct cmsghdr){
+        .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+    memcpy(CMSG_DATA(&control.header), &connection, sizeof connection);
+    struct iovec part = { &error, sizeof error };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+    if (error == 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control.space;
+    }
+    if (sendmsg(0, &message, MSG_NOSIGNAL) < 0) _exit(126);
+    close(connection);
+    struct pollfd end = { .fd = 0, .events = POLLIN };
+    while (poll(&end, 1, -1) < 0 && errno == EINTR) {}
+    _exit(0);
+}
+
 // The child, to its exec. Returns only on failure, with errno set.
 static void spawn_become(const struct spawn_plan *plan) {
     if (setsid() < 0) return;
@@ -54,8 +81,28 @@ static void spawn_become(const struct spawn_plan *plan) {
         if (setresuid(plan->uid, plan->uid, plan->uid) != 0) return;
     }
     if (chdir(plan->directory) != 0) return;
+    if (plan->connects != NULL) spawn_connect(plan->connects);
     environ = (char **)plan->environment;
     execvp(plan->arguments[0], plan->arguments);
+}
+
+// Moves this process to the control group of a cgroup.procs file.
+static int spawn_enter_group(const char *procs) {
+    int file = open(procs, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t written = write(file, "0", 1);
+    int error = errno;
+    close(file);
+    errno = error;
+    return written == 1 ? 0 : -1;
+}
+
+// Joins the stage, but for the process namespace of this process itself. Its control group is
+// entered first: from within the namespace of control groups, ours could not be left.
+static int spawn_join(const struct spawn_plan *plan) {
+    if (setns(plan->stage, CLONE_NEWNS) != 0) return -1;
+    if (plan->group != NULL && spawn_enter_group(plan->group) != 0) return -1;
+    return setns(plan->stage, CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWCGROUP);
 }
 
 static void spawn_report(int pipe_end, int value) {
@@ -67,7 +114,7 @@ static void spawn_report(int pipe_end, int value) {
 // (CLONE_PARENT) so that the caller itself can wait for it, then becomes the program.
 static void spawn_in_child(const struct spawn_plan *plan, int report) {
     if (plan->stage >= 0) {
-        if (setns(plan->stage, CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS) != 0) {
+        if (spawn_join(plan) != 0) {
             spawn_report(report, -errno);
             _exit(127);
         }
@@ -183,6 +230,22 @@ long receive_some(int from, void *into, unsigned long capacity, struct sender *s
             *sender = (struct sender){ credentials.pid, credentials.uid };
         }
     return count;
+}
+
+int receive_descriptor(int from) {
+    int error = 0;
+    union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } control;
+    struct iovec part = { &error, sizeof error };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
+                              .msg_control = &control, .msg_controllen = sizeof control };
+    ssize_t count = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
+    if (count < 0) return -errno;
+    if (count != sizeof error) return -ECONNRESET;
+    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+    if (error != 0 || first == NULL) return error != 0 ? -error : -EBADMSG;
+    int descriptor;
+    memcpy(&descriptor, CMSG_DATA(first), sizeof descriptor);
+    return descriptor;
 }
 
 int open_pipe(int *read_end, int *write_end) {

@@ -6,18 +6,44 @@
 #
 # What is in DIRECTORY/usr and DIRECTORY/etc is seen as if it were installed.
 # Runs as PID 1. Reads accounts ("name uid password", up to an empty line) from standard input,
-# prints "ready PID" (its pid as the machine sees it), and ends with standard input. Whatever runs
-# here then ends too, and with it every mount: nothing is left to clean up.
+# prints "ready PID GROUP" (its pid as the machine sees it, and its control group below /.cgroups), and
+# ends with standard input. Whatever runs here then ends too, and with it every mount. The control
+# group is left: who started this removes it, or else the next stage does.
 set -eu
 umask 022
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 
-# /proc is still the machine's, so this is the pid that the machine sees.
-read -r init rest </proc/self/stat
+if [ "${1:-}" != --inside ]; then
+    # /proc is still the machine's, so this is the pid that the machine sees.
+    read -r init rest </proc/self/stat
 
-# Hidden by the new root while it is built; nothing of the machine's /run is needed.
-mount -t tmpfs -o mode=755 stage /run
+    # Hidden by the new root while it is built; nothing of the machine's /run is needed.
+    mount -t tmpfs -o mode=755 stage /run
+    cd /run
+
+    # A control group below our own, which is the root of all groups on the stage.
+    mkdir -m 700 .cgroups
+    mount -t cgroup2 cgroup2 .cgroups
+    own=.cgroups$(sed -n 's/^0:://p' /proc/self/cgroup)
+    own=${own%/}
+    # Held until this stage's group has a process, by which it is told from those that are left over.
+    exec 9<"$own"
+    flock 9
+    for stale in "$own"/signet-stage.*; do
+        if grep -qsx 'populated 0' "$stale/cgroup.events"; then
+            find "$stale" -depth -type d -exec rmdir {} + 2>/dev/null || true
+        fi
+    done
+    group=$(mktemp -d "$own/signet-stage.XXXXXX")
+    chmod 755 "$group"
+    echo 0 >"$group/cgroup.procs"
+    exec 9<&-
+    exec unshare --cgroup /bin/sh "$0" --inside "$init" "$group" "$@"
+fi
+init=$2
+group=$3
+shift 3
 cd /run
 
 # see DIRECTORY: the machine's, read-only, at the same path.
@@ -43,6 +69,9 @@ for entry in /bin /sbin /lib /lib32 /lib64 /libx32; do
     if [ -L "$entry" ]; then cp -a "$entry" .; elif [ -d "$entry" ]; then see "$entry"; fi
 done
 mkdir sys && mount --bind /sys sys && mount -o remount,bind,ro sys
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+mkdir sys/fs/cgroup/init.scope
+echo 0 >sys/fs/cgroup/init.scope/cgroup.procs
 
 # PAM's modules and /usr/local can be added to.
 for module in /usr/lib/*/security/pam_unix.so /lib/*/security/pam_unix.so; do
@@ -91,6 +120,11 @@ chmod 1777 tmp var/tmp
 ln -s /run var/run
 ln -s /run/lock var/lock
 touch run/utmp var/log/wtmp var/log/btmp var/log/lastlog
+# Which virtual console the screen shows, where the kernel has any.
+echo tty1 >run/console
+if [ -e sys/class/tty/tty0/active ]; then
+    mount --bind run/console sys/class/tty/tty0/active
+fi
 
 mount -t proc proc proc
 pivot_root . old
@@ -178,7 +212,7 @@ for type in auth account password session; do echo "$type required pam_deny.so";
 
 cd /
 exec 3<&0
-echo "ready $init"
+echo "ready $init $group"
 exec >/dev/null 2>&1
 # `wait` also reaps what was orphaned here.
 cat <&3 &

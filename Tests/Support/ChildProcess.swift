@@ -19,7 +19,8 @@ final class ChildProcess: Sendable {
 
     /// Starts it; -1 as a standard descriptor stands for the terminal.
     init(_ command: Command, terminal: String?, standard: (Int32, Int32, Int32)) throws(TestFault) {
-        let result = Self.spawn(command, terminal: terminal, standard: standard)
+        let group = try command.stage?.makeGroup(command.place)
+        let result = Self.spawn(command, group: group, terminal: terminal, standard: standard)
         guard result > 0 else {
             let subject = command.arguments.joined(separator: " ")
             throw .system(call: "spawn", subject: subject, code: -result)
@@ -82,7 +83,7 @@ final class ChildProcess: Sendable {
     }
 
     private static func spawn(
-        _ command: Command, terminal: String?, standard: (Int32, Int32, Int32)
+        _ command: Command, group: String?, terminal: String?, standard: (Int32, Int32, Int32)
     ) -> Int32 {
         unsafe withStrings(command.arguments) { arguments in
             unsafe withStrings(command.environment.map { "\($0.key)=\($0.value)" }) { environment in
@@ -98,14 +99,26 @@ final class ChildProcess: Sendable {
                         unsafe plan.uid = account.uid
                         unsafe plan.gid = account.uid
                     }
-                    guard let terminal else { return unsafe spawn_child(&plan) }
-                    return unsafe terminal.withCString { path in
-                        unsafe plan.terminal = path
-                        return unsafe spawn_child(&plan)
+                    return unsafe withPath(terminal) { terminal in
+                        unsafe withPath(group) { group in
+                            unsafe withPath(command.connects) { socket in
+                                unsafe plan.terminal = terminal
+                                unsafe plan.group = group
+                                unsafe plan.connects = socket
+                                return unsafe spawn_child(&plan)
+                            }
+                        }
                     }
                 }
             }
         }
+    }
+
+    private static func withPath(
+        _ path: String?, _ body: (UnsafePointer<CChar>?) -> Int32
+    ) -> Int32 {
+        guard let path else { return body(nil) }
+        return unsafe path.withCString(body)
     }
 
     private static func withStrings(

@@ -28,7 +28,11 @@ package struct Command: Sendable {
     package var environment: [String: String]
     /// Where it starts.
     package var directory: String
+    /// What has started it, on a stage.
+    package var place: StagePlace
     let stage: Stage?
+    /// A socket that it connects to instead of running a program; see `DaemonClient`.
+    var connects: String?
 
     /// A command on the machine itself, with the test's own ids.
     package init(_ arguments: [String], environment: [String: String] = [:]) {
@@ -36,9 +40,11 @@ package struct Command: Sendable {
     }
 
     init(
-        _ arguments: [String], account: Account?, environment: [String: String], stage: Stage?
+        _ arguments: [String], account: Account?, environment: [String: String], stage: Stage?,
+        place: StagePlace? = nil
     ) {
         self.arguments = arguments
+        self.place = place ?? .session(of: account?.uid == 0 ? nil : account)
         self.account = account
         self.stage = stage
         directory = stage == nil ? "/" : account?.home ?? "/"

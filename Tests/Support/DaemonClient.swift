@@ -1,3 +1,4 @@
+import CTestSupport
 import Glibc
 import Posix
 import Wire
@@ -6,12 +7,45 @@ import Wire
 package final class DaemonClient: Sendable {
     private let socket: PacketSocket
     private let readable: Descriptor
+    /// The process that made the connection, and what keeps it there.
+    private let process: ChildProcess?
+    private let leash: Descriptor?
 
     /// Connects to the daemon that listens at a path of the machine.
-    package init(path: String) throws {
-        let socket = try PacketSocket.connect(to: path)
+    package convenience init(path: String) throws {
+        try self.init(PacketSocket.connect(to: path), path: path, process: nil, leash: nil)
+    }
+
+    /// Has a process on a stage connect to the daemon there, which goes when this does.
+    package convenience init(
+        path: String, on stage: Stage, as account: Account = Stage.root, in place: StagePlace? = nil
+    ) throws {
+        var command = stage.command([], as: account, in: place)
+        command.connects = path
+        let ends = try PacketSocket.pair()
+        let far = ends.second.descriptor.number
+        let process = try ChildProcess(command, terminal: nil, standard: (far, far, far))
+        let near = fcntl(ends.first.descriptor.number, F_DUPFD_CLOEXEC, 3)
+        let leash = try Descriptor(near < 0 ? -errno : near, "dup", path)
+        _ = consume ends
+        guard leash.isReady(within: .patience) else {
+            throw TestFault.deadline(awaited: "a connection to \(path)", transcript: "")
+        }
+        let received = try Descriptor(receive_descriptor(near), "connect", path)
+        let number = fcntl(received.number, F_DUPFD_CLOEXEC, 3)
+        try self.init(
+            PacketSocket(adopting: Posix.Descriptor(adopting: number)), path: path,
+            process: process, leash: leash)
+    }
+
+    private init(
+        _ socket: consuming PacketSocket, path: String, process: ChildProcess?,
+        leash: consuming Descriptor?
+    ) throws {
         let copy = fcntl(socket.descriptor.number, F_DUPFD_CLOEXEC, 3)
         readable = try Descriptor(copy < 0 ? -errno : copy, "dup", path)
+        self.process = process
+        self.leash = leash
         self.socket = socket
     }
 

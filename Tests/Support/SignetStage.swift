@@ -43,8 +43,6 @@ package final class SignetStage: Sendable {
         kinds = readers
         try stage.installModule(Built.module())
         try stage.run(["install", "-d", "-m", "700", "/run/readers"])
-        // Where sessions are looked up; the machine's own are not to be seen (`unshare` below).
-        try stage.run(["mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"])
         // As systemd makes it: StateDirectoryMode=0755.
         try stage.run(["chmod", "755", "/var/lib/signet"])
         try stage.install("\(Layout.package)/pam/signet", at: "/etc/pam.d/signet", mode: 0o644)
@@ -123,9 +121,9 @@ package final class SignetStage: Sendable {
 
     // MARK: Root at the daemon's socket
 
-    /// A connection to the daemon, as root.
+    /// A connection to the daemon, as root in alice's session.
     package func connect() throws -> DaemonClient {
-        try DaemonClient(path: stage.path(Self.socket))
+        try DaemonClient(path: Self.socket, on: stage)
     }
 
     /// Asks the daemon as root, and gives the last answer.
@@ -178,7 +176,7 @@ package final class SignetStage: Sendable {
     package func start(readers: [ReaderKind]? = nil) throws {
         let notices = try ReadinessNotices(at: stage.path(Self.notifySocket))
         let program = try stage.start(
-            Self.command(for: readers ?? kinds),
+            Self.command(for: readers ?? kinds), in: Self.unit,
             environment: ["NOTIFY_SOCKET": Self.notifySocket])
         guard notices.hearReady(within: .seconds(20)) else {
             let journal = stage.journal.entries.map(\.message).joined(separator: "\n")
@@ -205,10 +203,13 @@ package final class SignetStage: Sendable {
     /// The daemon's process id as the machine sees it.
     package var daemonPID: Int32? { daemon.withLock { $0?.pid } }
 
-    /// How a daemon is run on these readers, in no session of the machine's.
+    /// Where systemd keeps the daemon.
+    package static let unit = StagePlace.unit("signetd.service")
+
+    /// How a daemon is run on these readers.
     package static func command(for readers: [ReaderKind]) throws -> [String] {
         [
-            "unshare", "--cgroup", try Built.program("testbench"), "daemon",
+            try Built.program("testbench"), "daemon",
             "--verify-password", try Built.program("verify-password"), "--lids", "/run/lids",
         ] + readers.flatMap { ["--\($0.rawValue)", readerSocket($0)] }
     }

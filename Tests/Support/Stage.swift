@@ -27,6 +27,9 @@ package final class Stage: Sendable {
     private let keeper: ChildProcess
     private let leash: Mutex<Descriptor?>
     private let namespaces: Descriptor
+    private let controlGroup: ControlGroup
+    /// The control group of all on the stage, as stage.sh has made it.
+    package let group: String
     /// Those of our children that are on the stage; nil when it has ended.
     private let children = Mutex<[ChildProcess]?>([])
 
@@ -49,13 +52,16 @@ package final class Stage: Sendable {
         let accounts = [Self.root, Self.alice, Self.bob]
             .map { "\($0.name) \($0.uid) \($0.password)\n" }
         try given.write.write(Array((accounts.joined() + "\n").utf8))
-        let pid = try Self.firstProcess(saidIn: Collector(from: said.read))
+        let (pid, group) = try Self.firstProcess(saidIn: Collector(from: said.read))
+        self.group = group
+        controlGroup = try ControlGroup(at: "/proc/\(pid)/root/\(group)")
         namespaces = try Descriptor(open_process(pid), "pidfd_open", "the stage")
         log = try Journal(root: "/proc/\(pid)/root")
         moduleDirectory = try Layout.moduleDirectory()
         self.pid = pid
         self.keeper = keeper
         leash = Mutex(given.write)
+        try playSessions()
     }
 
     deinit { end() }
@@ -70,42 +76,47 @@ package final class Stage: Sendable {
             child.reap()
         }
         keeper.reap()
+        controlGroup.remove()
     }
 
     /// Where a path of the stage is seen by this process: for files, and for sockets to connect to.
     package func path(_ path: String) -> String { "/proc/\(pid)/root\(path)" }
 
-    /// A command on the stage: as root there, if not said otherwise.
+    /// A command on the stage: as root there, if not said otherwise, and in the session that the
+    /// account has at the seat; as root in alice's.
     package func command(
-        _ arguments: [String], as account: Account = Stage.root, environment: [String: String] = [:]
+        _ arguments: [String], as account: Account = Stage.root, in place: StagePlace? = nil,
+        environment: [String: String] = [:]
     ) -> Command {
-        Command(arguments, account: account, environment: environment, stage: self)
+        Command(
+            arguments, account: account, environment: environment, stage: self, place: place)
     }
 
     /// Runs a program to its end, at most `limit`.
     @discardableResult
     package func run(
-        _ arguments: [String], as account: Account = Stage.root,
+        _ arguments: [String], as account: Account = Stage.root, in place: StagePlace? = nil,
         environment: [String: String] = [:], input: String = "",
         within limit: Duration = .patience
     ) throws(TestFault) -> Outcome {
-        let command = command(arguments, as: account, environment: environment)
+        let command = command(arguments, as: account, in: place, environment: environment)
         return try Program(command, input: input).expectEnd(within: limit)
     }
 
     /// Starts a program that goes on: a daemon.
     package func start(
-        _ arguments: [String], as account: Account = Stage.root, environment: [String: String] = [:]
+        _ arguments: [String], as account: Account = Stage.root, in place: StagePlace? = nil,
+        environment: [String: String] = [:]
     ) throws(TestFault) -> Program {
-        try Program(command(arguments, as: account, environment: environment))
+        try Program(command(arguments, as: account, in: place, environment: environment))
     }
 
     /// Starts a program on a new terminal; see Terminal's initialiser.
     package func terminal(
-        _ arguments: [String], as account: Account, environment: [String: String] = [:],
-        copyingTo copy: Int32? = nil
+        _ arguments: [String], as account: Account, in place: StagePlace? = nil,
+        environment: [String: String] = [:], copyingTo copy: Int32? = nil
     ) throws(TestFault) -> Terminal {
-        let command = command(arguments, as: account, environment: environment)
+        let command = command(arguments, as: account, in: place, environment: environment)
         return try Terminal(command, copyingTo: copy)
     }
 
@@ -190,15 +201,17 @@ package final class Stage: Sendable {
         child.reap()
     }
 
-    private static func firstProcess(saidIn output: Collector) throws(TestFault) -> Int32 {
+    private static func firstProcess(
+        saidIn output: Collector
+    ) throws(TestFault) -> (pid: Int32, group: String) {
         let said = output.first(within: .seconds(30)) { chunks, isClosed -> String? in
             let text = String(decoding: chunks.flatMap(\.bytes), as: UTF8.self)
             return isClosed || text.hasSuffix("\n") && text.contains("ready ") ? text : nil
         }
         let words = said?.split(whereSeparator: \.isWhitespace) ?? []
-        guard let ready = words.lastIndex(of: "ready"), ready + 1 < words.count,
+        guard let ready = words.lastIndex(of: "ready"), ready + 2 < words.count,
             let pid = Int32(words[ready + 1])
         else { throw .noStage(said ?? "it was not ready in time") }
-        return pid
+        return (pid, String(words[ready + 2]))
     }
 }

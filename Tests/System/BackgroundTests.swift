@@ -11,26 +11,14 @@ struct BackgroundTests {
         signet = try SignetStage.inhabited()
     }
 
-    /// Runs sudo without any terminal, in a process that the kernel seems to have in a session.
-    private func sudo(inSession record: String?) throws -> Program {
-        try signet.shell("mkfifo -m 644 /run/go")
-        let program = try stage.start(
-            ["sh", "-c", "echo $$.; read go </run/go; exec sudo -k id -un 2>&1"], as: Stage.alice)
-        try program.expect(".\n")
-        let pid = program.output.dropLast(2)
-        if let record {
-            try stage.write("/run/cgroup", "0::/user.slice/user-4242.slice/session-c7.scope\n")
-            try signet.shell("mount --bind /run/cgroup /proc/\(pid)/cgroup")
-            try stage.write(
-                "/run/systemd/sessions/c7", "UID=4242\nUSER=alice\nREMOTE=0\n\(record)")
-        }
-        try signet.shell("echo go >/run/go")
-        return program
+    /// Runs sudo without any terminal.
+    private func sudo(in place: StagePlace? = nil) throws -> Program {
+        try stage.start(["sh", "-c", "exec sudo -k id -un 2>&1"], as: Stage.alice, in: place)
     }
 
     @Test("of a program at a seat is asked for a touch: it may have windows")
     func seat() throws {
-        let program = try sudo(inSession: "SEAT=seat0\n")
+        let program = try sudo()
         // What it shows comes with its end: it writes to no terminal.
         signet.touchBlindly(Touch.alice) { program.ended != nil }
         let output = try program.expectEnd().output
@@ -74,14 +62,23 @@ struct BackgroundTests {
         try terminal.sendLine("kill -9 %1; exit")
     }
 
+    @Test("of a program at no seat waits for no touch")
+    func noSeat() throws {
+        try stage.changeSession(of: Stage.alice, ["SEAT": ""])
+        try expectPassword(try sudo())
+    }
+
     @Test(
-        "of a program at no seat, or of none that logind knows, waits for no touch",
-        arguments: ["", nil])
-    func nowhere(_ record: String?) throws {
-        let program = try sudo(inSession: record)
+        "of a program outside of sessions waits for no touch",
+        arguments: [StagePlace.unit("cron.service"), .nothing])
+    func nowhere(_ place: StagePlace) throws {
+        try expectPassword(try sudo(in: place))
+    }
+
+    private func expectPassword(_ program: Program) throws {
         let outcome = try program.expectEnd()
         #expect(!outcome.succeeded)
         #expect(!outcome.output.contains("reader") && !outcome.output.contains("background"))
-        try signet.expectDenial("inBackground")
+        try signet.expectDenial("notAtMachine")
     }
 }

@@ -19,7 +19,7 @@ struct DaemonLifeTests {
         try signet.stage.write(Self.configuration, "[daemon]\nidle-exit = 1s\n")
         let activator = try signet.stage.start(
             ["systemd-socket-activate", "--seqpacket", "-l", SignetStage.socket]
-                + SignetStage.command(for: [.text]))
+                + SignetStage.command(for: [.text]), in: SignetStage.unit)
         try activator.expectError("Listening on \(SignetStage.socket)")
         let terminal = try sudo(on: signet)
         try terminal.expectInvitation()
@@ -43,7 +43,7 @@ struct DaemonLifeTests {
         let activator = try signet.stage.start(
             ["systemd-socket-activate", "--seqpacket", "-l", SignetStage.socket]
                 + variables.flatMap { ["-E", $0] }
-                + ["unshare", "--cgroup", try Built.program("signetd")])
+                + [try Built.program("signetd")], in: SignetStage.unit)
         try activator.expectError("Listening on \(SignetStage.socket)")
         // This machine may have readers of its own.
         #expect(try signet.drivers().allSatisfy { !$0.hasPrefix("virtual") })
@@ -101,7 +101,8 @@ struct DaemonLifeTests {
     @Test("a second daemon does not take the first one's socket")
     func second() throws {
         let signet = try SignetStage.inhabited()
-        let second = try signet.stage.run(SignetStage.command(for: []))
+        let second = try signet.stage.run(
+            SignetStage.command(for: []), in: SignetStage.unit)
         #expect(second.ending == .exited(1))
         let terminal = try sudo(on: signet)
         try terminal.expectInvitation()

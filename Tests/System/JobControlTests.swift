@@ -97,7 +97,7 @@ struct JobControlTests {
 
     @Test("^Z with no shell behind it, as at a console's login, stops nothing and asks anew")
     func withoutShell() throws {
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
         try terminal.expectInvitation()
         try terminal.send("half a passw")
         try terminal.control(.z)

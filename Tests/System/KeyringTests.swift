@@ -23,7 +23,7 @@ struct KeyringTests {
     // MARK: alice's sessions
 
     private func login(byPassword password: String) throws -> Terminal {
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
         try terminal.expectInvitation()
         try terminal.sendLine(password)
         try signet.openDesktop(terminal)
@@ -31,7 +31,7 @@ struct KeyringTests {
     }
 
     private func loginByTouch() throws -> Terminal {
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
         try signet.openDesktop(terminal)
@@ -178,7 +178,7 @@ struct WalletTests {
     func sameKey() throws {
         var keys: Set<String> = []
         for isTouch in [false, true] {
-            let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+            let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
             try terminal.expectInvitation()
             if isTouch {
                 try signet.touch(Touch.alice)

@@ -17,7 +17,8 @@ struct LightDM {
         bus = try signet.startBus()
         // Open for both, so that neither a greeter nor a session ends it.
         said = try stage.start(["sh", "-c", "exec cat 0<>/run/greeter/said"])
-        manager = try stage.start(["lightdm", "--debug"])
+        try stage.show(.greeter)
+        manager = try stage.start(["lightdm", "--debug"], in: .unit("lightdm.service"))
     }
 
     /// Waits until the greeter or the session says this; a fault has what lightdm says.

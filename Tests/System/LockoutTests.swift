@@ -75,7 +75,7 @@ struct LockoutTests {
         #expect(try signet.status(Stage.alice).lock == .untilPassword)
         try signet.expectDenial("lockedUntilPassword")
 
-        let login = try stage.terminal(["login", "alice"], as: Stage.root)
+        let login = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
         try login.expect("Log in with the password, or run 'signet unlock'")
         try login.expect("Password: ")
         try login.sendLine(Stage.alice.password)

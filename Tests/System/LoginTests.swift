@@ -16,7 +16,7 @@ struct LoginTests {
     }
 
     private func login(_ arguments: String...) throws -> Terminal {
-        try stage.terminal(["login"] + arguments, as: Stage.root)
+        try stage.terminal(["login"] + arguments, as: Stage.root, in: .console)
     }
 
     // MARK: su

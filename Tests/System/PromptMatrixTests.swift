@@ -45,7 +45,7 @@ struct PromptMatrixTests {
     private func begin(_ program: Asking) throws -> Terminal {
         let terminal: Terminal
         if program == .login {
-            terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+            terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
         } else {
             let line = "trap : INT; \(program.line.command); echo the-end; exec cat"
             terminal = try stage.terminal(["sh", "-c", line], as: Stage.alice)

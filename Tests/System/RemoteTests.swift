@@ -14,7 +14,7 @@ struct RemoteTests {
     @Test("a remote host is asked for the password at once, and the daemon for nothing")
     func remoteHost() throws {
         let terminal = try stage.terminal(
-            ["login", "-h", "host.example", "alice"], as: Stage.root)
+            ["login", "-h", "host.example", "alice"], as: Stage.root, in: .console)
         try terminal.expect("Password: ")
         #expect(!terminal.transcript.contains("reader"))
         try terminal.sendLine(Stage.alice.password)
@@ -24,19 +24,26 @@ struct RemoteTests {
         #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }
 
-    @Test(
-        "a session that logind calls remote, or does not know, is asked for the password at once",
-        arguments: ["REMOTE=1\n", nil])
-    func remoteSession(record: String?) throws {
-        let terminal = try inSession(record: record)
+    @Test("a session that logind calls remote is asked for the password at once")
+    func remoteSession() throws {
+        let terminal = try sudo(in: .remoteSession(of: Stage.alice))
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains("reader"))
         try signet.expectDenial("remoteSession")
     }
 
-    @Test("a session that logind calls local may touch")
+    @Test("a session that logind does not know is asked for the password at once")
+    func unknownSession() throws {
+        try stage.logOut(Stage.alice)
+        let terminal = try sudo()
+        try terminal.passBySudosPrompt()
+        #expect(!terminal.transcript.contains("reader"))
+        try signet.expectDenial("notAtMachine")
+    }
+
+    @Test("a session that logind calls local, and that is in front, may touch")
     func localSession() throws {
-        let terminal = try inSession(record: "REMOTE=0\nSEAT=seat0\n")
+        let terminal = try sudo()
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
@@ -45,7 +52,8 @@ struct RemoteTests {
 
     @Test("a session at another seat than the reader is asked for the password at once")
     func otherSeat() throws {
-        let terminal = try inSession(record: "REMOTE=0\nSEAT=seat1\n")
+        try stage.changeSession(of: Stage.alice, ["SEAT": "seat1"])
+        let terminal = try sudo()
         try terminal.passBySudosPrompt()
         #expect(!terminal.transcript.contains("reader"))
         try signet.expectDenial("otherSeat")
@@ -56,27 +64,16 @@ struct RemoteTests {
         try stage.write("/etc/signet/signet.conf", "[login]\nseat = ignore\n")
         try signet.stop()
         try signet.start()
-        let terminal = try inSession(record: "REMOTE=0\nSEAT=seat1\n")
+        try stage.changeSession(of: Stage.alice, ["SEAT": "seat1"])
+        let terminal = try sudo()
         try terminal.expectInvitation()
         try signet.touch(Touch.alice)
         try terminal.expect("root\r\n")
         #expect(try terminal.expectEnd() == .exited(0))
     }
 
-    /// sudo in a process that the kernel seems to have in the session c7.
-    private func inSession(record: String?) throws -> Terminal {
-        let terminal = try stage.terminal(
-            ["sh", "-c", "echo pid $$.; read go; exec sudo id -un"], as: Stage.alice)
-        try terminal.expect("pid ")
-        let pid = try terminal.expect(".")
-        try stage.write(
-            "/run/cgroup", "0::/user.slice/user-4242.slice/session-c7.scope\n")
-        try signet.shell("mount --bind /run/cgroup /proc/\(pid)/cgroup")
-        if let record {
-            try stage.write("/run/systemd/sessions/c7", "UID=4242\nUSER=alice\n\(record)")
-        }
-        try terminal.sendLine("go")
-        return terminal
+    private func sudo(in place: StagePlace? = nil) throws -> Terminal {
+        try stage.terminal(["sudo", "id", "-un"], as: Stage.alice, in: place)
     }
 }
 

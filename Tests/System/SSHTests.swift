@@ -120,11 +120,7 @@ struct SSHTests {
             "sh -c 'echo pid $$.; read go; exec sudo id -un'")
         try terminal.expect("pid ")
         let pid = try terminal.expect(".")
-        try stage.write("/run/cgroup", "0::/user.slice/user-4242.slice/session-c7.scope\n")
-        try signet.shell("mount --bind /run/cgroup /proc/\(pid)/cgroup")
-        try stage.write(
-            "/run/systemd/sessions/c7",
-            "UID=4242\nUSER=alice\nACTIVE=1\nREMOTE=1\nREMOTE_HOST=127.0.0.1\nSERVICE=sshd\n")
+        try stage.move(pid, to: .remoteSession(of: Stage.alice))
         try terminal.sendLine("go")
         return terminal
     }

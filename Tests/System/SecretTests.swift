@@ -242,14 +242,8 @@ struct SecretTests {
     func remote() throws {
         #expect(try run("printf kestrel | signet secret set mail").succeeded)
         let terminal = try stage.terminal(
-            command("echo pid $$.; read -r go; exec \(program) secret get mail"),
-            as: Stage.alice)
-        try terminal.expect("pid ")
-        let pid = try terminal.expect(".")
-        try stage.write("/run/cgroup", "0::/user.slice/user-4242.slice/session-c7.scope\n")
-        try signet.shell("mount --bind /run/cgroup /proc/\(pid)/cgroup")
-        try stage.write("/run/systemd/sessions/c7", "UID=4242\nUSER=alice\nREMOTE=1\n")
-        try terminal.sendLine("go")
+            command("\(program) secret get mail"), as: Stage.alice,
+            in: .remoteSession(of: Stage.alice))
         try terminal.expect("does not serve remote sessions")
         #expect(try terminal.expectEnd() == .exited(1))
         #expect(!terminal.transcript.contains("kestrel"))

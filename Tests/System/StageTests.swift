@@ -53,7 +53,7 @@ struct StageTests {
     @Test("login lets alice in by her password, after a wrong one was refused")
     func login() throws {
         let stage = try Stage()
-        let terminal = try stage.terminal(["login", "alice"], as: Stage.root)
+        let terminal = try stage.terminal(["login", "alice"], as: Stage.root, in: .console)
         try terminal.expect("Password: ")
         try terminal.sendLine("not it")
         try terminal.expect("Login incorrect")
@@ -240,7 +240,8 @@ struct StageTests {
             ]))
         try owner.expect("ready ")
         let words = owner.output.split(whereSeparator: \.isWhitespace)
-        let pid = try #require(words.last.flatMap { Int32($0) })
+        // Behind it stands the control group, which the next stage removes.
+        let pid = try #require(words.dropLast().last.flatMap { Int32($0) })
         let namespace = try mountNamespace(of: pid)
         #expect(try processes(inNamespace: namespace).contains(pid))
         owner.signal(SIGKILL)
@@ -292,5 +293,63 @@ extension String {
         var text = self
         while let last = text.last, isDropped(last) { text.removeLast() }
         return text
+    }
+
+    @Test("keeps each program where systemd would: in a session, a user's manager, or a service")
+    func places() throws {
+        let stage = try Stage()
+        let user = "/user.slice/user-4242.slice"
+        for (place, group) in [
+            (nil, "\(user)/session-c4242.scope"),
+            (.remoteSession(of: Stage.alice), "\(user)/session-r4242.scope"),
+            (.manager(of: Stage.alice), "\(user)/user@4242.service/app.slice"),
+            (.unit("cron.service"), "/system.slice/cron.service"),
+        ] as [(StagePlace?, String)] {
+            for account in [Stage.alice, Stage.root] {
+                let outcome = try stage.run(["cat", "/proc/self/cgroup"], as: account, in: place)
+                #expect(outcome.output.hasSuffix("0::\(group)\n"), "\(outcome)")
+            }
+        }
+        // What they start stays there.
+        let child = try stage.run(["sh", "-c", "setsid cat /proc/self/cgroup"], as: Stage.bob)
+        #expect(child.output.contains("session-c4243.scope"))
+    }
+
+    @Test("leaves no control group behind, and removes what a killed run has left")
+    func groups() throws {
+        let root = try Scratch()
+        // The machine's groups, for this test's programs alone.
+        func shell(_ line: String) throws -> String {
+            let text = "mount -t cgroup2 cgroup2 \(root.path); cd \(root.path)/$own; " + line
+            let own = "own=$(sed -n 's/^0:://p' /proc/self/cgroup); "
+            return try TestSupport.Program(
+                Command([
+                    "unshare", "--mount", "--propagation", "private", "sh", "-ec", own + text,
+                ])
+            ).expectEnd().output
+        }
+        #expect(try shell("mkdir -p signet-stage.left/a/b; ls -d signet-stage.left") != "")
+        let stage = try Stage()
+        #expect(try shell("ls -d signet-stage.left || true") == "")
+        let group = try #require(stage.group.split(separator: "/").last)
+        #expect(try shell("ls -d \(group)") == "\(group)\n")
+        try stage.run(["true"], as: Stage.alice)
+        let program = try stage.start(["sleep", "1000"], in: .unit("cron.service"))
+        stage.end()
+        #expect(try program.expectEnd().ending == .killed(SIGKILL))
+        #expect(try shell("ls -d \(group) || true") == "")
+    }
+
+    @Test("stops all programs of a place where they are, and lets them go on")
+    func freezer() throws {
+        let stage = try Stage()
+        let terminal = try stage.terminal(["cat"], as: Stage.alice)
+        try stage.freeze(.session(of: Stage.alice))
+        try terminal.sendLine("on")
+        // The terminal itself echoes; the program would say it once more.
+        try terminal.expect("on\r\n")
+        #expect(!terminal.transcript.contains("on\r\non"))
+        try stage.freeze(.session(of: Stage.alice), false)
+        try terminal.expect("on\r\n")
     }
 }

@@ -32,6 +32,9 @@ enum TerminalProgram: CaseIterable, Sendable {
         }
     }
 
+    /// What has started it.
+    var place: StagePlace? { self == .login ? .console : nil }
+
     /// Whose finger or password it wants, and that finger.
     var person: (account: Account, finger: String) {
         switch self {
@@ -87,7 +90,7 @@ struct TerminalProgramTests {
     }
 
     private func start(_ program: TerminalProgram) throws -> Terminal {
-        try stage.terminal(program.command.words, as: program.command.by)
+        try stage.terminal(program.command.words, as: program.command.by, in: program.place)
     }
 
     /// Waits until the person is in, and leaves.
@@ -197,7 +200,8 @@ struct TerminalProgramTests {
 
     /// A shell with job control, which is given the program as a line.
     private func shell(running program: TerminalProgram, _ end: String = "") throws -> Terminal {
-        let terminal = try stage.terminal(["bash", "-i"], as: program.command.by)
+        let terminal = try stage.terminal(
+            ["bash", "-i"], as: program.command.by, in: program.place)
         try terminal.expect(program.shellPrompt)
         try terminal.sendLine(program.line + end)
         return terminal
@@ -353,7 +357,7 @@ struct TerminalProgramTests {
     func remote() throws {
         shows(.login, .remote)
         let terminal = try stage.terminal(
-            ["login", "-h", "host.example", "alice"], as: Stage.root)
+            ["login", "-h", "host.example", "alice"], as: Stage.root, in: .console)
         try passByPassword(.login, on: terminal)
         #expect(!stage.journal.entries.contains { $0["SIGNET_VERB"] == "authenticate" })
     }

@@ -22,7 +22,7 @@ struct UnattendedTests {
             "/var/spool/cron/crontabs/alice", "@reboot (\(line)) >/run/said 2>&1\n", mode: 0o600)
         try signet.shell("chown alice /var/spool/cron/crontabs/alice")
         let reader = try stage.start(["cat", "/run/said"])
-        let cron = try stage.start(["cron", "-f"])
+        let cron = try stage.start(["cron", "-f"], in: .unit("cron.service"))
         let said = try reader.expectEnd(within: .seconds(20)).output
         cron.signal(SIGTERM)
         try cron.expectEnd()
@@ -44,7 +44,7 @@ struct UnattendedTests {
         let queued = try stage.run(["at", "-f", "/run/line", "now"], as: Stage.alice)
         #expect(queued.succeeded, "\(queued)")
         let reader = try stage.start(["cat", "/run/said"])
-        let atd = try stage.start(["atd", "-s"])
+        let atd = try stage.start(["atd", "-s"], in: .unit("atd.service"))
         let said = try reader.expectEnd(within: .seconds(20)).output
         try atd.expectEnd()
         return said
@@ -95,7 +95,7 @@ struct UnattendedTests {
         #expect(said.hasSuffix("status 1\n"))
         #expect(!said.contains(SignetStage.invitation))
         #expect(ContinuousClock.now - begun < .seconds(10))
-        try signet.expectDenial("inBackground")
+        try signet.expectDenial("notAtMachine")
     }
 
     @Test(

@@ -10,7 +10,9 @@ struct spawn_plan {
     const char *directory;
     const char *terminal;   // a slave's path: opened by the child, its controlling terminal; or NULL
     int standard[3];
-    int stage;              // pidfd whose mount, pid and host name namespaces are joined, or -1
+    int stage;              // pidfd whose namespaces are joined, or -1
+    const char *group;      // the cgroup.procs, on the stage, of the group that it is put into; or NULL
+    const char *connects;   // a socket that is connected to instead, see receive_descriptor; or NULL
     int changes_user;
     unsigned int uid;
     unsigned int gid;
@@ -18,6 +20,10 @@ struct spawn_plan {
 
 // Starts a child in a session of its own; returns its pid, or -errno.
 int spawn_child(const struct spawn_plan *plan);
+
+// The connection of a child that connects to a socket as its program, and has `from` as the other end
+// of its standard input; it stays until that is closed. Returns a descriptor or -errno.
+int receive_descriptor(int from);
 
 // Opens a pipe that other programs do not inherit (pipe2). Returns 0 or -errno.
 int open_pipe(int *read_end, int *write_end);
