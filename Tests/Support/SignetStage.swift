@@ -34,10 +34,11 @@ package final class SignetStage: Sendable {
     private static let notifySocket = "/run/notify"
 
     /// Installs everything and starts the daemon on `readers`, if `running`; `options` are the
-    /// module's in every service. `programs` are seen as if they were installed.
+    /// module's in every service. `programs` are seen as if they were installed. With `allowsOthers`,
+    /// a user may ask for another's finger, as su does; see `login.others`.
     package init(
         readers: [ReaderKind] = [.storage], options: String = "", running: Bool = true,
-        programs: String? = nil
+        programs: String? = nil, allowsOthers: Bool = false
     ) throws {
         stage = try Stage(programs: programs)
         kinds = readers
@@ -47,6 +48,11 @@ package final class SignetStage: Sendable {
         try stage.run(["chmod", "755", "/var/lib/signet"])
         try stage.install("\(Layout.package)/pam/signet", at: "/etc/pam.d/signet", mode: 0o644)
         try writeServices(options: options)
+        if allowsOthers {
+            try stage.run(["mkdir", "-p", "/etc/signet/signet.conf.d"])
+            try stage.write(
+                "/etc/signet/signet.conf.d/others.conf", "[login]\nothers = warn\n")
+        }
         if running { try start() }
     }
 

@@ -6,9 +6,11 @@ import Testing
 extension SignetStage {
     /// With a finger for alice and one for bob, if `enrolled`; `options` are the module's.
     static func debian(
-        options: String = "", readers: [ReaderKind] = [.storage], enrolled: Bool = true
+        options: String = "", readers: [ReaderKind] = [.storage], enrolled: Bool = true,
+        allowsOthers: Bool = false
     ) throws -> SignetStage {
-        let signet = try SignetStage(readers: readers, programs: Built.programs())
+        let signet = try SignetStage(
+            readers: readers, programs: Built.programs(), allowsOthers: allowsOthers)
         try signet.shell(
             """
             cp /etc/pam.debian/* /etc/pam.d/

@@ -8,7 +8,7 @@ struct LockoutTests {
     private var stage: Stage { signet.stage }
 
     init() throws {
-        signet = try SignetStage.inhabited(options: "max-tries=5")
+        signet = try SignetStage.inhabited(options: "max-tries=5", allowsOthers: true)
     }
 
     private func sudo() throws -> Terminal {

@@ -8,7 +8,7 @@ struct LoginTests {
     private var stage: Stage { signet.stage }
 
     init() throws {
-        signet = try SignetStage.inhabited(options: "max-tries=2")
+        signet = try SignetStage.inhabited(options: "max-tries=2", allowsOthers: true)
     }
 
     private func suBob() throws -> Terminal {

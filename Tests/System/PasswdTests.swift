@@ -10,7 +10,7 @@ struct PasswdTests {
     private static let new = "quite another 42"
 
     init() throws {
-        signet = try SignetStage.debian()
+        signet = try SignetStage.debian(allowsOthers: true)
     }
 
     private func change(from password: String) throws -> Terminal {
@@ -29,7 +29,9 @@ struct PasswdTests {
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(!terminal.transcript.contains("reader"))
         // It is the new one that counts.
-        let next = try stage.terminal(["su", "alice", "-c", "id -un"], as: Stage.bob)
+        let next = try stage.terminal(
+            ["su", "alice", "-c", "id -un"], as: Stage.bob,
+            in: .session(of: Stage.alice))
         try next.expect("assword: ")
         try next.sendLine(Self.new)
         try next.expect("alice\r\n")
@@ -48,7 +50,9 @@ struct PasswdTests {
         let terminal = try change(from: Stage.bob.password)
         try terminal.expect("password unchanged")
         #expect(try terminal.expectEnd() != .exited(0))
-        let next = try stage.terminal(["su", "alice", "-c", "id -un"], as: Stage.bob)
+        let next = try stage.terminal(
+            ["su", "alice", "-c", "id -un"], as: Stage.bob,
+            in: .session(of: Stage.alice))
         try next.expectInvitation()
         try next.sendLine(Stage.alice.password)
         try next.expect("alice\r\n")

@@ -12,8 +12,10 @@ enum Touch {
 
 extension SignetStage {
     /// A stage where alice and bob have a finger each.
-    static func inhabited(options: String = "") throws -> SignetStage {
-        let signet = try SignetStage(options: options)
+    static func inhabited(
+        options: String = "", allowsOthers: Bool = false
+    ) throws -> SignetStage {
+        let signet = try SignetStage(options: options, allowsOthers: allowsOthers)
         try signet.enrolPeople()
         return signet
     }

@@ -12,7 +12,7 @@ struct PolkitTests {
     private let authority: TestSupport.Program
 
     init() throws {
-        signet = try SignetStage.debian(options: "max-tries=2")
+        signet = try SignetStage.debian(options: "max-tries=2", allowsOthers: true)
         let stage = signet.stage
         try signet.addSystemAccounts("messagebus", "polkitd")
         bus = try signet.startBus()

@@ -10,7 +10,7 @@ struct PromptTests {
     private static let prompt = "alice@stage$ "
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetStage.inhabited(allowsOthers: true)
     }
 
     /// Alice's shell, with a program in the foreground that awaits a touch.
@@ -115,7 +115,7 @@ struct QueueTests {
     private var stage: Stage { signet.stage }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetStage.inhabited(allowsOthers: true)
     }
 
     @Test("the second is told of the first, waits, and has its turn then")
@@ -140,7 +140,9 @@ struct QueueTests {
         let first = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
         try first.expectInvitation()
         let name = first.path.dropFirst("/dev/".count)
-        let second = try stage.terminal(["su", "alice", "-c", "id -un"], as: Stage.bob)
+        let second = try stage.terminal(
+            ["su", "alice", "-c", "id -un"], as: Stage.bob,
+            in: .session(of: Stage.alice))
         try second.expect("waiting: sudo (alice, \(name)) is being served first")
         second.hangUp()
         first.hangUp()

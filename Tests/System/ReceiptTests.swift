@@ -11,14 +11,15 @@ struct ReceiptTests {
 
     /// After three logins: two of alice's by sudo, one by login, and one of bob's.
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetStage.inhabited(allowsOthers: true)
         for (command, account, finger) in [
             (["sudo", "id", "-un"], Stage.alice, Touch.alice),
             (["sudo", "true", "second"], Stage.alice, Touch.alice),
             (["su", "alice", "-c", "id -un"], Stage.bob, Touch.alice),
             (["su", "bob", "-c", "id -un"], Stage.alice, Touch.bob),
         ] {
-            let terminal = try signet.stage.terminal(command, as: account)
+            let terminal = try signet.stage.terminal(
+                command, as: account, in: .session(of: Stage.alice))
             try terminal.expectInvitation()
             try signet.touch(finger)
             #expect(try terminal.expectEnd() == .exited(0))

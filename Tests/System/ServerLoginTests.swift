@@ -16,7 +16,8 @@ struct ServerLoginTests {
 
     init() async throws {
         server = try await LiveServer.start()
-        signet = try SignetStage(readers: [.text], options: "server=\(Self.file)")
+        signet = try SignetStage(
+            readers: [.text], options: "server=\(Self.file)", allowsOthers: true)
         relay = try Relay(signet, server)
         try signet.enroll(Stage.alice, as: Touch.alice, on: .text)
         try install()
@@ -153,7 +154,7 @@ struct ServerLoginTests {
     func token() throws {
         try install("token = environment")
         let session = try stage.terminal(
-            ["su", "alice", "--command=env"], as: Stage.bob)
+            ["su", "alice", "--command=env"], as: Stage.bob, in: .session(of: Stage.alice))
         try session.expect(SignetStage.invitation)
         try signet.touch(Touch.alice, on: .text)
         _ = try session.expectEnd()

@@ -86,7 +86,7 @@ struct TerminalProgramTests {
     private static let silent = "the fingerprint service does not answer: use the password"
 
     init() throws {
-        signet = try SignetStage.debian(options: "max-tries=2")
+        signet = try SignetStage.debian(options: "max-tries=2", allowsOthers: true)
     }
 
     private func start(_ program: TerminalProgram) throws -> Terminal {

@@ -13,7 +13,7 @@ struct UnplugTests {
 
     init() throws {
         program = try Built.program("signet")
-        signet = try SignetStage()
+        signet = try SignetStage(allowsOthers: true)
     }
 
     private func command(_ arguments: String...) throws -> Terminal {
