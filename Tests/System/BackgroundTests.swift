@@ -22,7 +22,7 @@ struct BackgroundTests {
         // What it shows comes with its end: it writes to no terminal.
         signet.touchBlindly(Touch.alice) { program.ended != nil }
         let output = try program.expectEnd().output
-        #expect(output.contains("\(SignetStage.invitation) to confirm: sudo -k id -un (alice)"))
+        #expect(output.contains("\(SignetStage.invitation) to confirm: sudo id -un [-k] (alice)"))
         #expect(output.contains("root\n"))
         let decision = try stage.journal.expect("the decision") {
             $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
