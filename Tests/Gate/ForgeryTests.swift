@@ -53,7 +53,7 @@ struct ForgeryTests {
                 func forge(_ touch: Touch<Int>) -> Match {
                     touch.match
                 }
-                """, refusal: "noncopyable"),
+                """, refusal: "'touch.match' is borrowed and cannot be consumed"),
         Forgery(
             testDescription: "does not sign for a touch that somebody made up",
             source: """
@@ -99,7 +99,10 @@ struct ForgeryTests {
                 func forge() -> RemovalMessage {
                     RemovalMessage(bytes: message)
                 }
-                """, refusal: "'RemovalMessage' initializer is inaccessible due to 'internal'"),
+                """,
+            refusal:
+                "cannot convert value of type '[UInt8]' to expected argument type 'LoginStatement'"
+        ),
         Forgery(
             testDescription: "does not show what was opened to be sealed anew",
             source: """

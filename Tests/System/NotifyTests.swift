@@ -101,11 +101,13 @@ struct NotifyTests {
         try terminal.expectInvitation()
         try signet.touch(Touch.alice, on: .text)
         try terminal.expect("root\r\n")
+        try stage.show(.session(of: Stage.bob))
         let bobs = try asking(Stage.bob)
         // Nothing tells here when the reader, which sudo has just let go, waits for bob.
         signet.touchBlindly(Touch.bob, on: .text) { bobs.ended != nil }
         try bobs.expect("successfully authenticated")
 
+        try stage.show(.session(of: Stage.alice))
         let last = try asking()
         try monitor.expect("member=Notify\n", times: 2)
         try signet.touch(Touch.alice, on: .text)

@@ -132,6 +132,7 @@ struct SudoTests {
 
     @Test("a touch proves who bob is, not that he may use sudo")
     func bob() throws {
+        try stage.show(.session(of: Stage.bob))
         let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.bob)
         try terminal.expectInvitation()
         try signet.touch(Touch.bob)
