@@ -221,6 +221,9 @@ package final class TouchGate<Scanner: FingerScanner> {
                 } catch { return .failure(error) }
             }
         }
+        if case .failure(let denial) = result, denial.reason == .cancelled, machine.isSuspending {
+            throw Denial(.suspending)
+        }
         return try result.get()
     }
 }

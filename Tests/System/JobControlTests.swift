@@ -10,7 +10,7 @@ struct JobControlTests {
     private static let prompt = "alice@stage$ "
 
     init() throws {
-        signet = try SignetStage.inhabited(options: "background=refuse")
+        signet = try SignetStage.inhabited(options: "background=refuse", allowsOthers: true)
     }
 
     /// Alice's shell, which has job control and is given a line.

@@ -37,7 +37,7 @@ struct PromptMatrixTests {
     private var stage: Stage { signet.stage }
 
     init() throws {
-        signet = try SignetStage.inhabited()
+        signet = try SignetStage.inhabited(allowsOthers: true)
     }
 
     /// The program, and behind it one that shows what is left to read. login hangs up whoever had the

@@ -82,7 +82,7 @@ struct PurposeTests {
     @Test("is su's command line, for the finger of the account that it leads to")
     func su() throws {
         let shown = try confirmed(["su", "-", "bob", "-c", "id -un"], by: Touch.bob)
-        #expect(shown.hasPrefix("su - bob -c 'id -un' (bob, pts/"))
+        #expect(shown.hasPrefix("su - bob -c 'id -un' (bob, asked by alice, pts/"))
         #expect(try receipts(of: Stage.bob).last == "su - bob -c 'id -un'")
     }
 

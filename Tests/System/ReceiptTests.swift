@@ -6,7 +6,11 @@ import Wire
 struct ReceiptTests {
     private let signet: SignetStage
     private var stage: Stage { signet.stage }
-    private let receipts: [String]
+    /// The log's entries: receipts, each with the line that says that it was granted.
+    private let entries: [String]
+    /// The receipts themselves.
+    private var receipts: [String] { entries.map { $0.split(at: Self.end) } }
+    private static let end = "-----END SSH SIGNATURE-----\n"
     private static let armour = "-----BEGIN SSH SIGNATURE-----\n"
 
     /// After three logins: two of alice's by sudo, one by login, and one of bob's.
@@ -25,20 +29,14 @@ struct ReceiptTests {
             #expect(try terminal.expectEnd() == .exited(0))
         }
         let log = try signet.stage.read("\(SignetStage.state(of: Stage.alice))/receipts")
-        receipts = Self.split(String(decoding: log, as: UTF8.self))
+        entries = Self.split(String(decoding: log, as: UTF8.self))
         try signet.shell(
             "cat /var/lib/signet/private/accounts/*/signers >/root/allowed_signers")
     }
 
     private static func split(_ log: String) -> [String] {
-        let end = "-----END SSH SIGNATURE-----\n"
-        var receipts: [String] = []
-        var rest = log[...]
-        while let range = rest.firstRange(of: end) {
-            receipts.append(String(rest[..<range.upperBound]))
-            rest = rest[range.upperBound...]
-        }
-        return receipts
+        let start = "signet-statement: "
+        return log.split(separator: start).map { start + $0 }
     }
 
     /// Asks stock ssh-keygen about a receipt as it was cut from the log.
@@ -58,7 +56,7 @@ struct ReceiptTests {
     @Test("stock ssh-keygen accepts each one, and it says what was confirmed")
     func accepted() throws {
         #expect(receipts.count == 3)
-        for receipt in receipts {
+        for receipt in entries {
             let verified = try keygen(receipt)
             #expect(verified.succeeded, "\(verified.errors)")
             #expect(verified.output.contains("Good \"login@signet\" signature for alice"))
@@ -117,16 +115,28 @@ struct ReceiptTests {
         #expect(sound.succeeded, "\(sound.output) \(sound.errors)")
         let path = "\(SignetStage.state(of: Stage.alice))/receipts"
         let altered = [
-            receipts.joined().replacing("id -un", with: "id -uN"),
-            receipts.dropFirst().joined(),
-            receipts.dropLast().joined(),
-            receipts[0] + receipts[2],
+            entries.joined().replacing("id -un", with: "id -uN"),
+            entries.dropFirst().joined(),
+            entries.dropLast().joined(),
+            entries[0] + entries[2],
+            // Whether a proof was used belongs to the chain.
+            receipts.joined(),
+            entries[0] + entries[1] + receipts[2],
+            entries.joined().replacing("granted: 2\n", with: ""),
+            entries.joined().replacing("granted: 2\n", with: "granted: 3\n"),
         ]
         for text in altered {
             try stage.write(path, text, mode: 0o600)
             #expect(!(try stage.run(command, as: Stage.alice).succeeded))
         }
-        try stage.write(path, receipts.joined(), mode: 0o600)
+        try stage.write(path, entries.joined(), mode: 0o600)
         #expect(try stage.run(command, as: Stage.alice).succeeded)
+    }
+}
+
+extension String {
+    /// What there is up to the end of a part.
+    fileprivate func split(at part: String) -> String {
+        firstRange(of: part).map { String(self[..<$0.upperBound]) } ?? self
     }
 }
