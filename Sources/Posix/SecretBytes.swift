@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// Bytes that never reach swap or a core dump and are wiped when their owner goes.
 ///
@@ -17,19 +18,9 @@ import Glibc
     ///
     /// Throws where the memory cannot be mapped or locked (RLIMIT_MEMLOCK).
     package init(count: Int, fill: (inout MutableRawSpan) -> Void) throws(SystemFault) {
-        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let page = LockedPages.size
         let size = max(1, (count + page - 1) / page) * page
-        let flags = MAP_PRIVATE | MAP_ANONYMOUS
-        let address = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, flags, -1, 0)
-        guard let address = unsafe address, unsafe address != MAP_FAILED else {
-            throw SystemFault.current("mmap")
-        }
-        guard unsafe mlock(address, size) == 0, unsafe madvise(address, size, MADV_DONTDUMP) == 0
-        else {
-            let fault = SystemFault.current("mlock")
-            unsafe munmap(address, size)
-            throw fault
-        }
+        let address = unsafe try LockedPages.take(size)
         unsafe storage = UnsafeMutableRawBufferPointer(start: address, count: count)
         mapped = size
         var span = unsafe storage.mutableBytes
@@ -39,7 +30,7 @@ import Glibc
     deinit {
         guard let address = unsafe storage.baseAddress else { return }
         unsafe explicit_bzero(address, mapped)
-        unsafe munmap(address, mapped)
+        unsafe LockedPages.giveBack(address, mapped)
     }
 
     /// Lends the bytes for the time of the call.
@@ -55,6 +46,51 @@ import Glibc
         withBytes { mine in
             other.withBytes { theirs in constantTimeEqual(mine, theirs) }
         }
+    }
+}
+
+/// Memory that never reaches swap or a core dump. A few single pages that are not needed are kept,
+/// wiped, since mapping and locking one costs more than most of what is done with it.
+private enum LockedPages {
+    /// The size of a page.
+    static let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+    /// How many pages are kept.
+    private static let most = 8
+    // Addresses, each of one page that is mapped, locked, and full of zeros.
+    private static let free = Mutex<[UInt]>([])
+
+    /// Memory of whole pages, full of zeros.
+    static func take(_ count: Int) throws(SystemFault) -> UnsafeMutableRawPointer {
+        if count == size, let kept = free.withLock({ $0.popLast() }),
+            let address = unsafe UnsafeMutableRawPointer(bitPattern: kept)
+        {
+            return unsafe address
+        }
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        let address = unsafe mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0)
+        guard let address = unsafe address, unsafe address != MAP_FAILED else {
+            throw SystemFault.current("mmap")
+        }
+        guard unsafe mlock(address, count) == 0,
+            unsafe madvise(address, count, MADV_DONTDUMP) == 0
+        else {
+            let fault = SystemFault.current("mlock")
+            unsafe munmap(address, count)
+            throw fault
+        }
+        return unsafe address
+    }
+
+    /// Gives back memory that was wiped.
+    static func giveBack(_ address: UnsafeMutableRawPointer, _ count: Int) {
+        let isKept =
+            count == size
+            && free.withLock { pages in
+                guard pages.count < most else { return false }
+                pages.append(UInt(bitPattern: address))
+                return true
+            }
+        if !isKept { unsafe munmap(address, count) }
     }
 }
 
