@@ -13,6 +13,11 @@ enum Accounting {
         try value(in: "/proc/\(pid)/smaps_rollup", "Pss")
     }
 
+    /// What is a process's alone and was written to, in kB: what it costs the machine in any case.
+    static func privateDirty(_ pid: Int32) throws -> Int {
+        try value(in: "/proc/\(pid)/smaps_rollup", "Private_Dirty")
+    }
+
     /// Context switches of each thread until now: the times it went to sleep or was interrupted.
     static func switches(_ pid: Int32) throws -> [String: Int] {
         var counts: [String: Int] = [:]

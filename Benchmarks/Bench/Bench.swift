@@ -113,6 +113,9 @@ struct Bench {
                 name: "daemon idle: PSS", aim: "≤ 1× while up",
                 unit: .kilobytes, runs: 1, measure: measures.idle(Accounting.pss)),
             Figure(
+                name: "daemon idle: private dirty memory", aim: "≤ 1× while up",
+                unit: .kilobytes, runs: 1, measure: measures.idle(Accounting.privateDirty)),
+            Figure(
                 name: "daemon idle: threads", aim: "no process after the idle time",
                 unit: .number, runs: 1,
                 measure: measures.idle { try Accounting.status($0, "Threads") }),

@@ -84,7 +84,8 @@ struct Measures {
             let declined = try peer.arrange(refusal)
             let probe = try Probe(
                 on: self.stage, service: declined.service, account: declined.account,
-                environment: declined.environment, under: declined.wrapper)
+                environment: declined.environment, under: declined.wrapper,
+                in: declined.place)
             let events = try probe.finish()
             let returned = try events.returned(success: false)
             return Double(returned.nanoseconds - (try events.first("start").nanoseconds)) / 1e6

@@ -31,6 +31,8 @@ struct Declined {
     var environment: [String: String] = [:]
     /// What goes before the application.
     var wrapper: [String] = []
+    /// Where the application runs.
+    var place = StagePlace.session(of: nil)
 }
 
 /// One of the two that are compared: a PAM module and its daemon, on a virtual reader of its own.

@@ -73,11 +73,15 @@ final class SignetPeer: Peer {
         try stage.write(
             Self.lockout, "signet-lockout: 1\nfailures: \(failures)\n", mode: 0o600)
         try stage.write(Self.lid, "state:      \(refusal == .lidClosed ? "closed" : "open")\n")
+        try stage.show(.session(of: Stage.alice))
         // A seat without a reader, or the one that has it.
         try stage.changeSession(
             of: Stage.alice, ["SEAT": refusal == .otherSeat ? "seat1" : "seat0"])
         switch refusal {
-        case .notEnrolled: return Declined(service: service, account: Stage.bob)
+        case .notEnrolled:
+            try stage.show(.session(of: Stage.bob))
+            return Declined(
+                service: service, account: Stage.bob, place: .session(of: Stage.bob))
         case .remote:
             return Declined(
                 service: service, account: Stage.alice, environment: ["PROBE_RHOST": "example.org"])
