@@ -22,7 +22,8 @@ extension Service {
             for: client.process, account: plan.account,
             claims: PresenceClaims(
                 service: login?.service ?? [], remoteHost: login?.remoteHost ?? [],
-                requester: login?.requester ?? [], agent: login?.agent),
+                requester: login?.requester ?? [], agent: login?.agent,
+                agentUser: login?.agentUser),
             others: others(rule, client))
     }
 

@@ -16,12 +16,17 @@ package struct Match: ~Copyable, Sendable {
     /// Who asked for it, and where they were.
     package let presence: Presence
     /// When it matched, since the start of the machine (CLOCK_BOOTTIME).
-    package let moment: Duration
+    private let moment: Duration
+    private let clock: Clock
 
-    fileprivate init(account: UInt32, presence: Presence, moment: Duration) {
+    /// How long ago it matched.
+    package var age: Duration { clock.sinceBoot() - moment }
+
+    fileprivate init(account: UInt32, presence: Presence, clock: Clock) {
         self.account = account
         self.presence = presence
-        self.moment = moment
+        self.clock = clock
+        moment = clock.sinceBoot()
     }
 }
 
@@ -118,13 +123,18 @@ package struct TouchRequest<Query: Sendable>: Sendable {
 package final class TouchGate<Scanner: FingerScanner> {
     private let scanner: Scanner
     private let queue: TouchQueue
+    private let examiner: PresenceExaminer
     private let machine: any SuspendState
     private let clock: Clock
 
     /// A gate in front of a scanner. Whoever passes takes turns by the queue.
-    package init(_ scanner: Scanner, queue: TouchQueue, machine: any SuspendState, clock: Clock) {
+    package init(
+        _ scanner: Scanner, queue: TouchQueue, examiner: PresenceExaminer,
+        machine: any SuspendState, clock: Clock
+    ) {
         self.scanner = scanner
         self.queue = queue
+        self.examiner = examiner
         self.machine = machine
         self.clock = clock
     }
@@ -145,7 +155,8 @@ package final class TouchGate<Scanner: FingerScanner> {
     /// forgives one.
     ///
     /// - Parameters:
-    ///   - presence: that the person who asks is there.
+    ///   - presence: that the person who asks is there. It is examined again before the reader is
+    ///     asked, since the turn may have taken a minute to come, and after the match.
     ///   - turn: possession of the readers.
     ///   - interruption: ends the wait early, as `cancelled`.
     package func touch(
@@ -154,6 +165,7 @@ package final class TouchGate<Scanner: FingerScanner> {
         telling tell: @escaping @ServiceActor (Notice) -> Void
     ) async throws(Denial) -> Touch<Scanner.Found> {
         guard presence.account == request.account else { throw Denial(.notPermitted) }
+        try examiner.examine(presence)
         let suspensions = machine.suspensions
         var mismatches: UInt8 = 0
         do throws(Denial) {
@@ -173,11 +185,15 @@ package final class TouchGate<Scanner: FingerScanner> {
                     continue
                 }
                 if let finger {
+                    let match = Match(account: request.account, presence: presence, clock: clock)
+                    do throws(Denial) {
+                        try examiner.confirm(presence)
+                    } catch {
+                        attempt.takeBack()
+                        throw error
+                    }
                     return Touch(
-                        Match(
-                            account: request.account, presence: presence,
-                            moment: clock.sinceBoot()),
-                        finger: finger, attempt: attempt, suspensions: suspensions)
+                        match, finger: finger, attempt: attempt, suspensions: suspensions)
                 }
                 mismatches += 1
                 try attempt.failed()

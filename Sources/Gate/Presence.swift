@@ -72,7 +72,16 @@ private struct Subject {
     let placement: ClientProcess.Placement
     /// Whether it may be a program that begins sessions.
     let isRoot: Bool
-    let agent: (any HeldProcess)?
+    /// The agent, and the users that it and its helper were started by.
+    var agent: (any HeldProcess)?
+    var users: [UInt32] = []
+}
+
+/// polkit's agent.
+private struct PolkitAgent {
+    let process: any HeldProcess
+    /// Who started its helper.
+    let helperUser: UInt32
 }
 
 /// Judges whether somebody is at the machine for a request. What no row of the table accepts is
@@ -105,12 +114,21 @@ package struct PresenceExaminer: Sendable {
         try judge(Inquiry(client: client, account: account, claims: claims, others: others))
     }
 
-    /// Makes sure that the same evidence would be given now. Throws `changedMeanwhile` if not.
-    package func confirm(_ presence: Presence) throws(Denial) {
-        guard let now = try? judge(presence.inquiry), now.requester == presence.requester,
-            now.seat == presence.seat, now.origin == presence.origin,
-            now.agent?.pid == presence.agent?.pid, presence.agent?.hasEnded != true
+    /// Makes sure that the same evidence would be given now. Throws what is missing, or
+    /// `changedMeanwhile`.
+    package func examine(_ presence: Presence) throws(Denial) {
+        let now = try judge(presence.inquiry)
+        guard now.requester == presence.requester, now.seat == presence.seat,
+            now.origin == presence.origin, now.agent?.pid == presence.agent?.pid,
+            presence.agent?.hasEnded != true
         else { throw .changed }
+    }
+
+    /// The same after a touch: whatever is missing, throws `changedMeanwhile`.
+    package func confirm(_ presence: Presence) throws(Denial) {
+        do throws(Denial) {
+            try examine(presence)
+        } catch { throw .changed }
     }
 
     private func judge(_ inquiry: Inquiry) throws(Denial) -> Presence {
@@ -241,9 +259,11 @@ package struct PresenceExaminer: Sendable {
         var causes: [UInt32] = []
         if let owner = finding.owner { causes.append(owner) }
         if !inquiry.isRoot { causes.append(inquiry.client.credentials.uid) }
-        // Who has started a program with root's rights, such as su; whose program an agent is.
+        causes += subject.users
+        // Who has started a program with root's rights, such as su; whose program an agent is. An
+        // agent of root's asks for root: that of a program such as sudo is nobody's evidence.
         let real = try known { () throws(SystemFault) in try subject.process.realUID() }
-        if real != 0 { causes.append(real) }
+        if real != 0 || subject.agent != nil { causes.append(real) }
         for cause in causes where cause != account.uid {
             let uid = facts.owner(ofSubordinate: cause) ?? cause
             if uid != account.uid { return requester(uid) }
@@ -279,35 +299,39 @@ package struct PresenceExaminer: Sendable {
         }
         guard inquiry.isRoot, inquiry.claims.service == Bytes(Self.polkit.service.utf8) else {
             return Subject(
-                process: process, placement: client.placement, isRoot: inquiry.isRoot, agent: nil)
+                process: process, placement: client.placement, isRoot: inquiry.isRoot)
         }
-        let agent = try agent(of: process, client.placement, named: inquiry.claims.agent)
+        let agent = try agent(of: process, client.placement, inquiry.claims)
         return Subject(
-            process: agent, placement: facts.placement(of: agent), isRoot: false, agent: agent)
+            process: agent.process, placement: facts.placement(of: agent.process), isRoot: false,
+            agent: agent.process, users: [agent.helperUser])
     }
 
     /// The agent on whose behalf polkit's helper asks.
     ///
     /// Until polkit 126 the agent starts the helper, which is setuid, and is its parent. From 127 on
     /// the system's manager may start it, and the agent is at the other end of its standard input:
-    /// its number comes with the request, from a process of root's.
+    /// its number and its user, as the kernel noted them when it connected, come with the request,
+    /// from a process of root's.
     private func agent(
-        of helper: any HeldProcess, _ placement: ClientProcess.Placement, named claim: UInt32?
-    ) throws(Denial) -> any HeldProcess {
+        of helper: any HeldProcess, _ placement: ClientProcess.Placement, _ claims: PresenceClaims
+    ) throws(Denial) -> PolkitAgent {
+        let claim = claims.agent
         if case .place(.systemUnit(let unit)) = placement,
             UnitName(unit).template == Self.polkit.unit
         {
-            guard let claim, let number = Int32(exactly: claim),
+            guard let claim, let user = claims.agentUser, let number = Int32(exactly: claim),
                 let agent = try? facts.hold(number)
             else { throw .notAtMachine(Detail.agentNotKnown) }
-            return agent
+            return PolkitAgent(process: agent, helperUser: user)
         }
         // Asked for twice: a parent that ended before it was held has left its child to another.
-        guard let parent = try? helper.parent(), let agent = try? facts.hold(parent),
-            (try? helper.parent()) == parent, claim == nil || claim == UInt32(exactly: parent),
+        guard let user = try? helper.realUID(), let parent = try? helper.parent(),
+            let agent = try? facts.hold(parent), (try? helper.parent()) == parent,
+            claim == nil || claim == UInt32(exactly: parent),
             facts.placement(of: agent) == placement
         else { throw .notAtMachine(Detail.agentNotKnown) }
-        return agent
+        return PolkitAgent(process: agent, helperUser: user)
     }
 
     // MARK: Looking up

@@ -60,15 +60,19 @@ package struct PresenceClaims: Equatable, Sendable {
     package var requester: Bytes
     /// The number of polkit's agent, of which a client that is not root has none.
     package var agent: UInt32?
+    /// The user that it was when it reached its helper, where the helper is a service of root's.
+    package var agentUser: UInt32?
 
     /// All of it.
     package init(
-        service: Bytes = [], remoteHost: Bytes = [], requester: Bytes = [], agent: UInt32? = nil
+        service: Bytes = [], remoteHost: Bytes = [], requester: Bytes = [], agent: UInt32? = nil,
+        agentUser: UInt32? = nil
     ) {
         self.service = service
         self.remoteHost = remoteHost
         self.requester = requester
         self.agent = agent
+        self.agentUser = agentUser
     }
 }
 

@@ -34,8 +34,9 @@ package struct ClientProcess: Sendable {
 
     /// Its number and users at connect(2).
     package let credentials: PeerCredentials
-    /// Whose share of places and turns it uses up: the session's owner, else the user that logged in,
-    /// else its own user. Uids that a user gave to containers are that user's.
+    /// Whose share of places and turns it uses up: its own user; for a program with root's rights the
+    /// owner of its session, else the user that started it, else the one that logged in. Uids that a
+    /// user gave to containers are that user's.
     package let accountable: UInt32
     /// The process, nil where it could not be held.
     let process: (any HeldProcess)?
@@ -73,12 +74,21 @@ extension PresenceFacts {
         _ placement: ClientProcess.Placement
     ) -> UInt32 {
         var uid = peer.uid
-        if let process, let cause = owner(of: placement) ?? (try? process.loginUID()) ?? nil,
+        // The login's number is the last to be believed: where none was set, any program may set one.
+        if peer.uid == 0, let process,
+            let cause = owner(of: placement) ?? starter(of: process)
+                ?? (try? process.loginUID()) ?? nil,
             !process.hasEnded
         {
             uid = cause
         }
         return owner(ofSubordinate: uid) ?? uid
+    }
+
+    /// The user that started a program with root's rights; nil where that was root.
+    private func starter(of process: any HeldProcess) -> UInt32? {
+        guard let uid = try? process.realUID(), uid != 0 else { return nil }
+        return uid
     }
 
     private func owner(of placement: ClientProcess.Placement) -> UInt32? {

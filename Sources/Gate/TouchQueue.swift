@@ -17,16 +17,14 @@ package final class TouchQueue {
         let id: UInt64
         let applicant: Applicant
         let turn: CheckedContinuation<Outcome, Never>
-        /// Whether it shows that it waits, where both prompts have to.
-        let isShown = Acknowledgement()
+        /// Whether it shows whose turn it is, where both prompts have to.
+        var isShown = Acknowledgement()
     }
 
     /// Whether a client has shown something, once that is known.
     @ServiceActor private final class Acknowledgement {
         private var answer: Bool?
         private var waiting: CheckedContinuation<Bool, Never>?
-
-        func begin() { answer = nil }
 
         func settle(_ isShown: Bool) {
             answer = isShown
@@ -55,8 +53,13 @@ package final class TouchQueue {
         let applicant: Applicant
         /// Requests for the same account that both prompts have yet to show.
         var newcomers: [UInt64] = []
-        /// Ends the scan under way, or the wait until a prompt shows something.
+        /// Requesters of which a request did not show that it waits: those of theirs that come after
+        /// it keep nobody from scanning until they do.
+        var unshown: Set<UInt32> = []
+        /// Ends the scan under way.
         var scan: Interruption?
+        /// Ends the wait until the holder's prompt shows something.
+        var prompt: Interruption?
         /// Ends an enrolment that gives way.
         var enrolment: Interruption?
         var hasYielded = false
@@ -149,11 +152,17 @@ package final class TouchQueue {
         }
         places.append(place)
         tellWaiting(place, holder)
-        if contends(place.applicant, with: holder.applicant) {
-            holder.newcomers.append(place.id)
-            holder.scan?.raise()
+        if contends(place.applicant, with: holder.applicant), !holder.unshown.contains(requester) {
+            contend(place.id, holder)
         }
         watchEnrolment()
+    }
+
+    /// Has nobody scan before both prompts show that there are two.
+    private func contend(_ id: UInt64, _ holder: Holder) {
+        guard !holder.newcomers.contains(id) else { return }
+        holder.newcomers.append(id)
+        holder.scan?.raise()
     }
 
     /// Whether one touch could be taken for the other's.
@@ -169,15 +178,31 @@ package final class TouchQueue {
         let name = holder.applicant.asker.name(for: place.applicant.asker)
         let notice = Notice(.waiting, subject: name, wantsAcknowledgement: mustShow)
         let (show, limit) = (place.applicant.show, showing)
-        place.isShown.begin()
-        onService { [self] in
+        let isShown = Acknowledgement()
+        if let index = places.firstIndex(where: { $0.id == place.id }) {
+            places[index].isShown = isShown
+        }
+        onService { [self, weak holder] in
             guard mustShow else {
                 _ = await show(notice)
                 return
             }
-            let isShown = await limited(to: limit) { await show(notice) }.value
-            if !isShown { giveUp(place.id) }
-            place.isShown.settle(isShown)
+            let answer = await limited(to: limit) { await show(notice) }.value
+            settle(answer, of: place, with: holder)
+            isShown.settle(answer)
+        }
+    }
+
+    /// A request for the holder's account has said, or has not said in time, that it shows that it
+    /// waits.
+    private func settle(_ isShown: Bool, of place: Place, with holder: Holder?) {
+        guard let holder, holder === self.holder else { return }
+        let requester = place.applicant.asker.requester.uid
+        if !isShown {
+            holder.unshown.insert(requester)
+            giveUp(place.id)
+        } else if places.contains(where: { $0.id == place.id }), holder.unshown.contains(requester) {
+            contend(place.id, holder)
         }
     }
 
@@ -260,8 +285,8 @@ extension TouchQueue {
         let notice = Notice(
             .contended, subject: place.applicant.asker.detail, wantsAcknowledgement: true)
         let (show, interruption) = (holder.applicant.show, Interruption())
-        holder.scan = interruption
-        defer { holder.scan = nil }
+        holder.prompt = interruption
+        defer { holder.prompt = nil }
         let (isShown, expired) = await limited(to: max(.zero, end - clock.sinceBoot())) {
             await interruptible(by: interruption) { await show(notice) }
         }
@@ -269,7 +294,10 @@ extension TouchQueue {
     }
 
     /// Nobody scans, or waits for a prompt, while the machine sleeps.
-    package func interrupt() { holder?.scan?.raise() }
+    package func interrupt() {
+        holder?.scan?.raise()
+        holder?.prompt?.raise()
+    }
 }
 
 // MARK: - Enrolments give way

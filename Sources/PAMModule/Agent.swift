@@ -7,10 +7,14 @@ import CPAMModule
 final class Agent {
     /// Its process id.
     let process: UInt32
+    /// The user that it was when it connected the helper's standard input; nil where it started the
+    /// helper itself.
+    let user: UInt32?
     private let handle: Descriptor
 
-    private init(process: UInt32, handle: consuming Descriptor) {
-        self.process = process
+    private init(process: pid_t, user: UInt32? = nil, handle: consuming Descriptor) {
+        self.process = UInt32(clamping: process)
+        self.user = user
         self.handle = handle
     }
 
@@ -36,9 +40,9 @@ final class Agent {
         guard let peer = Connection.peer(of: STDIN_FILENO), peer.pid > 0 else { return nil }
         // The kernel's own handle on the peer, where it gives one: it cannot be another process's.
         guard let handle = Descriptor(adopting: peer_handle(STDIN_FILENO)) else {
-            return current_errno() == ENOPROTOOPT ? opened(peer.pid) : nil
+            return current_errno() == ENOPROTOOPT ? opened(peer.pid, user: peer.uid) : nil
         }
-        return Agent(process: UInt32(clamping: peer.pid), handle: handle)
+        return Agent(process: peer.pid, user: peer.uid, handle: handle)
     }
 
     private static func parent() -> Agent? {
@@ -48,8 +52,8 @@ final class Agent {
         return agent
     }
 
-    private static func opened(_ process: pid_t) -> Agent? {
+    private static func opened(_ process: pid_t, user: UInt32? = nil) -> Agent? {
         guard let handle = Descriptor(adopting: process_handle(process)) else { return nil }
-        return Agent(process: UInt32(clamping: process), handle: handle)
+        return Agent(process: process, user: user, handle: handle)
     }
 }

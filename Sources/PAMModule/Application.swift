@@ -80,8 +80,13 @@ extension Application {
                 if unsafe CString.bytes(member) == account { return true }
                 unsafe members = members?.successor()
             }
+            let number = unsafe entry.gr_gid
             return account.withCString { account in
-                unsafe pam_modutil_user_in_group_nam_nam(handle, account, group) == 1
+                guard let entry = unsafe pam_modutil_getpwnam(handle, account)?.pointee else {
+                    return nil
+                }
+                return unsafe entry.pw_gid == number
+                    || pam_modutil_user_in_group_nam_nam(handle, account, group) == 1
             }
         }
     }

@@ -7,7 +7,9 @@ struct Deadline {
 
     /// So many milliseconds from now.
     init(milliseconds: UInt32) {
-        nanoseconds = Deadline.now + UInt64(milliseconds) * 1_000_000
+        let (end, overflow) = Deadline.now.addingReportingOverflow(UInt64(milliseconds) * 1_000_000)
+        // Without a clock it has passed already.
+        nanoseconds = overflow ? 0 : end
     }
 
     private init(nanoseconds: UInt64) {
@@ -29,7 +31,7 @@ struct Deadline {
 
     private static var now: UInt64 {
         var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return .max }
         return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
     }
 }

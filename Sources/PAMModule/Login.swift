@@ -17,6 +17,9 @@ struct Login {
     /// The program that asks through polkit.
     let agent: Agent?
 
+    /// How often a process may be stopped and continued while it waits for one touch.
+    private static let maximumStops = 100
+
     /// Returns when a touch was proven; everything else throws.
     static func prove(
         to application: inout Application, _ arguments: [Bytes]
@@ -37,15 +40,18 @@ struct Login {
         }
         // Where the password is typed beside the touch, there is no greeter's field to wait for.
         if place.terminal == nil { pause(milliseconds: options.delayMilliseconds) }
+        // A program that holds SIGTSTP back is asked to stop, and never stops.
+        var stops = 0
         repeat {
             do throws(Ending) {
                 try login.attempt(application, options, registration, server, place)
                 return try application.keep([])
             } catch .suspended {
                 application.trace("suspended, and continued")
+                stops += 1
             }
-        } while place.isForeground
-        throw .declined("the process is in the background")
+        } while place.isForeground && stops < maximumStops
+        throw .declined("the process is in the background, or does not stop when it is asked to")
     }
 
     /// Leaves the person a moment, before the daemon knows of anything.
@@ -69,7 +75,10 @@ struct Login {
         terminal = Login.label(try application.item(PAM_TTY))
         requester = Login.label(try application.item(PAM_RUSER))
         agent = StaticString("polkit-1").bytes == service ? Agent.find() : nil
-        guard let program = application.isSudo ? .sudo : Login.program(of: service) else {
+        // What a program without root's rights says of its command line proves nothing.
+        guard geteuid() == 0,
+            let program = application.isSudo ? .sudo : Login.program(of: service)
+        else {
             (command, asksElsewhere) = ([], false)
             return
         }
@@ -180,7 +189,8 @@ extension Login {
             maximumTries: options.maximumTries,
             wantsKeyring: options.keyring && geteuid() == 0,
             presence: place.presence, background: options.background(for: service),
-            commandDigest: digest, agent: agent?.process, server: server?.wish)
+            commandDigest: digest, agent: agent?.process, agentUser: agent?.user,
+            server: server?.wish)
     }
 
     /// Succeeds only for a statement of this very login, signed by the registered key, and gives it.

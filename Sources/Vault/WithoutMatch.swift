@@ -49,8 +49,16 @@ extension TemplateSeal {
 }
 
 extension SealingContext {
-    /// Throws unless the finger that matched is one of the account's whose key or data this is about.
+    /// How long after it a match opens anything. A TPM that is slow, and has several keys to open for
+    /// one touch, takes some seconds.
+    private static let longestAge = Duration.seconds(60)
+
+    /// Throws unless the finger that matched is one of the account's whose key or data this is about,
+    /// and has just matched.
     func check(_ match: borrowing Match) throws(VaultError) {
+        guard match.age >= .zero, match.age < Self.longestAge else {
+            throw .trouble(.failed("the finger matched too long ago"))
+        }
         guard match.account == uid else {
             throw .trouble(.failed("the finger that matched is another account's"))
         }

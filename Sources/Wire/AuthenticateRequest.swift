@@ -28,6 +28,9 @@ package struct AuthenticateRequest: Equatable, Sendable {
     package var commandDigest: Bytes
     /// The process id of the polkit agent that asks; nil where there is none. Believed of root only.
     package var agent: UInt32?
+    /// The user that the agent was when it reached the helper, which runs as a service of root's; nil
+    /// where the agent started the helper. Believed of root only.
+    package var agentUser: UInt32?
     /// The server that has to say yes, too; nil for none.
     package var server: ServerWish?
 
@@ -37,7 +40,8 @@ package struct AuthenticateRequest: Equatable, Sendable {
         remoteHost: Bytes = [], requester: Bytes = [], purpose: Bytes = [],
         timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false,
         presence: TerminalPosition = .foreground, background: BackgroundPolicy = .refuse,
-        commandDigest: Bytes = [], agent: UInt32? = nil, server: ServerWish? = nil
+        commandDigest: Bytes = [], agent: UInt32? = nil, agentUser: UInt32? = nil,
+        server: ServerWish? = nil
     ) {
         self.account = account
         self.challenge = challenge
@@ -53,6 +57,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
         self.background = background
         self.commandDigest = commandDigest
         self.agent = agent
+        self.agentUser = agentUser
         self.server = server
     }
 }

@@ -54,6 +54,7 @@ package enum Field: UInt8, CaseIterable {
     case commandDigest = 58
     case agent = 59
     case acknowledge = 60
+    case agentUser = 62
 
     // What is about servers, and what the PAM module reads or sends of it.
     case server = 80
@@ -129,7 +130,9 @@ package enum Field: UInt8, CaseIterable {
             .triesLeft, .state, .lock, .keyring, .replaces, .keyringState, .presence, .background,
             .tokenDelivery, .tokenFile, .acknowledge:
             1...1
-        case .timeoutMilliseconds, .count, .seconds, .features, .offlineHours, .agent: 4...4
+        case .timeoutMilliseconds, .count, .seconds, .features, .offlineHours, .agent,
+            .agentUser:
+            4...4
         case .first, .since, .generation, .counter: 8...8
         case .server, .audience: 1...Limit.label
         case .accessToken: 1...Limit.accessToken

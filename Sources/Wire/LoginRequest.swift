@@ -22,6 +22,7 @@ package enum LoginRequest {
             try frame.put(.commandDigest, request.commandDigest)
         }
         try frame.put(.agent, numberIfPresent: request.agent)
+        try frame.put(.agentUser, numberIfPresent: request.agentUser)
         if let server = request.server {
             try frame.put(.server, server.url)
             try frame.put(.audience, server.audience)

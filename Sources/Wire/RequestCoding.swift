@@ -217,6 +217,7 @@ extension AuthenticateRequest {
         background = try frame.choice(.background)
         commandDigest = try frame.bytesIfPresent(.commandDigest) ?? []
         agent = try frame.numberIfPresent(.agent)
+        agentUser = try frame.numberIfPresent(.agentUser)
         server = try ServerWish(from: &frame)
     }
 }

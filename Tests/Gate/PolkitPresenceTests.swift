@@ -22,14 +22,17 @@ struct PolkitPresenceTests {
         }
     }
 
-    private func claims(_ agent: UInt32? = nil, service: String = "polkit-1") -> PresenceClaims {
-        PresenceClaims(service: Bytes(service.utf8), agent: agent)
+    private func claims(
+        _ agent: UInt32? = nil, user: UInt32? = nil, service: String = "polkit-1"
+    ) -> PresenceClaims {
+        PresenceClaims(service: Bytes(service.utf8), agent: agent, agentUser: user)
     }
 
     /// The answer for a helper that its agent has started.
     private func spawned(
         in place: ProcessPlace, helper: ProcessPlace? = nil, real: UInt32 = 1000,
-        claim: UInt32? = nil, parents: [Int32] = [90], _ session: LoginSession = .alice()
+        helperReal: UInt32? = nil, claim: UInt32? = nil, parents: [Int32] = [90],
+        _ session: LoginSession = .alice()
     ) -> Judgement {
         let machine = machine(session)
         var agent = PlayedProcess.Facts()
@@ -38,7 +41,7 @@ struct PolkitPresenceTests {
         machine.process(91, in: place, agent)
         var facts = PlayedProcess.Facts()
         facts.parents = parents
-        facts.realUID = real
+        facts.realUID = helperReal ?? real
         machine.process(100, in: helper ?? place, facts)
         return machine.judge(machine.client(100), claims(claim))
     }
@@ -46,14 +49,15 @@ struct PolkitPresenceTests {
     /// The answer for a helper that systemd has started.
     private func activated(
         for place: ProcessPlace?, real: UInt32 = 1000, claim: UInt32? = 90,
-        _ session: LoginSession = .alice(), unit: ProcessPlace = helperUnit
+        user: UInt32? = 1000, _ session: LoginSession = .alice(),
+        unit: ProcessPlace = helperUnit
     ) -> Judgement {
         let machine = machine(session)
         var agent = PlayedProcess.Facts()
         agent.realUID = real
         machine.process(90, in: place, agent)
         machine.process(100, in: unit)
-        return machine.judge(machine.client(100), claims(claim))
+        return machine.judge(machine.client(100), claims(claim, user: user))
     }
 
     private let session = Judgement.evidence(.session("c2"), seat: "seat0", requester: "alice")
@@ -65,7 +69,23 @@ struct PolkitPresenceTests {
         #expect(spawned(in: .session("c2")) == session)
         #expect(spawned(in: .session("c2"), claim: 90) == session)
         #expect(spawned(in: .userManager(uid: 1000)) == manager)
-        #expect(spawned(in: .session("c2"), real: 0) == session)
+    }
+
+    // bob, in alice's session by `su bob` or `sudo -u bob`, has the helper's parent be hers or root's.
+    @Test("gets none where somebody else started it, or reached it, than the agent's user")
+    func helperOfAnother() {
+        for place in [ProcessPlace.session("c2"), .userManager(uid: 1000)] {
+            #expect(spawned(in: place, helperReal: 1001) == .other(1001, "bob"))
+            #expect(spawned(in: place, real: 0, helperReal: 1001) == .other(1001, "bob"))
+            #expect(spawned(in: place, real: 1000, helperReal: 0) == .other(0, "root"))
+            #expect(activated(for: place, user: 1001) == .other(1001, "bob"))
+            #expect(activated(for: place, real: 0, user: 1001) == .other(1001, "bob"))
+            #expect(activated(for: place, user: 0) == .other(0, "root"))
+            // The agent is another program now, such as sudo.
+            #expect(activated(for: place, real: 0) == .other(0, "root"))
+            #expect(spawned(in: place, real: 0) == .other(0, "root"))
+            #expect(activated(for: place, user: nil) == Self.unknown)
+        }
     }
 
     @Test("is judged as the agent at its socket")
@@ -143,7 +163,7 @@ struct PolkitPresenceTests {
         machine.process(100, in: Self.helperUnit)
         machine.process(101, in: .session("r1"))
         #expect(
-            machine.judge(machine.client(100), claims(90, service: "sudo"))
+            machine.judge(machine.client(100), claims(90, user: 1000, service: "sudo"))
                 == .missing(Detail.outsideSessions))
         #expect(
             machine.judge(machine.client(100, uid: 1000), claims(90))
@@ -157,6 +177,6 @@ struct PolkitPresenceTests {
         let agent = machine.process(90, in: .session("c2"))
         machine.process(100, in: Self.helperUnit)
         agent.change { $0.hasEnded = true }
-        #expect(machine.judge(machine.client(100), claims(90)) == Self.unknown)
+        #expect(machine.judge(machine.client(100), claims(90, user: 1000)) == Self.unknown)
     }
 }

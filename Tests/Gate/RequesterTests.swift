@@ -98,9 +98,11 @@ struct RequesterTests {
             state.subordinates = [100_001: 1001]
         }
         func share(
-            _ place: ProcessPlace?, uid: UInt32, login: UInt32? = nil, ended: Bool = false
+            _ place: ProcessPlace?, uid: UInt32, login: UInt32? = nil, real: UInt32 = 0,
+            ended: Bool = false
         ) -> UInt32 {
             var facts = PlayedProcess.Facts()
+            facts.realUID = real
             facts.loginUID = login
             facts.hasEnded = ended
             machine.process(100, in: place, facts)
@@ -110,11 +112,15 @@ struct RequesterTests {
         #expect(share(.userManager(uid: 1001), uid: 0) == 1001)
         #expect(share(.systemUnit("cron.service"), uid: 0, login: 1000) == 1000)
         #expect(share(.systemUnit("gdm.service"), uid: 0) == 0)
+        // Where no login was noted any program may note one; the user that started it is the kernel's.
+        #expect(share(.systemUnit("cron.service"), uid: 0, login: 1000, real: 1001) == 1001)
+        #expect(share(.outside, uid: 1001, login: 1000) == 1001)
+        #expect(share(.session("c2"), uid: 1001) == 1001)
         #expect(share(.outside, uid: 100_001) == 1001)
         #expect(share(.outside, uid: 100_002) == 100_002)
         // What cannot be looked up is the peer's own, never nobody's.
         #expect(share(.session("gone"), uid: 1001) == 1001)
-        #expect(share(nil, uid: 1001, login: 1000) == 1000)
+        #expect(share(nil, uid: 1001, login: 1000) == 1001)
         #expect(share(.session("c2"), uid: 1001, ended: true) == 1001)
         #expect(
             machine.client(PeerCredentials(pid: 0, uid: 1001, gid: 1001), nil).accountable == 1001)
@@ -248,14 +254,17 @@ struct ConfirmationTests {
 
     @Test("does not hold when polkit's agent has ended, or the number is another's now")
     func agent() throws {
-        let agent = machine.process(90, in: .session("c2"))
+        var facts = PlayedProcess.Facts()
+        facts.realUID = 1000
+        let agent = machine.process(90, in: .session("c2"), facts)
         machine.process(100, in: .systemUnit("polkit-agent-helper@1-90-1000.service"))
-        let claims = PresenceClaims(service: Bytes("polkit-1".utf8), agent: 90)
+        var claims = PresenceClaims(service: Bytes("polkit-1".utf8), agent: 90)
+        claims.agentUser = 1000
         let presence = try presence(100, claims)
         try examiner.confirm(presence)
         agent.change { $0.hasEnded = true }
         expectChanged(presence)
-        machine.process(90, in: .session("c2"))
+        machine.process(90, in: .session("c2"), facts)
         expectChanged(presence)
     }
 }

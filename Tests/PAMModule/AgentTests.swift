@@ -39,7 +39,7 @@ struct AgentTests {
         try visit.send(.assertion(bench.proof(for: request)))
         try #require(try visit.isAsked())
         agent.signal(SIGKILL)
-        _ = agent.ended
+        while agent.ended == nil { sched_yield() }
         try visit.send(.confirmed(password: nil))
         try agent.expect("auth \(Bench.Code.authError)\n")
         #expect(agent.output.contains("have changed since"))

@@ -47,7 +47,8 @@ package enum PlayedTouch {
         let presence = try examiner.evidence(
             for: client, account: account, claims: PresenceClaims(), others: .allowed)
         let gate = TouchGate(
-            PlayedScanner(), queue: TouchQueue(limit: 1), machine: AwakeMachine(), clock: .system)
+            PlayedScanner(), queue: TouchQueue(limit: 1), examiner: examiner,
+            machine: AwakeMachine(), clock: .system)
         let applicant = Applicant(
             .touch, account: uid, asker: Asker("a test", by: presence.requester)
         ) { _ in true }

@@ -46,7 +46,7 @@ enum Samples {
             AuthenticateRequest(
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
-                commandDigest: thirtyTwo, agent: .max,
+                commandDigest: thirtyTwo, agent: .max, agentUser: .max,
                 server: ServerWish(
                     url: Bytes(repeating: 0x68, count: Limit.label),
                     audience: Bytes(repeating: 0x61, count: Limit.label),
