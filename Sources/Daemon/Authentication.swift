@@ -13,6 +13,8 @@ extension Service {
     func authenticate(
         _ request: AuthenticateRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
+        var request = request
+        if client.peer.uid != 0 { request.dropCommand() }
         var plan = plan(request, account)
         let end = plan.end
         let presence = try await admit(plan, client)
@@ -30,13 +32,13 @@ extension Service {
         _ client: any Client
     ) async throws(Denial) -> Answer {
         let account = plan.account
-        let held = HeldTurn(try await turn(plan, presence, client))
+        let signing = try await signingTurn(plan, presence, client)
+        let slot = signing.slot
+        let held = HeldTurn(signing.turn)
         let opensKeyring = mayHavePassword(request, presence, account, client)
-        let proof = try await told(request, presence, account) { () async throws(Denial) in
-            try await touch(
-                plan, presence, SignedMatter(request, nil), during: held.turn, client
-            ) { standing in opensKeyring ? keyringItem(account, standing, client) : nil }
-        }
+        let proof = try await touch(
+            plan, presence, SignedMatter(request, nil), during: held.turn, in: slot, client
+        ) { standing in opensKeyring ? keyringItem(account, standing, client) : nil }
         let password = await passwordToRelease(proof, account)
         if hasSlept(since: proof) { throw Denial(.suspending) }
         awaitConfirmation(
@@ -53,11 +55,10 @@ extension Service {
     ) async throws(Denial) -> Answer {
         let account = plan.account
         let opensKeyring = mayHavePassword(request, presence, account, client)
-        let proof = try await told(request, presence, account) { () async throws(Denial) in
-            try await settledTouch(
-                plan, presence, SignedMatter(request, server), client
-            ) { standing in opensKeyring ? keyringItem(account, standing, client) : nil }
-        }
+        let proof = try await settledTouch(
+            plan, presence, SignedMatter(request, server), client
+        ) { standing in opensKeyring ? keyringItem(account, standing, client) : nil }
+        proof.place.mayBeFollowed { [self] fault in _ = denial(for: fault, account) }
         // Before others may have it sealed anew.
         let opened = openedPassword(proof, account)
         let said = try await serverProof(server, request, account, proof, until: end, client)
@@ -88,6 +89,15 @@ extension Service {
             verb: .authenticate, account: account,
             tries: min(Int(request.maximumTries), settings.count(Settings.touchTries)),
             timeout: timeout, end: clock.sinceBoot() + timeout, login: request)
+    }
+}
+
+extension AuthenticateRequest {
+    /// Drops what is confirmed, which is signed: only programs with root's rights are believed that
+    /// they have such a command line.
+    fileprivate mutating func dropCommand() {
+        purpose = []
+        commandDigest = []
     }
 }
 

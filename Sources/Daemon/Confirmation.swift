@@ -72,10 +72,13 @@ extension Service {
             // Where the reader is free already, others may have failed since this success was written.
             if holdsReader { keepSuccess(of: proof, account) }
             do throws(StoreFault) {
-                try proof.place.log.flush()
+                try proof.place.end()
             } catch { _ = denial(for: error, account) }
         }
-        pending.timer = Timer(after: Self.confirmationTime) { [weak pending] in pending?.end() }
+        // With it go the password and the place in the chain of receipts.
+        pending.timer = Timer(after: Self.confirmationTime) { [weak client, weak pending] in
+            if let pending, client?.confirmation === pending { client?.confirmation = nil }
+        }
         client.confirmation = pending
     }
 
@@ -95,7 +98,7 @@ extension Service {
         afterwards(client) { client.confirmation = nil }
         try checkStillGood(pending)
         try reading(account) { () throws(StoreFault) in
-            try pending.proof.place.log.granted(pending.proof.place.reservation.counter)
+            try pending.proof.place.grant()
         }
         if let password = pending.password {
             client.enclose(password)
@@ -108,7 +111,7 @@ extension Service {
     /// Throws where anything has changed since the touch.
     private func checkStillGood(_ pending: PendingConfirmation) throws(Denial) {
         if hasSlept(since: pending.proof) { throw Denial(.changedMeanwhile) }
-        let standing = try standing(of: pending.account, pending.proof.kept)
+        let standing = try standing(of: pending.account, since: pending.proof.standing)
         guard standing.credential == pending.proof.credential else {
             throw Denial(.changedMeanwhile)
         }

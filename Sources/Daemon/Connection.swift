@@ -37,7 +37,8 @@ final class Connection {
     /// The password that came with the request under way, and the one that goes with its answer.
     private var received: SecretBytes?
     private var enclosed: SecretBytes?
-    private var shown: CheckedContinuation<Bool, Never>?
+    /// Who waits until a notice is shown, in the order in which the client acknowledges them.
+    private var shown: [CheckedContinuation<Bool, Never>] = []
     var confirmation: PendingConfirmation? {
         didSet { if oldValue !== confirmation { oldValue?.end() } }
     }
@@ -72,7 +73,7 @@ final class Connection {
         watch?.cancel()
         idle?.cancel()
         takePassword(nil)
-        acknowledge(false)
+        acknowledgeNothing()
         giveUpSecret()
         confirmation = nil
         // The place is free when the request is over: else hanging up would evade the limits.
@@ -128,7 +129,7 @@ final class Connection {
     private func take(_ request: Request, _ password: SecretBytes?) {
         switch request {
         case .cancel where self.request != nil: self.request?.cancel()
-        case .shown where self.request != nil: acknowledge(true)
+        case .shown where self.request != nil: acknowledge()
         case .password where self.password != nil: takePassword(password)
         case .password, .secretPart, .cancel, .shown: refuse()
         case _ where self.request != nil || isStopping: refuse()
@@ -145,6 +146,7 @@ final class Connection {
         self.request = onService { [self] in
             let answer = told(await service.answer(request, from: self))
             takePassword(nil)
+            acknowledgeNothing()
             received = nil
             giveUpSecret()
             await send(answer)
@@ -250,21 +252,29 @@ extension Connection {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                guard !Task.isCancelled, isOpen, shown == nil else {
+                guard !Task.isCancelled, isOpen else {
                     return continuation.resume(returning: false)
                 }
-                shown = continuation
+                shown.append(continuation)
                 // Only now, so that no acknowledgement can come before somebody waits for it.
                 post(.notice(notice))
             }
         } onCancel: {
-            onService { self.acknowledge(false) }
+            onService { self.acknowledgeNothing() }
         }
     }
 
-    private func acknowledge(_ isShown: Bool) {
-        shown?.resume(returning: isShown)
-        shown = nil
+    /// The client has shown the first notice that it has not acknowledged yet.
+    private func acknowledge() {
+        guard !shown.isEmpty else { return }
+        shown.removeFirst().resume(returning: true)
+    }
+
+    /// Nobody waits any more: which notice an acknowledgement is about could not be told.
+    private func acknowledgeNothing() {
+        let waiting = shown
+        shown = []
+        for continuation in waiting { continuation.resume(returning: false) }
     }
 
     func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes {

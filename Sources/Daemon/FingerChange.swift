@@ -10,11 +10,13 @@ extension Service {
     /// that somebody else added.
     func judge(_ contents: ReaderContents, _ account: Account) throws(StoreFault) {
         guard let kept = try kept(account) else { return }
+        let stamp = try kept.stamp([.prints, .credential])
         let enrolment = try kept.prints.enrolment()
         guard case .issued(let credential) = try credentialState(account, kept, enrolment) else {
             return
         }
-        let standing = Standing(kept: kept, enrolment: enrolment, credential: credential)
+        let standing = Standing(
+            kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
         _ = examine(contents, of: "", account, standing, StorageCheck())
     }
 

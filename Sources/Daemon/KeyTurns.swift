@@ -29,6 +29,13 @@ final class KeyTurns {
         return await limited(to: limit) { [self] in await wait(for: credential) }.value
     }
 
+    /// The turn, where nobody has it; false where somebody does.
+    func takeFree(_ credential: Bytes) -> Bool {
+        guard places[credential] == nil else { return false }
+        places[credential] = []
+        return true
+    }
+
     /// Ends a turn: the first who waits has it then.
     func leave(_ credential: Bytes) {
         guard var waiting = places[credential], !waiting.isEmpty else {

@@ -200,7 +200,7 @@ extension Service {
         since proof: TouchProof, _ login: LoginAtServer, _ account: Account
     ) throws(Denial) {
         if hasSlept(since: proof) { throw Denial(.suspending) }
-        let standing = try standing(of: account, proof.kept)
+        let standing = try standing(of: account, since: proof.standing)
         let key = try reading(account) { () throws(StoreFault) in
             try proof.kept.servers.key(login.key.identifier)
         }

@@ -75,7 +75,7 @@ extension Service {
         let proof = try await settledTouch(plan, presence, matter, client)
         settleCommand(proof, plan.account, by: presence.requester, client)
         if hasSlept(since: proof) { throw Denial(.suspending) }
-        return try await body(try standing(of: plan.account, proof.kept), proof.touch)
+        return try await body(try standing(of: plan.account, since: proof.standing), proof.touch)
     }
 }
 

@@ -33,6 +33,7 @@ final class Service: Answering {
     let relay: RelayLine
     /// Whose turn it is to sign for a server.
     let turns = KeyTurns()
+    let receiptSlots = ReceiptSlots()
     /// Tokens for the sessions that PAM opens.
     let tokenFiles: TokenFiles
     /// The file in which the kernel tells of secure boot.
@@ -80,7 +81,8 @@ final class Service: Answering {
         queue = TouchQueue(limit: settings.count(Settings.touchWaiting)) { [logind] in
             logind.readersAreInUse($0)
         }
-        gate = TouchGate(readers, queue: queue, machine: logind, clock: clock)
+        gate = TouchGate(
+            readers, queue: queue, examiner: examiner, machine: logind, clock: clock)
         passwords = PasswordProof(
             program: places.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))

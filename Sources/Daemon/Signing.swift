@@ -42,8 +42,7 @@ extension Service {
                 publicKey: standing.credential.publicKey, namespace: matter.namespace,
                 r: opened.numbers.r, s: opened.numbers.s
             ).blob
-            try place.log.append(Receipt.text(statement: text, signature: blob))
-            place.log.beginSync()
+            try place.append(Receipt.text(statement: text, signature: blob))
             return (Assertion(statement: text, signature: blob), opened.data)
         }
     }

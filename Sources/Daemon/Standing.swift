@@ -11,6 +11,8 @@ struct Standing {
     let kept: AccountState
     let enrolment: Enrolment
     let credential: FoundCredential
+    /// How the records were from which this was read.
+    let stamp: AccountStamp
     /// What readers keep, where that was found out anew; else what was recorded counts.
     var storage: [ReaderStorage]?
 }
@@ -34,11 +36,19 @@ extension Service {
         return found
     }
 
+    /// The same after that was found out once: read anew only where a record may have changed.
+    func standing(of account: Account, since before: Standing) throws(Denial) -> Standing {
+        if before.kept.isUnchanged(since: before.stamp) { return before }
+        return try standing(of: account, before.kept)
+    }
+
     /// The same for an account whose files are open already: read anew, but not searched for.
     func standing(of account: Account, _ kept: AccountState) throws(Denial) -> Standing {
-        let (enrolment, state) = try reading(account) { () throws(StoreFault) in
+        let (stamp, enrolment, state) = try reading(account) { () throws(StoreFault) in
+            // First: what is changed while the records are read shows later.
+            let stamp = try kept.stamp([.prints, .credential])
             let enrolment = try kept.prints.enrolment()
-            return (enrolment, try credentialState(account, kept, enrolment))
+            return (stamp, enrolment, try credentialState(account, kept, enrolment))
         }
         switch state {
         case .none, .damaged: throw Denial(enrolment.isEmpty ? .notEnrolled : .notEnabled)
@@ -46,7 +56,8 @@ extension Service {
         case .destroyed(let cause, let since):
             throw Denial(.invalidated, cause: cause, since: since.seconds)
         case .issued(let credential):
-            return Standing(kept: kept, enrolment: enrolment, credential: credential)
+            return Standing(
+                kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
         }
     }
 

@@ -25,36 +25,40 @@ struct SignedMatter: Sendable {
 struct TouchProof {
     let assertion: Assertion
     let touch: Touch<ScannedFinger>
-    let kept: AccountState
+    /// How the account stood when its finger matched.
+    let standing: Standing
     let place: ReceiptPlace
     /// What was to be released with it; what could not be opened leaves the proof as it is.
     let released: Result<SecretBytes, VaultError>?
     /// What was got ready to be released, before the match.
     let readied: SealedItem?
-    let credential: FoundCredential
     /// What is to be recorded of the reader that matched, where nothing was.
     let unrecorded: [ReaderStorage]?
+
+    var kept: AccountState { standing.kept }
+    var credential: FoundCredential { standing.credential }
 }
 
-/// A reserved place in the chain of receipts. Nobody else reserves one for the account before the last
-/// reference to this is gone: whether a proof was used stands directly behind its receipt.
-final class ReceiptPlace: Sendable {
-    let log: ReceiptLog
-    let reservation: Reservation
-    private let ended: @Sendable @ServiceActor () -> Void
+/// The turn at the readers, for a touch that leaves a receipt.
+struct SigningTurn: ~Copyable {
+    let turn: Turn
+    let slot: ReceiptSlot
+}
 
-    init(
-        _ log: ReceiptLog, _ reservation: Reservation,
-        ended: @escaping @Sendable @ServiceActor () -> Void
-    ) {
-        self.log = log
-        self.reservation = reservation
-        self.ended = ended
-    }
+/// What a touch has found out, and is kept when its answer is out.
+private struct Improvement: Sendable {
+    let finger: ScannedFinger
+    let unrecorded: [ReaderStorage]?
+    let credential: FoundCredential
+    let kept: AccountState
 
-    deinit {
-        let ended = ended
-        onService { ended() }
+    /// Nil where nothing is known that is not kept.
+    init?(_ proof: TouchProof) {
+        guard proof.unrecorded != nil || proof.touch.finger.updated != nil else { return nil }
+        finger = proof.touch.finger
+        unrecorded = proof.unrecorded
+        credential = proof.credential
+        kept = proof.kept
     }
 }
 
@@ -88,12 +92,34 @@ extension Service {
             within: plan.timeout)
     }
 
+    /// Waits for the turn at the readers and for the end of the account's receipts, and for neither
+    /// with the other in hand: where an earlier touch of the account's is not settled yet, as while its
+    /// server is asked, others have the readers meanwhile.
+    func signingTurn(
+        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+    ) async throws(Denial) -> SigningTurn {
+        var slot: ReceiptSlot?
+        while true {
+            do {
+                let turn = try await gate.turn(
+                    for: applicant(.touch, plan.account, asker(plan, presence), client),
+                    within: plan.end - clock.sinceBoot())
+                if let slot = slot ?? receiptSlots.free(for: plan.account.uid) {
+                    return SigningTurn(turn: turn, slot: slot)
+                }
+            }
+            let left = plan.end - clock.sinceBoot()
+            slot = await receiptSlots.next(for: plan.account.uid, within: left)
+            guard slot != nil else { throw Denial(Task.isCancelled ? .cancelled : .timedOut) }
+        }
+    }
+
     /// A touch that signs, and may release something sealed: from how things stand to the proof.
     ///
     /// `item` finds what is to be released; it is asked again after the match.
     func touch(
         _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter,
-        during turn: borrowing Turn, _ client: any Client,
+        during turn: borrowing Turn, in slot: ReceiptSlot, _ client: any Client,
         releasing item: SealedItemSearch = { _ in nil }
     ) async throws(Denial) -> TouchProof {
         let account = plan.account
@@ -104,7 +130,7 @@ extension Service {
         let ledger = lockoutLedger(of: account, standing.kept)
         // Before anything is written for a touch that cannot be.
         try ledger.check()
-        let place = try await reserve(account, standing, until: plan.end)
+        let place = try reserve(account, standing, in: slot)
         let interruption = Interruption()
         let readying = try ready(account, standing, item, interruption)
         defer { readying.end() }
@@ -114,6 +140,8 @@ extension Service {
             examine: examination(account, standing, check, interruption))
         let touch: Touch<ScannedFinger>
         do throws(Denial) {
+            let told = tell(plan, presence, client)
+            defer { told?.end() }
             touch = try await gate.touch(
                 TouchRequest(
                     account: account.uid, query: query, tries: plan.tries, end: plan.end),
@@ -135,9 +163,10 @@ extension Service {
         _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter, _ client: any Client,
         releasing item: SealedItemSearch = { _ in nil }
     ) async throws(Denial) -> TouchProof {
-        let turn = try await turn(plan, presence, client)
+        let signing = try await signingTurn(plan, presence, client)
         let proof = try await touch(
-            plan, presence, matter, during: turn, client, releasing: item)
+            plan, presence, matter, during: signing.turn, in: signing.slot, client,
+            releasing: item)
         keepSuccess(of: proof, plan.account)
         return proof
     }
@@ -155,7 +184,8 @@ extension Service {
     func improveAfterwards(
         _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
     ) {
-        guard proof.improves else { return }
+        // Not the proof itself: nobody else can have a receipt as long as that is there.
+        guard let improvement = Improvement(proof) else { return }
         let asker = Asker("signet", by: requester)
         let applicant = Applicant(.upkeep, account: account.uid, asker: asker) { _ in true }
         afterwards(client) { [self] in
@@ -164,7 +194,7 @@ extension Service {
                 guard let turn = try? await gate.turn(for: applicant, within: .seconds(60)) else {
                     return
                 }
-                await improve(proof, account, during: turn)
+                await keep(improvement, account, during: turn)
             }
         }
     }
@@ -179,7 +209,7 @@ extension Service {
         do throws(VaultError) {
             items = .success(try await readying.items())
         } catch { items = .failure(error) }
-        var standing = try standing(of: account, before.kept)
+        var standing = try standing(of: account, since: before)
         // Fingers or credential were changed meanwhile: what matched may be gone from among them.
         guard standing.credential == before.credential else { throw Denial(.badRequest) }
         let recorded = standing.credential.storage
@@ -189,31 +219,22 @@ extension Service {
         let (assertion, released) = try await sign(
             matter, account, now, place, items, opening, for: touch)
         return TouchProof(
-            assertion: assertion, touch: touch, kept: before.kept, place: place,
-            released: released, readied: readying.data, credential: now.credential,
+            assertion: assertion, touch: touch, standing: now, place: place,
+            released: released, readied: readying.data,
             unrecorded: check.unrecorded(recorded, matchedOn: touch.finger.reader))
     }
 
     /// Reserves the place of the receipt on disk, so that nothing has to be synced at the touch.
     private func reserve(
-        _ account: Account, _ standing: Standing, until end: Duration
-    ) async throws(Denial) -> ReceiptPlace {
-        let key = Bytes("receipts \(account.uid)".utf8)
-        guard await turns.take(key, within: end - clock.sinceBoot()) else {
-            throw Denial(Task.isCancelled ? .cancelled : .timedOut)
-        }
-        do throws(Denial) {
-            return try reading(account) { () throws(StoreFault) in
-                let log = try standing.kept.receipts()
-                let reservation = try log.prepare()
-                if !reservation.isIntact {
-                    journal.fault("the receipts were cut or changed", account: account.name)
-                }
-                return ReceiptPlace(log, reservation) { [turns] in turns.leave(key) }
+        _ account: Account, _ standing: Standing, in slot: ReceiptSlot
+    ) throws(Denial) -> ReceiptPlace {
+        try reading(account) { () throws(StoreFault) in
+            let log = try standing.kept.receipts()
+            let reservation = try log.prepare()
+            if !reservation.isIntact {
+                journal.fault("the receipts were cut or changed", account: account.name)
             }
-        } catch {
-            turns.leave(key)
-            throw error
+            return ReceiptPlace(log, reservation, in: slot)
         }
     }
 
@@ -241,8 +262,8 @@ extension Service {
     /// Writes that a command has used its proof.
     private func settleReceipt(of proof: TouchProof, _ account: Account) {
         do throws(StoreFault) {
-            try proof.place.log.granted(proof.place.reservation.counter)
-            try proof.place.log.flush()
+            try proof.place.grant()
+            try proof.place.end()
         } catch { _ = denial(for: error, account) }
     }
 
@@ -252,13 +273,13 @@ extension Service {
     }
 
     /// Keeps what a touch has found out.
-    private func improve(
-        _ proof: TouchProof, _ account: Account, during turn: borrowing Turn
+    private func keep(
+        _ improvement: Improvement, _ account: Account, during turn: borrowing Turn
     ) async {
-        if let storage = proof.unrecorded {
-            await record(storage, proof.credential, account, proof.kept)
+        if let storage = improvement.unrecorded {
+            await record(storage, improvement.credential, account, improvement.kept)
         }
-        await keepUpdate(proof.touch.finger, account, proof.kept)
+        await keepUpdate(improvement.finger, account, improvement.kept)
     }
 
     /// Keeps the template that the reader improved, in the place of the one that matched.
@@ -320,11 +341,6 @@ extension Service {
             change.enrolment.state, wherever: before.state, but: lost)
         guard isSafe else { throw .changedMeanwhile }
     }
-}
-
-extension TouchProof {
-    /// Whether more is known after it than is kept.
-    fileprivate var improves: Bool { unrecorded != nil || touch.finger.updated != nil }
 }
 
 extension Readying {

@@ -17,6 +17,8 @@ extension Service {
         let (kept, enrolment) = try fingers(of: account)
         let query = FingerQuery(
             gallery: Gallery(enrolment.prints), seat: seat(of: presence))
+        let told = tell(plan, presence, client)
+        defer { told?.end() }
         let touch = try await gate.touch(
             TouchRequest(account: account.uid, query: query, tries: plan.tries, end: plan.end),
             presence: presence, during: turn, counting: lockoutLedger(of: account, kept),

@@ -3,7 +3,7 @@ import Loop
 import Posix
 import Wire
 
-/// Who hears of touches that are asked for without a terminal, where no prompt says who asks.
+/// Who hears of touches that no prompt is known to speak of.
 @ServiceActor
 final class Watchers {
     private var watchers: [ObjectIdentifier: (uid: UInt32, client: any Client)] = [:]
@@ -24,21 +24,27 @@ final class Watchers {
         watchers[ObjectIdentifier(client)] = nil
     }
 
-    /// Tells that a touch is asked for; the number is for `ended`.
-    func began(
-        _ request: AuthenticateRequest, by requester: Requester, of account: Account
-    ) -> UInt64 {
+    /// Tells that a touch is asked for, until the announcement is ended.
+    func announce(_ plan: TouchPlan, by requester: Requester) -> Announcement {
         lastNumber += 1
+        let (number, uid) = (lastNumber, plan.account.uid)
         let event = EventAnswer(
-            account: request.account, service: request.service, requester: requester.name,
-            purpose: request.purpose, isOver: false, number: lastNumber)
-        touches[lastNumber] = (account.uid, event)
-        tell(event, account.uid)
-        return lastNumber
+            account: Bytes(plan.account.name.utf8),
+            service: plan.login?.service ?? signetService, requester: requester.name,
+            purpose: plan.login?.purpose ?? Bytes(plan.command.utf8), isOver: false,
+            number: number)
+        touches[number] = (uid, event)
+        tell(event, uid)
+        return Announcement { [weak self] in self?.ended(number) }
     }
 
-    /// Tells that it is over.
-    func ended(_ number: UInt64) {
+    /// A touch of which those who watch have been told.
+    struct Announcement {
+        /// Tells that it is over.
+        let end: @ServiceActor () -> Void
+    }
+
+    private func ended(_ number: UInt64) {
         guard let touch = touches.removeValue(forKey: number) else { return }
         var event = touch.began
         event.isOver = true
@@ -63,17 +69,13 @@ extension Service {
         return .denial(Denial(.cancelled))
     }
 
-    /// Does `touch` with those told who watch: where a touch of this request has no prompt of its
-    /// own, and wherever somebody else than the account asks for it.
-    func told<Result>(
-        _ request: AuthenticateRequest, _ presence: Presence, _ account: Account,
-        _ touch: () async throws(Denial) -> Result
-    ) async throws(Denial) -> Result {
-        guard request.presence == .noTerminal || presence.isForOther else {
-            return try await touch()
-        }
-        let number = watchers.began(request, by: presence.requester, of: account)
-        defer { watchers.ended(number) }
-        return try await touch()
+    /// Tells those who watch of a touch. Not of one that the account itself asks for at a prompt on
+    /// its terminal, if a program with root's rights says so: of others nobody knows what they show.
+    func tell(
+        _ plan: TouchPlan, _ presence: Presence, _ client: any Client
+    ) -> Watchers.Announcement? {
+        let isPrompted = client.peer.uid == 0 && plan.login.map { $0.presence != .noTerminal } == true
+        if isPrompted, !presence.isForOther { return nil }
+        return watchers.announce(plan, by: presence.requester)
     }
 }

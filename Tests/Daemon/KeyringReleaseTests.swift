@@ -54,7 +54,7 @@ extension DaemonTests {
         func services() throws {
             let bench = try bench()
             for service in [
-                "sudo", "su", "su-l", "polkit-1", "cron", "openvpn", "locker", "LOGIN", "login ",
+                "sudo", "su", "su-l", "cron", "openvpn", "locker", "LOGIN", "login ",
                 "logi",
             ] {
                 #expect(try bench.opened(by: Self.login(service)) == nil, "\(service)")

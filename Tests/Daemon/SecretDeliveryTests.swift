@@ -142,6 +142,9 @@ extension DaemonTests {
             try second.send(.get("mail"))
             let waiting = try second.wait(for: .waiting)
             #expect(waiting.subject == Bytes("signet secret get (daemon)".utf8))
+            // Before a finger is taken, both prompts have to say that there are two.
+            try first.wait(for: .contended)
+            try first.wait(for: .touch)
             try bench.text.send(.scan("one"))
             #expect(try first.last() == .done(DoneAnswer()))
             try second.wait(for: .touch)

@@ -33,8 +33,9 @@ extension DaemonTests {
                     return plain(request)
                 }
                 let person: Person = if case .authenticate = request { .root } else { .daemon }
-                let answer = try bench.touchEach(
-                    request, with: "one", client: bench.client(person))
+                let client = try bench.client(person)
+                let answer = try bench.touchEach(request, with: "one", client: client)
+                if case .authenticate = request { _ = try client.confirm() }
                 #expect(answer.assertion?.server != nil || answer.token != nil, "\(answer)")
                 #expect(seen.withLock { $0 } == before && before.count == 1)
                 let end = ContinuousClock.now + .seconds(20)
