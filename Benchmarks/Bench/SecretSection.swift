@@ -1,5 +1,5 @@
-import Glibc
 import Gate
+import Glibc
 import Posix
 import StoreSupport
 import TestSupport

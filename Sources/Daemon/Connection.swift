@@ -284,7 +284,8 @@ extension Connection {
         let delivered = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard !Task.isCancelled, isOpen else {
-                    return continuation.resume(returning: Result<SecretBytes, Denial>.failure(Denial(.cancelled)))
+                    return continuation.resume(
+                        returning: Result<SecretBytes, Denial>.failure(Denial(.cancelled)))
                 }
                 secret = SecretDelivery(announced, to: continuation)
                 // Only now, so that no part can come before somebody waits for it.

@@ -252,7 +252,8 @@ extension Service {
 
     private func signature(
         _ key: ServerKey, _ namespace: SignatureNamespace, _ standing: Standing,
-        _ sign: @escaping @Sendable (any ReadyKey, SealingContext) throws(VaultError)
+        _ sign:
+            @escaping @Sendable (any ReadyKey, SealingContext) throws(VaultError)
             -> P256Signature
     ) async throws(VaultError) -> Bytes {
         guard let sealed = key.sealed(for: standing.enrolment.state) else { throw .doesNotOpen }

@@ -34,7 +34,9 @@ package final class TouchQueue {
 
         func value() async -> Bool {
             await withCheckedContinuation { continuation in
-                if let answer { continuation.resume(returning: answer) } else {
+                if let answer {
+                    continuation.resume(returning: answer)
+                } else {
                     waiting = continuation
                 }
             }

@@ -19,8 +19,8 @@ extension Request {
     /// A login, as the PAM module would ask for it.
     static func login(
         _ person: Person, challenge: UInt8 = 7, service: String = "sudo", tries: UInt8 = 3,
-        milliseconds: UInt32 = 30_000, presence: TerminalPosition = .foreground, remoteHost: String = "",
-        requester: String = "", wantsKeyring: Bool = false
+        milliseconds: UInt32 = 30_000, presence: TerminalPosition = .foreground,
+        remoteHost: String = "", requester: String = "", wantsKeyring: Bool = false
     ) -> Request {
         .authenticate(
             AuthenticateRequest(

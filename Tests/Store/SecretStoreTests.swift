@@ -4,8 +4,8 @@ import Posix
 import Statement
 import Store
 import StoreSupport
-import Testing
 import TestSupport
+import Testing
 import Vault
 import Wire
 

@@ -2,8 +2,8 @@ import Crypto
 import Statement
 import Store
 import StoreSupport
-import Testing
 import TestSupport
+import Testing
 import Vault
 import Wire
 

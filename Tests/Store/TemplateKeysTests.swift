@@ -1,8 +1,8 @@
 import Posix
 import Store
 import StoreSupport
-import Testing
 import TestSupport
+import Testing
 import Vault
 import Wire
 

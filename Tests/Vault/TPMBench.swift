@@ -2,8 +2,8 @@ import Crypto
 import Posix
 import StoreSupport
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 import Vault
 
 /// A TPM of a test's own and a vault in it.

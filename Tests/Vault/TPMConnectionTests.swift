@@ -2,8 +2,8 @@ import Crypto
 import Posix
 import StoreSupport
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 import Vault
 
 @Suite("the TPM vault and its connection")

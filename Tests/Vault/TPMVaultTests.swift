@@ -1,8 +1,8 @@
 import Crypto
 import Posix
 import StoreSupport
-import Testing
 import TestSupport
+import Testing
 import Vault
 
 @Suite("the TPM vault")
