@@ -27,6 +27,8 @@ protocol Client: AnyObject, Sendable {
     /// Shows a notice. One that wants an acknowledgement is shown when this returns true; false where
     /// the client is gone or the caller's task was cancelled first.
     func show(_ notice: Notice) async -> Bool
+    /// The user who causes the request under way; nil before that was found out for a touch.
+    var requester: Requester? { get set }
     /// A proof that the client has been given and has yet to ask about.
     var confirmation: PendingConfirmation? { get set }
     /// Sends a secret in parts, waiting for a client that reads slowly.

@@ -39,6 +39,7 @@ final class Connection {
     private var enclosed: SecretBytes?
     /// Who waits until a notice is shown, in the order in which the client acknowledges them.
     private var shown: [CheckedContinuation<Bool, Never>] = []
+    var requester: Requester?
     var confirmation: PendingConfirmation? {
         didSet { if oldValue !== confirmation { oldValue?.end() } }
     }

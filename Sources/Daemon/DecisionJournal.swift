@@ -1,3 +1,4 @@
+import Gate
 import Posix
 import Systemd
 import Texts
@@ -22,31 +23,43 @@ struct DecisionJournal: Sendable {
         static let service = MessageID(0xc0a9_4d2e_1b73_4f58, 0xb6d1_7e83_02fa_94ce)
     }
 
-    /// Records who asked for what, and what came of it.
-    func record(_ request: Request, from peer: PeerCredentials, _ answer: Answer) {
+    /// Records who asked for what, and what came of it; `requester` is the user who caused the
+    /// request, nil where that did not have to be found out.
+    func record(
+        _ request: Request, from peer: PeerCredentials, by requester: Requester?, _ answer: Answer
+    ) {
+        journal.send(Self.entry(request, from: peer, by: requester?.name, answer))
+    }
+
+    /// The entry of a decision.
+    static func entry(
+        _ request: Request, from peer: PeerCredentials, by requester: Bytes?, _ answer: Answer
+    ) -> JournalEntry {
         var (decision, reason, priority) = outcome(of: answer)
         // Whoever watches for operations asks again and again.
         if case .operationList = request, decision == "allow" { priority = .debug }
         let account = request.account.map(readable) ?? ""
-        let subject = account.isEmpty ? "\(request.verb)" : "\(request.verb) for \(account)"
+        let requester = (requester ?? answer.refusedRequester).map(readable) ?? ""
+        var subject = account.isEmpty ? "\(request.verb)" : "\(request.verb) for \(account)"
+        if !requester.isEmpty, requester != account { subject += ", asked by \(requester)" }
         let context = Context(request)
-        journal.send(
-            JournalEntry(
-                Kind.decision, priority,
-                "\(subject): \(decision)\(reason.isEmpty ? "" : " (\(reason))")",
-                [
-                    "SIGNET_VERB": "\(request.verb)",
-                    "SIGNET_ACCOUNT": account,
-                    "SIGNET_DECISION": decision,
-                    "SIGNET_REASON": reason,
-                    "SIGNET_PEER_UID": String(peer.uid),
-                    "SIGNET_PEER_PID": String(peer.pid),
-                    "SIGNET_SERVICE": readable(context.service),
-                    "SIGNET_TERMINAL": readable(context.terminal),
-                    "SIGNET_PURPOSE": readable(context.purpose),
-                    "SIGNET_PRESENCE": context.presence,
-                    "SIGNET_SERVER": readable(context.server),
-                ]))
+        return JournalEntry(
+            Kind.decision, priority,
+            "\(subject): \(decision)\(reason.isEmpty ? "" : " (\(reason))")",
+            [
+                "SIGNET_VERB": "\(request.verb)",
+                "SIGNET_ACCOUNT": account,
+                "SIGNET_REQUESTER": requester,
+                "SIGNET_DECISION": decision,
+                "SIGNET_REASON": reason,
+                "SIGNET_PEER_UID": String(peer.uid),
+                "SIGNET_PEER_PID": String(peer.pid),
+                "SIGNET_SERVICE": readable(context.service),
+                "SIGNET_TERMINAL": readable(context.terminal),
+                "SIGNET_PURPOSE": readable(context.purpose),
+                "SIGNET_PRESENCE": context.presence,
+                "SIGNET_SERVER": readable(context.server),
+            ])
     }
 
     /// Records that an account's credential came or went.
@@ -76,7 +89,7 @@ struct DecisionJournal: Sendable {
 
     /// Records that a touch released an account's login password to a service.
     func released(to service: Bytes, of account: Account) {
-        keyring(of: account, "released", because: "to \(readable(service))")
+        keyring(of: account, "released", because: "to \(Self.readable(service))")
     }
 
     /// Records that the finger of an account was put on the reader to be enrolled for another.
@@ -94,12 +107,17 @@ struct DecisionJournal: Sendable {
             JournalEntry(Kind.fault, .error, what, ["SIGNET_ACCOUNT": account]))
     }
 
+    /// Records what an administrator should see to.
+    func warning(_ what: String) {
+        journal.send(JournalEntry(Kind.service, .warning, what))
+    }
+
     /// Records a step in the service's own life.
     func service(_ what: String) {
         journal.send(JournalEntry(Kind.service, .info, what))
     }
 
-    private func outcome(of answer: Answer) -> (String, String, Priority) {
+    private static func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
         case .denial(let denial): ("deny", "\(denial.reason)", .notice)
         case .assertion, .confirmed, .done, .serverEnabled, .token, .signed, .authorization,
@@ -112,8 +130,16 @@ struct DecisionJournal: Sendable {
         }
     }
 
-    private func readable(_ outside: Bytes) -> String {
+    private static func readable(_ outside: Bytes) -> String {
         String(decoding: Text(escaping: outside).bytes, as: UTF8.self)
+    }
+}
+
+extension Answer {
+    /// The user whose request for another account was refused.
+    fileprivate var refusedRequester: Bytes? {
+        guard case .denial(let denial) = self, denial.reason == .otherRequester else { return nil }
+        return denial.subject
     }
 }
 

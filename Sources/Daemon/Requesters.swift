@@ -18,13 +18,15 @@ extension Service {
         for plan: TouchPlan, _ rule: TouchRule, _ client: any Client
     ) throws(Denial) -> Presence {
         let login = plan.login
-        return try examiner.evidence(
+        let evidence = try examiner.evidence(
             for: client.process, account: plan.account,
             claims: PresenceClaims(
                 service: login?.service ?? [], remoteHost: login?.remoteHost ?? [],
                 requester: login?.requester ?? [], agent: login?.agent,
                 agentUser: login?.agentUser),
             others: others(rule, client))
+        client.requester = evidence.requester
+        return evidence
     }
 
     /// Root may run a command for any account; in a login, whose session it is counts.

@@ -103,7 +103,7 @@ final class Service: Answering {
         _ request: Request, _ client: any Client
     ) async throws(Denial) -> Answer {
         // What another request has proven is not confirmed any more.
-        if request.verb != .confirm { client.confirmation = nil }
+        if request.verb != .confirm { (client.confirmation, client.requester) = (nil, nil) }
         let rule = VerbTable.rule(for: request.verb)
         guard rule.beginsRequest else { throw Denial(.badRequest) }
         try checkRate(of: client.process)
@@ -124,7 +124,7 @@ final class Service: Answering {
         for action in later.removeValue(forKey: ObjectIdentifier(client)) ?? [] { action() }
         // Who asks too often must not fill the journal too, in which others' decisions stand.
         if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
-        journal.record(request, from: client.peer, answer)
+        journal.record(request, from: client.peer, by: client.requester, answer)
     }
 
     private func checkRate(of process: ClientProcess) throws(Denial) {

@@ -1,0 +1,53 @@
+import Posix
+import Systemd
+import Testing
+import Wire
+
+@testable import Daemon
+
+@Suite("The journal's entry of a decision")
+struct DecisionJournalTests {
+    private static let peer = PeerCredentials(pid: 42, uid: 0, gid: 0)
+
+    private func fields(
+        _ request: Request = .login(.daemon, service: "su"), by requester: String?,
+        _ answer: Answer
+    ) -> [String: String] {
+        let entry = DecisionJournal.entry(
+            request, from: Self.peer, by: requester.map { Bytes($0.utf8) }, answer)
+        return Dictionary(uniqueKeysWithValues: entry.fields.map { ($0.name, $0.value) })
+    }
+
+    @Test("has the user who caused the request, and says so where that is not the account's own")
+    func requester() {
+        let own = fields(by: "daemon", .done(DoneAnswer()))
+        #expect(own["SIGNET_REQUESTER"] == "daemon")
+        #expect(own["SIGNET_ACCOUNT"] == "daemon")
+        #expect(own["SIGNET_SERVICE"] == "su")
+        #expect(own["SIGNET_PEER_UID"] == "0" && own["SIGNET_PEER_PID"] == "42")
+        #expect(own["MESSAGE"] == "authenticate for daemon: allow")
+        let other = fields(by: "bin", .denial(Denial(.noMatch)))
+        #expect(other["SIGNET_REQUESTER"] == "bin")
+        #expect(other["SIGNET_DECISION"] == "deny" && other["SIGNET_REASON"] == "noMatch")
+        #expect(other["MESSAGE"] == "authenticate for daemon, asked by bin: deny (noMatch)")
+    }
+
+    @Test("has the user who was refused another's finger")
+    func refused() {
+        let denied = fields(by: nil, .denial(Denial(.otherRequester, subject: Bytes("bin".utf8))))
+        #expect(denied["SIGNET_REQUESTER"] == "bin")
+        #expect(
+            denied["MESSAGE"]
+                == "authenticate for daemon, asked by bin: deny (otherRequester)")
+    }
+
+    @Test("names no one where that was not found out, and escapes a name from outside")
+    func unknown() {
+        let early = fields(by: nil, .denial(Denial(.notAtMachine, subject: Bytes("why".utf8))))
+        #expect(early["SIGNET_REQUESTER"] == "")
+        #expect(early["MESSAGE"] == "authenticate for daemon: deny (notAtMachine)")
+        let hostile = fields(by: "a\nSIGNET_DECISION=allow", .denial(Denial(.noMatch)))
+        #expect(hostile["SIGNET_REQUESTER"]?.contains("\n") == false)
+        #expect(hostile["MESSAGE"]?.contains("\n") == false)
+    }
+}
