@@ -26,7 +26,7 @@ struct Progress {
         if let total = notice.total { self.total = total }
         switch notice.kind {
         case .touch:
-            invitation = notice.text ?? ""
+            invitation = Progress.text(notice) ?? ""
             message = invitation
         case .waiting, .retry, .noMatch, .passwordStale, .askingServer: message = notice.text ?? ""
         // A line of its own, which nothing is drawn over.
@@ -38,7 +38,13 @@ struct Progress {
         case .fingerPresent: break
         }
         if columns != nil { return draw() }
-        if let text = notice.text { surroundings.say(text) }
+        if let text = Progress.text(notice) { surroundings.say(text) }
+    }
+
+    /// What a notice says, and who asks for the touch where that is not the account itself.
+    private static func text(_ notice: Notice) -> Text? {
+        guard let text = notice.text, let requester = notice.requester else { return notice.text }
+        return CommandText.asked(text, by: requester)
     }
 
     /// Leaves the line, so that what follows begins on one of its own.
@@ -78,7 +84,7 @@ struct Progress {
         if let left = notice.triesLeft { members.append(("triesLeft", .number(UInt64(left)))) }
         if let subject = notice.subject { members.append(("subject", .bytes(subject))) }
         if let requester = notice.requester { members.append(("requester", .bytes(requester))) }
-        if let text = notice.text { members.append(("text", .bytes(text.bytes))) }
+        if let text = text(notice) { members.append(("text", .bytes(text.bytes))) }
         return .document("progress", members)
     }
 }

@@ -8,6 +8,10 @@ package enum CommandText {
     // Untranslated: the program's name.
     package static let program: Text = "signet: "
 
+    /// A touch that another user asks for than the account itself.
+    package static func asked(_ text: Text, by requester: Bytes) -> Text {
+        "\(text) (asked by \(requester))"
+    }
     /// No such sub-command.
     package static func unknownAction(_ word: Bytes) -> Text {
         "there is no command \(word). Run 'signet help' to see what there is"
