@@ -41,8 +41,10 @@ extension Invocation {
         // What the service uses is told too, but the files can be judged without it.
         let running = try? settings()
         let differences = running.map { Invocation.differences($0, configuration) }
-        let unknown = surroundings.machine.unknownNames(LoginLists(configuration))
-        var lines = [CommandOutcome.noMistakes(files.bytes)] + unknown.map(\.text)
+        let unknown = surroundings.machine.unknownNames(configuration)
+        let obsolete = configuration.obsoleteLines
+        var lines = [CommandOutcome.noMistakes(files.bytes)] + obsolete.map(\.text.text)
+        lines += unknown.map(\.text)
         if let differences {
             lines += differences.map(\.text)
             lines.append(
@@ -50,7 +52,7 @@ extension Invocation {
         } else {
             lines.append(CommandOutcome.serviceUnknown)
         }
-        say(.check(nil, differences: differences, unknown), lines)
+        say(.check(nil, differences: differences, unknown, obsolete), lines)
     }
 
     private func read() throws(ConfigurationFault) -> Configuration {
@@ -81,6 +83,15 @@ extension Invocation {
     }
 }
 
+extension ConfigurationFault {
+    fileprivate var document: JSON {
+        .object([
+            ("file", .string(file)), ("line", .number(UInt64(line))),
+            ("problem", .string(problem)),
+        ])
+    }
+}
+
 extension UnknownName {
     fileprivate var document: JSON {
         .object([
@@ -104,21 +115,14 @@ private struct SettingDifference {
 extension JSON {
     fileprivate static func check(
         _ fault: ConfigurationFault?, differences: [SettingDifference]?,
-        _ unknown: [UnknownName] = []
+        _ unknown: [UnknownName] = [], _ obsolete: [ConfigurationFault] = []
     ) -> JSON {
         .document(
             "config-check",
             [
                 ("good", .bool(fault == nil)),
-                (
-                    "fault",
-                    .optional(fault) { fault in
-                        .object([
-                            ("file", .string(fault.file)), ("line", .number(UInt64(fault.line))),
-                            ("problem", .string(fault.problem)),
-                        ])
-                    }
-                ),
+                ("fault", .optional(fault, \.document)),
+                ("obsolete", .array(obsolete.map(\.document))),
                 ("unknown", .array(unknown.map(\.document))),
                 (
                     "differences",

@@ -114,7 +114,9 @@ package final class Program {
 
     private func loadSettings() -> (Configuration, ConfigurationFault?) {
         do throws(ConfigurationFault) {
-            return (try ConfigurationFiles.load(places.configuration), nil)
+            let settings = try ConfigurationFiles.load(places.configuration)
+            for line in settings.obsoleteLines { journal.warning(line.text) }
+            return (settings, nil)
         } catch {
             journal.fault("\(error.text): the defaults are in force instead")
             return (Configuration(), error)

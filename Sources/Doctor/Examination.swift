@@ -16,7 +16,10 @@ extension Machine {
         let fault = configurationFault()
         let configuration = fault == nil ? configuration() : nil
         var findings = stackFindings(version, configuration)
-        findings += configuration.map { nameFindings($0) + allowanceFindings($0) } ?? []
+        if let configuration {
+            findings += configuration.obsoleteLines.map { .settingObsolete($0.text.bytes) }
+            findings += nameFindings(configuration) + allowanceFindings(configuration)
+        }
         findings += stateFindings() + keyFindings() + settingFileFindings()
         findings += socketFindings()
         let view = ask()

@@ -3,11 +3,11 @@ import Posix
 import Texts
 import Wire
 
-/// A name in a list of `[login]` that no service, account or group has.
+/// A name in a list that no service, account or group has, or that no unit can have.
 package struct UnknownName: Equatable, Sendable {
     /// What it should be the name of.
     package enum Kind: Equatable, Sendable {
-        case service, account, group
+        case service, account, group, keyringService, consoleUnit, displayManager
     }
 
     /// What it should be the name of.
@@ -25,6 +25,9 @@ package struct UnknownName: Equatable, Sendable {
         case .service: Settings.loginServices
         case .account: Settings.loginAccounts
         case .group: Settings.loginGroups
+        case .keyringService: Settings.keyringServices
+        case .consoleUnit: Settings.loginConsoleUnits
+        case .displayManager: Settings.loginDisplayManagers
         }
     }
 
@@ -33,31 +36,58 @@ package struct UnknownName: Equatable, Sendable {
         let (list, bytes) = (setting.name.bytes, name.bytes)
         let near = nearest?.bytes
         switch kind {
-        case .service: return CommandOutcome.unknownService(list, bytes, nearest: near)
+        case .service, .keyringService:
+            return CommandOutcome.unknownService(list, bytes, nearest: near)
         case .account: return CommandOutcome.unknownAccount(list, bytes, nearest: near)
         case .group: return CommandOutcome.unknownGroup(list, bytes, nearest: near)
+        case .consoleUnit, .displayManager:
+            return CommandOutcome.notUnit(list, bytes, nearest: near)
         }
     }
 }
 
 extension Machine {
-    /// The names in the lists of `[login]` that nobody has: mistakes, or somebody who is yet to come.
-    /// Where that cannot be found out, nothing is said.
-    package func unknownNames(_ lists: LoginLists) -> [UnknownName] {
-        unknownServices(lists)
+    /// The names in the lists of a configuration that nobody has: mistakes, or somebody who is yet to
+    /// come. Where that cannot be found out, nothing is said.
+    package func unknownNames(_ configuration: Configuration) -> [UnknownName] {
+        let lists = LoginLists(configuration)
+        return unknownServices(lists, configuration)
             + unknown(lists.accountNames, .account, lists, "/etc/passwd", isAccount)
             + unknown(lists.groupNames, .group, lists, "/etc/group", isGroup)
+            + malformedUnits(configuration, Settings.loginConsoleUnits, .consoleUnit)
+            + malformedUnits(configuration, Settings.loginDisplayManagers, .displayManager)
     }
 
-    private func unknownServices(_ lists: LoginLists) -> [UnknownName] {
-        guard !lists.serviceNames.isEmpty else { return [] }
+    private func unknownServices(
+        _ lists: LoginLists, _ configuration: Configuration
+    ) -> [UnknownName] {
+        // The default has the services of many programs, of which a machine has a few.
+        let keyring = Set(
+            configuration.isDefault(Settings.keyringServices)
+                ? [] : configuration.words(Settings.keyringServices))
+        guard !lists.serviceNames.isEmpty || !keyring.isEmpty else { return [] }
         let files = stackFiles()
         // Of a service without a stack libpam asks what 'other' does.
         guard !files.services.isEmpty, !StackExamination(files).servesOthers else { return [] }
-        return lists.serviceNames.subtracting(files.names).sorted().map { name in
-            UnknownName(
-                kind: .service, name: name, isDenied: lists.exclusion(service: name) != nil,
-                nearest: name.nearest(among: files.services))
+        func unknown(_ names: Set<String>, _ kind: UnknownName.Kind) -> [UnknownName] {
+            names.subtracting(files.names).sorted().map { name in
+                UnknownName(
+                    kind: kind, name: name,
+                    isDenied: kind == .service && lists.exclusion(service: name) != nil,
+                    nearest: name.nearest(among: files.services))
+            }
+        }
+        return unknown(lists.serviceNames, .service) + unknown(keyring, .keyringService)
+    }
+
+    /// Words in a list of units that no service's unit can have for a name.
+    private func malformedUnits(
+        _ configuration: Configuration, _ setting: Setting, _ kind: UnknownName.Kind
+    ) -> [UnknownName] {
+        configuration.words(setting).filter { !$0.isServiceUnit }.map { word in
+            let unit = word + ".service"
+            return UnknownName(
+                kind: kind, name: word, isDenied: false, nearest: unit.isServiceUnit ? unit : nil)
         }
     }
 
@@ -90,19 +120,39 @@ extension Machine {
 
     /// What is wrong with the names in the lists.
     func nameFindings(_ configuration: Configuration) -> [Finding] {
-        unknownNames(LoginLists(configuration)).map { unknown in
+        unknownNames(configuration).map { unknown in
             switch unknown.kind {
             case .service: .serviceUnknown(unknown.name.bytes, unknown.text)
             case .account: .accountUnknown(unknown.name.bytes, unknown.text)
             case .group where unknown.isDenied:
                 .deniedGroupUnknown(unknown.name.bytes, unknown.text)
             case .group: .groupUnknown(unknown.name.bytes, unknown.text)
+            case .keyringService: .keyringServiceUnknown(unknown.name.bytes, unknown.text)
+            case .consoleUnit, .displayManager:
+                .unitMalformed(unknown.name.bytes, unknown.text)
             }
         }
     }
 }
 
 extension String {
+    /// Whether this can be the name of a service's unit, of a template, or of an instance:
+    /// systemd.unit(5).
+    fileprivate var isServiceUnit: Bool {
+        let suffix = ".service"
+        guard hasSuffix(suffix), utf8.count <= 255 else { return false }
+        let name = utf8.dropLast(suffix.utf8.count)
+        guard let first = name.first, first != UInt8(ascii: "@") else { return false }
+        return name.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                true
+            default: #":-_.\@"#.utf8.contains(byte)
+            }
+        }
+    }
+
     /// The name that this one is a slip of the keys away from; nil where none is. Of names as near the
     /// first.
     func nearest(among names: [String]) -> String? {

@@ -29,6 +29,9 @@ package struct Configuration: Sendable {
     private let table: [Setting]
     private var values: [String: SettingValue] = [:]
     private var origins: [String: String] = [:]
+    /// Lines with a setting that there was once: they have no effect, and the problem says what to
+    /// write instead.
+    package private(set) var obsoleteLines: [ConfigurationFault] = []
 
     /// The defaults of a program's table of settings.
     package init(_ table: [Setting] = Settings.all) {
@@ -53,6 +56,9 @@ package struct Configuration: Sendable {
         origins[setting.name] ?? "default"
     }
 
+    /// Whether no file says otherwise.
+    package func isDefault(_ setting: Setting) -> Bool { origins[setting.name] == nil }
+
     private mutating func read(_ name: String, _ text: [UInt8]) throws(ConfigurationFault) {
         guard text.count <= Configuration.maximumFileLength else {
             throw ConfigurationFault(file: name, line: 0, problem: "longer than 64 KiB")
@@ -66,7 +72,8 @@ package struct Configuration: Sendable {
         let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             do throws(LineProblem) {
-                try read(Substring(line), at: "\(name):\(index + 1)", in: &section, seen: &seen)
+                try read(
+                    Substring(line), at: (file: name, line: index + 1), in: &section, seen: &seen)
             } catch {
                 throw ConfigurationFault(file: name, line: index + 1, problem: error.text)
             }
@@ -78,7 +85,8 @@ package struct Configuration: Sendable {
     }
 
     private mutating func read(
-        _ line: Substring, at place: String, in section: inout String?, seen: inout Set<String>
+        _ line: Substring, at place: (file: String, line: Int), in section: inout String?,
+        seen: inout Set<String>
     ) throws(LineProblem) {
         let line = line.trimmingSpaces
         guard !line.unicodeScalars.contains(where: \.isForbidden) else {
@@ -94,8 +102,13 @@ package struct Configuration: Sendable {
         }
         guard let section else { throw LineProblem(text: "a key before the first [section]") }
         let key = line[..<equals].trimmingSpaces
+        if let former = former(key, in: section) {
+            obsoleteLines.append(
+                ConfigurationFault(file: place.file, line: place.line, problem: former.advice))
+            return
+        }
         guard let setting = table.first(where: { $0.section == section && $0.key == key })
-        else { throw LineProblem(text: advice(on: key, in: section)) }
+        else { throw LineProblem(text: "unknown key '\(key)' in [\(section)]") }
         guard seen.insert(setting.name).inserted else {
             throw LineProblem(text: "'\(key)' is set twice in this file")
         }
@@ -105,16 +118,15 @@ package struct Configuration: Sendable {
                 text: "'\(text)' is not good for '\(key)': it takes \(setting.accepts.expectation)")
         }
         values[setting.name] = value
-        origins[setting.name] = place
+        origins[setting.name] = "\(place.file):\(place.line)"
     }
 
-    /// What to tell of a key that there is not: what to write, if there was one of that name.
-    private func advice(on key: String, in section: String) -> String {
-        let former = Settings.former.first { former in
+    /// The setting that there was once under this name, in a table that has its successor.
+    private func former(_ key: String, in section: String) -> FormerSetting? {
+        Settings.former.first { former in
             former.section == section && former.key == key
                 && table.contains { $0.name == former.successor.name }
         }
-        return former?.advice ?? "unknown key '\(key)' in [\(section)]"
     }
 
     private func sectionName(_ line: String) throws(LineProblem) -> String {

@@ -151,7 +151,8 @@ package enum Settings {
         section: "login", key: "console-units",
         standard: .words([
             "getty@.service", "autovt@.service", "kmsconvt@.service", "ly@.service",
-            "serial-getty@.service", "console-getty.service", "container-getty@.service",
+            "ly.service", "serial-getty@.service", "console-getty.service",
+            "container-getty@.service",
         ]), accepts: .words,
         purpose: "units of root's that log users in at a console: NAME.service or NAME@.service")
     /// `login.display-managers`
@@ -235,7 +236,8 @@ package enum Settings {
     ]
 }
 
-/// A setting that there was once. A file that still has it is refused, and told what to write.
+/// A setting that there was once. In a file that still has it the line has no effect: refusing the
+/// file would put the defaults in the place of everything else that it says.
 package struct FormerSetting: Sendable {
     /// The section of the file.
     let section: String
@@ -243,7 +245,7 @@ package struct FormerSetting: Sendable {
     let key: String
     /// What has taken its place.
     let successor: Setting
-    /// What to write, for the fault's text.
+    /// What to write instead, for a warning.
     let advice: String
 }
 
@@ -255,8 +257,8 @@ extension Settings {
         FormerSetting(
             section: "keyring", key: "except", successor: keyringServices,
             advice: """
-                'except' in [keyring] was replaced by 'services', which lists the services that may \
-                get the password. Remove the line: by default these are login and the greeters
+                'except' in [keyring] has no effect: 'services' now lists the services that may get \
+                the password, by default login and the greeters. Remove the line
                 """)
     ]
 }

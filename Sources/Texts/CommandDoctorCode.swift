@@ -18,6 +18,7 @@ package enum FindingCode: CaseIterable, Sendable {
     case serviceForeign, socketMissing, socketDisabled, serviceSilent, versionDaemon
     case versionModule, configurationRefused, configurationOld
     case serviceUnknown, accountUnknown, groupUnknown, deniedGroupUnknown, relayMissing
+    case keyringServiceUnknown, unitMalformed, settingObsolete
     case othersAllowed, anyoneAllowed, terminalsAllowed, seatlessAllowed
 
     case credentialInvalid, fingersClosed, printsDamaged, accountUnanswered, loginOff, lockedOut
@@ -59,7 +60,7 @@ extension FindingCode {
             .fprintdProfile, .serviceUnknown, .accountUnknown, .groupUnknown,
             .keyringStale, .secretsStale, .fprintdRunning, .tpmAccess, .journalAlert,
             .serverUnregistered, .keyringUnlisted, .othersAllowed, .terminalsAllowed,
-            .seatlessAllowed:
+            .seatlessAllowed, .keyringServiceUnknown, .unitMalformed, .settingObsolete:
             .warning
         case .failuresStay, .socketElsewhere, .stackTangled, .stateVolatile, .stateNone,
             .needsRoot, .loginDisabled, .keptOut, .noFinger, .lockedForNow, .manyAccounts,
@@ -90,7 +91,8 @@ extension FindingCode {
         case .serviceForeign, .socketMissing, .socketDisabled, .serviceSilent, .versionDaemon,
             .versionModule, .configurationRefused, .configurationOld, .serviceUnknown,
             .accountUnknown, .groupUnknown, .deniedGroupUnknown, .relayMissing, .othersAllowed,
-            .anyoneAllowed, .terminalsAllowed, .seatlessAllowed:
+            .anyoneAllowed, .terminalsAllowed, .seatlessAllowed, .keyringServiceUnknown,
+            .unitMalformed, .settingObsolete:
             .service
         case .credentialInvalid, .fingersClosed, .printsDamaged, .accountUnanswered, .loginOff,
             .lockedOut, .printsElsewhere, .keyringStale, .secretsStale, .loginDisabled, .keptOut,

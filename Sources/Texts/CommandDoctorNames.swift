@@ -1,7 +1,7 @@
 #if !hasFeature(Embedded)
 import Wire
 
-/// Findings about names in the lists of `[login]` that nobody has.
+/// Findings about names in the lists of `signet.conf` that nobody has, and lines without effect.
 extension Finding {
     /// No service has the name.
     package static func serviceUnknown(_ name: Bytes, _ what: Text) -> Finding {
@@ -37,6 +37,33 @@ extension Finding {
                 nobody can tell whom it is to keep out, so all accounts are kept out, until the \
                 name is right, or the directory that knows it answers
                 """,
+            mend: editSettings)
+    }
+
+    /// No service has the name, which is to get the password.
+    package static func keyringServiceUnknown(_ name: Bytes, _ what: Text) -> Finding {
+        Finding(
+            .keyringServiceUnknown, name, what,
+            why: "a touch releases the password to no service of this name. Correct the name",
+            mend: editSettings)
+    }
+
+    /// A list of units has a word that is none.
+    package static func unitMalformed(_ name: Bytes, _ what: Text) -> Finding {
+        Finding(
+            .unitMalformed, name, what,
+            why: """
+                the entry has no effect. Write the whole name of the unit: NAME.service, or \
+                NAME@.service for all instances of a template
+                """,
+            mend: editSettings)
+    }
+
+    /// A line with a setting that there is no more; `line` is file, line and what to write.
+    package static func settingObsolete(_ line: Bytes) -> Finding {
+        Finding(
+            .settingObsolete, Bytes("/etc/signet/signet.conf".utf8), "\(line)",
+            why: "an earlier version had this setting. The rest of the file is in force",
             mend: editSettings)
     }
 

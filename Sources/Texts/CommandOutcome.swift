@@ -105,6 +105,13 @@ package enum CommandOutcome {
         }
         return "\(setting): there is no service \(name) in /etc/pam.d. Is \(nearest) meant?"
     }
+    /// A list of units has something else.
+    package static func notUnit(_ setting: Bytes, _ name: Bytes, nearest: Bytes?) -> Text {
+        guard let nearest else {
+            return "\(setting): \(name) is not the name of a service unit"
+        }
+        return "\(setting): \(name) is not the name of a service unit. Is \(nearest) meant?"
+    }
     /// What the daemon uses is what the files say.
     package static let sameSettings: Text = "the running service uses these settings"
     /// What the daemon uses is something else.

@@ -352,6 +352,20 @@ struct ConfigTests {
         #expect(!(try check([]).output.contains("there is no service")))
     }
 
+    @Test("--check tells of a setting that there is no more, and ends with 0")
+    func obsolete() throws {
+        let scratch = try Scratch()
+        try scratch.write("signet.conf", "[touch]\ntimeout = 20s\n[keyring]\nexcept = sudo\n")
+        let run = try signet(["config", "--check"], in: scratch)
+        #expect(run.code == .done)
+        #expect(run.output.contains("/signet.conf:4: 'except' in [keyring] has no effect: "))
+        let document = try signet(["config", "--check", "--json"], in: scratch)
+            .document("config-check")
+        #expect(document["good"] as? Bool == true)
+        let lines = try #require(document["obsolete"] as? [[String: Any]])
+        #expect(lines.map { $0["line"] as? Int } == [4])
+    }
+
     @Test("--check reads the files that are named")
     func named() throws {
         let scratch = try Scratch()

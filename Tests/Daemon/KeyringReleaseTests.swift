@@ -78,16 +78,13 @@ extension DaemonTests {
             #expect(try bench.opened(by: Self.login(bytes: Bytes("a\u{FFFD}".utf8))) == "right")
         }
 
-        // All defaults then, among them that nobody is at the machine in no session: the password it is.
-        @Test("by the defaults where a file still says who must not have it, and that is said")
+        @Test("by the default list where a file still has the old one; the rest of it holds")
         func former() throws {
-            let bench = try bench()
-            try bench.restart {
-                try DaemonBench.write("[keyring]\nexcept = login\n", to: bench.configuration)
-            }
-            #expect(try bench.ask(Self.login()).reason == .notAtMachine)
-            let told = try bench.status(of: .daemon).configurationFault ?? []
-            #expect(String(decoding: told, as: UTF8.self).contains("by 'services', which lists"))
+            let bench = try bench("[login]\nservices = !sddm\n[keyring]\nexcept = login\n")
+            #expect(try bench.status(of: .daemon).configurationFault == nil)
+            #expect(try bench.opened(by: Self.login()) == "right")
+            #expect(try bench.opened(by: Self.login("sudo")) == nil)
+            #expect(try bench.ask(Self.login("sddm")).reason == .notServed)
         }
 
         @Test("not a remote login, and not one whose finger did not match")

@@ -24,6 +24,7 @@ struct LoginNameTests {
     private func told(_ bare: Bare) -> [String] {
         let area: [FindingCode] = [
             .serviceUnknown, .accountUnknown, .groupUnknown, .deniedGroupUnknown,
+            .keyringServiceUnknown, .unitMalformed, .settingObsolete,
         ]
         return bare.machine.examine { DaemonView(.absent) }.filter { area.contains($0.code) }
             .map { "\($0.code.word): \(String(decoding: $0.what.bytes, as: UTF8.self))" }
@@ -69,6 +70,51 @@ struct LoginNameTests {
                 "denied-group-unknown: login.groups: there is no group contractors on this machine"
             ])
         #expect(FindingCode.deniedGroupUnknown.level == .fault)
+    }
+
+    @Test("of services that may get the password are told as well, where the list is one's own")
+    func keyringServices() throws {
+        #expect(
+            told(try machine("[keyring]\nservices = lightmd, sudo")) == [
+                "keyring-service-unknown: keyring.services: there is no service lightmd in "
+                    + "/etc/pam.d. Is lightdm meant?"
+            ])
+        #expect(told(try machine("[keyring]\nservices = lightdm")) == [])
+        #expect(told(try machine("[keyring]\nservices =")) == [])
+    }
+
+    @Test("of units are told where no unit can have them")
+    func units() throws {
+        #expect(
+            told(
+                try machine(
+                    """
+                    console-units = getty@.service, getty@tty1, getty.target
+                    display-managers = gdm.service, sddm, @.service, my\\x2ddm.service
+                    """)) == [
+                    "unit-malformed: login.console-units: getty@tty1 is not the name of a "
+                        + "service unit. Is getty@tty1.service meant?",
+                    "unit-malformed: login.console-units: getty.target is not the name of a "
+                        + "service unit. Is getty.target.service meant?",
+                    "unit-malformed: login.display-managers: sddm is not the name of a service "
+                        + "unit. Is sddm.service meant?",
+                    "unit-malformed: login.display-managers: @.service is not the name of a "
+                        + "service unit",
+                ])
+    }
+
+    @Test("beside a setting that there is no more leave the rest in force, and that is told")
+    func obsolete() throws {
+        let bare = try machine("services = !sduo\n[keyring]\nexcept = sudo")
+        let found = told(bare)
+        #expect(found.count == 2)
+        #expect(
+            found.contains {
+                $0.hasPrefix("setting-obsolete: ")
+                    && $0.contains("/etc/signet/signet.conf:4: 'except' in [keyring] has no effect")
+            })
+        #expect(found.contains { $0.hasPrefix("service-unknown: ") })
+        #expect(!bare.codes().contains("configuration-refused"))
     }
 
     @Test("are not told where the name service does not answer, or 'other' serves every service")

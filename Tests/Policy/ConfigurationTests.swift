@@ -126,17 +126,26 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("a setting that there was once is refused, and what to write now is told")
+    @Test("a setting that there was once has no effect, is told, and leaves the rest in force")
     func former() throws {
-        let old = "[touch]\nwaiting = 2\n[keyring]\nexcept = sudo, su\n"
-        let told = try #require(refusal(of: old))
-        #expect(told.line == 4)
-        #expect(told.problem.contains("'except' in [keyring]"))
-        #expect(told.problem.contains("by 'services', which lists the services that may get"))
+        let old = "[keyring]\nexcept = sudo, su\n[login]\naccounts = !bob\n"
+        let read = try configuration(old)
+        #expect(read.words(Settings.loginAccounts) == ["!bob"])
+        #expect(read.value(Settings.keyringServices) == Settings.keyringServices.standard)
+        #expect(read.isDefault(Settings.keyringServices) && !read.isDefault(Settings.loginAccounts))
+        let told = try #require(read.obsoleteLines.first)
+        #expect(read.obsoleteLines.count == 1)
+        #expect(told.text.hasPrefix("a.conf:2: 'except' in [keyring] has no effect"))
+        #expect(told.problem.contains("'services' now lists the services that may get"))
+        #expect(try configuration("[keyring]\nservices = login\n").obsoleteLines == [])
+        // Its successor beside it holds, and a mistake in another line refuses the file as ever.
+        let both = try configuration("[keyring]\nexcept = a/b\nservices = login\n")
+        #expect(both.words(Settings.keyringServices) == ["login"])
+        #expect(refusal(of: old + "acounts = bob\n")?.line == 5)
         // In another section, or in a table without the setting that took its place, it is unknown.
         #expect(refusal(of: "[login]\nexcept = sudo\n")?.problem.contains("unknown key") == true)
         #expect(throws: ConfigurationFault.self) {
-            try Configuration([Settings.touchWaiting], files: [("a", [UInt8](old.utf8))])
+            try Configuration([Settings.loginAccounts], files: [("a", [UInt8](old.utf8))])
         }
     }
 

@@ -212,6 +212,9 @@ struct Plant: Sendable, CustomStringConvertible {
         lists("account-unknown", "aliec", "accounts = !root, !aliec"),
         lists("group-unknown", "no-such-group", "groups = no-such-group"),
         lists("denied-group-unknown", "no-such-group", "groups = !no-such-group"),
+        lists("unit-malformed", "sddm", "display-managers = sddm"),
+        lists("keyring-service-unknown", "lgoin", "[keyring]\\nservices = lgoin"),
+        lists("setting-obsolete", "/etc/signet/signet.conf", "[keyring]\\nexcept = sudo"),
         Plant("credential-invalid", "alice", "rm \(account)/prints/*", .state),
         Plant(
             "locked-out", "alice",
