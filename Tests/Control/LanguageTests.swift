@@ -39,7 +39,7 @@ struct LanguageTests {
                 リーダー      Quick\\x1b[2J (usb-1)
                 ロックアウト  なし
                 使用元        sudo
-                サービス      signetd 0.1.0
+                サービス      signetd 0.2.0
                 保管庫        file
                 デバイス      000102030405060708090a0b0c0d0e0f
 

@@ -3,7 +3,7 @@ import Wire
 /// Everything as it should be.
 let sampleStatus = StatusAnswer(
     account: Bytes("alice".utf8), since: 1_795_195_440, prints: 2, damaged: 0, state: .valid,
-    generation: 7, lock: .open, program: Bytes("0.1.0".utf8), vault: Bytes("file".utf8),
+    generation: 7, lock: .open, program: Bytes("0.2.0".utf8), vault: Bytes("file".utf8),
     device: Bytes(0..<16))
 
 let sampleReader = ReaderAnswer(

@@ -41,7 +41,7 @@ struct StatusTests {
                 readers  Quick\\x1b[2J (usb-1)
                 lockout  none
                 used by  sudo
-                service  signetd 0.1.0
+                service  signetd 0.2.0
                 vault    file
                 device   000102030405060708090a0b0c0d0e0f
 
