@@ -28,6 +28,9 @@ boot() {
     read -r -t 60 -u "$fifo" booted || true
     exec {fifo}>&-
     [ "$booted" = booted ] || failed "systemd does not come up"
+    # A touch is for who is at a seat, in front: sessions of login(1) are at this one, which has no
+    # virtual consoles here, so that the newest session is in front.
+    echo XDG_SEAT=seat0 >> "$root/etc/environment"
 }
 
 end_machine() {
@@ -51,7 +54,7 @@ quietly() {
     said=$(in_machine "$@" 2>&1) || failed "'$*' failed: $said"
 }
 
-# A terminal, and alice logged in there by login(1), in a session of logind's.
+# A terminal, and alice logged in there by login(1), in a session of logind's at the seat.
 log_in() {
     coproc terminal {
         exec nsenter --target "$first" --all env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
