@@ -67,14 +67,20 @@ package struct LoginSession: Equatable, Sendable {
     }
 
     /// The session that a user works in, as logind chooses it; nil if there is none, or if the one
-    /// that it names is not that user's. Source: `sd_uid_get_display(3)`.
+    /// that it names is not that user's or is gone: of a user who lingers, logind 252 leaves the name of
+    /// the last one in the user's record. Source: `sd_uid_get_display(3)`.
     package static func display(of uid: UInt32) throws(SystemFault) -> LoginSession? {
         let name = try unsafe LoginRecord.text(
             "sd_uid_get_display", on: String(uid), absent: [ENODATA, ENXIO, ENOENT],
             { unsafe sd_uid_get_display(uid, $0) })
         guard let name else { return nil }
-        let session = try LoginSession(named: name)
-        return session.owner == uid ? session : nil
+        do throws(SystemFault) {
+            let session = try LoginSession(named: name)
+            return session.owner == uid ? session : nil
+        } catch {
+            guard error.code == ENXIO else { throw error }
+            return nil
+        }
     }
 
     /// The session in front of each seat that has one. Source: `sd_get_seats(3)`,

@@ -114,18 +114,21 @@ struct LoginSessionTests {
         for files in [
             [:], ["users/1000": "STATE=lingering\n"],
             ["sessions/c7": PlayedRecords.record(["UID": "1001"]), "users/1000": "DISPLAY=c7\n"],
+            // As logind 252 leaves it when a user who lingers has logged out.
+            ["users/1000": "STATE=closing\nDISPLAY=c7\nSESSIONS=c7\nSEATS=seat0\n"],
         ] {
             let found = try PlayedRecords.with(files) { try LoginSession.display(of: 1000) }
             #expect(found == nil)
         }
     }
 
-    @Test("that a user works in is a fault where its record is gone")
-    func displayGone() throws {
+    @Test("that a user works in is a fault where its record does not say all")
+    func displayDamaged() throws {
+        let files = [
+            "sessions/c7": "UID=1000\nACTIVE=1\n", "users/1000": "DISPLAY=c7\n",
+        ]
         #expect(throws: (any Error).self) {
-            try PlayedRecords.with(["users/1000": "DISPLAY=c7\n"]) {
-                try LoginSession.display(of: 1000)
-            }
+            try PlayedRecords.with(files) { try LoginSession.display(of: 1000) }
         }
     }
 
