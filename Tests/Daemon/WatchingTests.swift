@@ -18,7 +18,8 @@ extension DaemonTests {
         }
 
         private static func bench() throws -> DaemonBench {
-            let bench = try DaemonBench([.text])
+            // The requests of these tests name another user, who is told to those who watch.
+            let bench = try DaemonBench([.text], configuration: "[login]\nothers = warn\n")
             try bench.enrol(.daemon, as: "one")
             return bench
         }
