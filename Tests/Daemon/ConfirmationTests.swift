@@ -36,6 +36,16 @@ extension DaemonTests {
             #expect(try client.confirm() == .denial(Denial(.answerTooLate)))
         }
 
+        @Test("that nobody asks for holds up the account's next touch for its second only")
+        func forgotten() throws {
+            let (bench, client) = try proven()
+            defer { withExtendedLifetime(client) {} }
+            let begin = ContinuousClock.now
+            #expect(try bench.touch(.login(.daemon), with: ["one"]).assertion != nil)
+            // A client that asks for nothing is let go after half a minute.
+            #expect(ContinuousClock.now - begin < .seconds(15))
+        }
+
         @Test("is for the same connection, account and challenge, and for a touch alone")
         func others() throws {
             let (bench, client) = try proven()
