@@ -31,9 +31,11 @@ struct Confirmation {
         guard try answer(from: &daemon) == nil else {
             throw .refused("an answer came before it was asked for")
         }
-        try daemon.send { () throws(WireFault) in
-            try LoginRequest.confirm(account: request.account, challenge: request.challenge)
-        }
+        do throws(Ending) {
+            try daemon.send { () throws(WireFault) in
+                try LoginRequest.confirm(account: request.account, challenge: request.challenge)
+            }
+        } catch .unavailable { throw tooLate }
         guard daemon.wait(until: end.within(milliseconds: Confirmation.answerMilliseconds)),
             let answer = try answer(from: &daemon)
         else { throw tooLate }
