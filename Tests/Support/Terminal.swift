@@ -147,6 +147,17 @@ package final class Terminal: Sendable {
     /// Sends a signal to the session's leader.
     package func signal(_ number: Int32) { child.signal(number) }
 
+    /// Sends SIGSTOP to the session's leader and returns when it stands still.
+    package func suspend() { child.suspend() }
+
+    /// Lets a leader that was stopped go on.
+    package func resume() { child.signal(SIGCONT) }
+
+    /// Has the leader stopped when it comes to a moment of a login.
+    package func tracer(stoppingAt moment: Tracer.Moment) throws(TestFault) -> Tracer {
+        try Tracer(of: child, stoppingAt: moment)
+    }
+
     /// Closes this side, as when a window is closed: the session gets SIGHUP.
     package func hangUp() {
         collector.stop()

@@ -34,6 +34,28 @@ long write_quietly(int to, const void *from, unsigned long count);
 // A handle of a process (pidfd): readable when it has ended. Returns it, or -errno.
 int open_process(int pid);
 
+// Where a login by the module can be stopped: as soon as it has read the proof; when it has verified it
+// and is about to ask whether it is still good; and as soon as it has asked.
+enum stop_moment { stop_proven, stop_verified, stop_asked };
+
+// The second bytes of the packets that tell these moments.
+struct tracer_frames {
+    unsigned char proof;
+    unsigned char question;
+};
+
+// A process that traces another: `said` gives 't' when it does, 's' when it has sent the other SIGSTOP
+// at the moment and left it, and ends with it.
+struct tracer {
+    int pid;
+    int said;
+};
+
+// Starts a tracer, which has to be waited for. Returns 0 or -errno.
+int start_tracer(
+    int process, enum stop_moment moment, const struct tracer_frames *frames,
+    struct tracer *tracer);
+
 // What a wait status says: the exit status or the signal, or -1.
 int wait_exited(int status);
 int wait_killed(int status);
