@@ -115,9 +115,14 @@ package struct PacketListener: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
+    /// Connections that wait to be accepted: as many as Linux allows (net.core.somaxconn, to which
+    /// listen(2) cuts it). Anybody may connect, and a queue that one user fills while its owner is busy
+    /// keeps all others out; of these, no process can hold them all with the 1,024 descriptors it has.
+    package static let backlog: Int32 = 4_096
+
     /// Binds and listens; the path must not exist yet. The node gets exactly `mode`.
     package static func listen(
-        at path: String, mode: UInt32, backlog: Int32 = 64
+        at path: String, mode: UInt32, backlog: Int32 = PacketListener.backlog
     ) throws(SystemFault) -> PacketListener {
         let address = try SocketAddress(path: path)
         let descriptor = try packetSocket()

@@ -1,0 +1,176 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// What a user does to keep another's finger from working.
+@Suite("bob cannot keep alice's finger from working", .timeLimit(.minutes(5)))
+struct FairnessTests {
+    private let signet: SignetStage
+    private var stage: Stage { signet.stage }
+
+    init() throws {
+        signet = try SignetStage.inhabited()
+    }
+
+    private func sudo() throws -> Terminal {
+        try stage.terminal(AlicesProgram.sudo.command, as: Stage.alice)
+    }
+
+    private func touch(for terminal: Terminal) throws {
+        try signet.touch(Touch.alice)
+        try terminal.expect(AlicesProgram.sudo.inside)
+        #expect(try terminal.expectEnd() == .exited(0))
+    }
+
+    private func expectServed() throws {
+        let terminal = try sudo()
+        try terminal.expectInvitation()
+        try touch(for: terminal)
+    }
+
+    // MARK: The queue
+
+    @Test("by three su for her, which get no touch and take no place")
+    func refused() throws {
+        try stage.show(.session(of: Stage.bob))
+        let others = try (0..<3).map { _ in
+            try stage.terminal(["su", "alice"], as: Stage.bob)
+        }
+        for other in others { try other.expect("Password: ") }
+        try signet.expectDenial("otherRequester")
+        try stage.show(.session(of: Stage.alice))
+        try expectServed()
+        for other in others { #expect(!other.transcript.contains(SignetStage.invitation)) }
+    }
+
+    @Test("by three su for her where they may ask: they take his share, and her turn is the next")
+    func share() throws {
+        try stage.write("/etc/signet/signet.conf", "[login]\nothers = warn\n")
+        try signet.stop()
+        try signet.start()
+        func su() throws -> Terminal {
+            try stage.terminal(["su", "alice"], as: Stage.bob, in: .session(of: Stage.alice))
+        }
+        let first = try su()
+        try first.expectInvitation()
+        let waiting = try (0..<2).map { _ in
+            let other = try su()
+            try other.expect("waiting: ")
+            return other
+        }
+        let fourth = try su()
+        try fourth.expect("and others wait. Try again later")
+        try fourth.expect("Password: ")
+        let own = try sudo()
+        try own.expect("waiting: ")
+        try own.expect(SignetStage.orPassword)
+        try first.control(.c)
+        try first.expectEnd()
+        try own.expectInvitation()
+        for other in waiting { #expect(!other.transcript.contains(SignetStage.invitation)) }
+        try touch(for: own)
+        for other in waiting { #expect(!other.transcript.contains("alice@stage$")) }
+    }
+
+    @Test("by an enrolment at which nobody touches the reader: it makes room after 15 s")
+    func idleEnrolment() throws {
+        try stage.show(.session(of: Stage.bob))
+        let begin = ContinuousClock.now
+        let enrolment = try stage.terminal(
+            [try Built.program("signet"), "enroll", "left-index"], as: Stage.bob)
+        try enrolment.expect("Password of bob: ")
+        try enrolment.sendLine(Stage.bob.password)
+        try enrolment.expect(SignetStage.invitation)
+        try stage.show(.session(of: Stage.alice))
+        let terminal = try sudo()
+        try terminal.expect("waiting: ")
+        try enrolment.expect("stopped because a login was waiting", within: .seconds(60))
+        #expect(ContinuousClock.now - begin >= .seconds(15))
+        #expect(try enrolment.expectEnd() != .exited(0))
+        try terminal.expectInvitation()
+        try touch(for: terminal)
+    }
+
+    // MARK: Connections
+
+    /// Connects so often or until the queue is full, says how it went, and stays.
+    private static let crowd = """
+        use Socket qw(:DEFAULT SOCK_NONBLOCK);
+        my ($path, $count) = @ARGV;
+        my ($state, @held) = "held";
+        for (1..$count) {
+            socket(my $end, AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0) or die "socket: $!";
+            if (!connect($end, pack_sockaddr_un($path))) { $state = "full"; last }
+            push @held, $end;
+        }
+        $| = 1;
+        print "$state\\n";
+        sleep 1 while 1;
+        """
+
+    private static func connecting(_ count: Int) -> [String] {
+        ["perl", "-e", crowd, SignetStage.socket, "\(count)"]
+    }
+
+    /// Nothing of his may keep others but root from the daemon either: the command is alice's own.
+    private func expectAnswered() throws {
+        let status = try stage.run([try Built.program("signet"), "status"], as: Stage.alice)
+        #expect(status.succeeded, "\(status.output)\(status.errors)")
+    }
+
+    @Test("by connections of his own and of six of his subordinate uids")
+    func connections() throws {
+        try stage.write("/etc/subuid", "bob:100000:65536\n")
+        let place = StagePlace.session(of: Stage.bob)
+        var crowds = [try stage.start(Self.connecting(100), as: Stage.bob)]
+        for uid in 100_000..<100_006 {
+            crowds.append(
+                try stage.start(
+                    ["setpriv", "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"]
+                        + Self.connecting(100), in: place))
+        }
+        for crowd in crowds { try crowd.expect("held\n") }
+        try expectAnswered()
+        try expectServed()
+        for crowd in crowds { crowd.signal(SIGKILL) }
+    }
+
+    @Test("by connecting again and again")
+    func hammering() throws {
+        let line = """
+            use Socket;
+            $| = 1; print "begun\\n";
+            while (1) {
+                socket(my $end, AF_UNIX, SOCK_SEQPACKET, 0) or die;
+                connect($end, pack_sockaddr_un($ARGV[0]));
+            }
+            """
+        let hammer = try stage.start(["perl", "-e", line, SignetStage.socket], as: Stage.bob)
+        try hammer.expect("begun\n")
+        try expectServed()
+        #expect(hammer.ended == nil)
+        hammer.signal(SIGKILL)
+    }
+
+    @Test("for longer than his connections fill the queue of a daemon that stands still")
+    func fullQueue() throws {
+        signet.suspend()
+        var crowds: [TestSupport.Program] = []
+        // A process may have a thousand descriptors, and the queue holds more.
+        repeat {
+            crowds.append(try stage.start(Self.connecting(900), as: Stage.bob))
+            try crowds.last?.expect("\n")
+        } while crowds.last?.output == "held\n" && crowds.count < 20
+        #expect(crowds.last?.output == "full\n")
+        #expect(crowds.count > 1)
+        let kept = try sudo()
+        try kept.expect("the fingerprint service does not answer: use the password")
+        try kept.passBySudosPrompt()
+        // The daemon is rid of him by itself, and he keeps his connections open.
+        signet.resume()
+        try expectAnswered()
+        try expectServed()
+        for crowd in crowds { crowd.signal(SIGKILL) }
+    }
+}
