@@ -30,7 +30,7 @@ package struct ConfirmedCommand: Equatable, Sendable {
 
 /// The programs whose command line says what a touch confirms.
 package enum ConfirmingProgram: Sendable {
-    /// sudo 1.9 and older, parse_args.c.
+    /// sudo 1.9 and older, parse_args.c; which names it knows itself by, progname.c.
     case sudo
     /// util-linux's and shadow's su.
     case su
@@ -112,7 +112,9 @@ private struct OptionReader {
     /// Whether sudo was told `-n`, `-A` or `-S`.
     private(set) var asksElsewhere = false
     /// Whether sudo edits files.
-    private(set) var edits: Bool
+    private(set) var edits = false
+    /// Whether it is not sure which of the two it does.
+    private let isAmbiguous: Bool
     private let words: [[UInt8]]
     private let program: ConfirmingProgram
     private var index = 1
@@ -124,15 +126,20 @@ private struct OptionReader {
     init(_ words: [[UInt8]], _ program: ConfirmingProgram) {
         self.words = words
         self.program = program
-        // sudo goes by the end of the name that it was called by.
+        // sudo goes by the name that it was called by. By one that only ends in "edit", older versions
+        // edit the file, and newer ones run it.
         let name = words.first?.parts(between: UInt8(ascii: "/")).last ?? []
         let end = StaticString("edit").bytes
-        edits =
-            program == .sudo && name.count > end.count && [UInt8](name.suffix(end.count)) == end
+        let isEditor = name == StaticString("sudoedit").bytes
+        isAmbiguous =
+            program == .sudo && !isEditor && name.count > end.count
+            && [UInt8](name.suffix(end.count)) == end
+        edits = program == .sudo && isEditor
     }
 
     /// Reads all of it; false where it is not sure what runs.
     mutating func read() -> Bool {
+        guard !isAmbiguous else { return false }
         while index < words.count {
             let word = words[index]
             if isEnd(word) {

@@ -21,8 +21,12 @@ struct ConfirmedCommandTests {
         #expect(purpose(["sudo", "apt", "upgrade"]) == "sudo apt upgrade")
         #expect(purpose(["harmless", "rm"]) == "sudo rm")
         #expect(purpose(["harmless", "bob"], of: .su) == "su bob")
-        for name in ["/usr/bin/sudoedit", "sudoedit", "xedit"] {
+        for name in ["/usr/bin/sudoedit", "sudoedit"] {
             #expect(purpose([name, "x"]) == "sudoedit x")
+        }
+        // sudo 1.9.13 edits by such a name, and newer versions run what it says.
+        for name in ["xedit", "/usr/bin/xedit", "lt-sudoedit", "sudo-edit"] {
+            #expect(purpose([name, "x"]) == nil)
         }
         for name in ["edit", "/sudoedit/sudo", "sudoedit/", ""] {
             #expect(purpose([name, "x"]) == "sudo x")
