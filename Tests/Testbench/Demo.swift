@@ -72,7 +72,8 @@ final class Demo: Sendable {
             return (1, Self.setupText(error))
         }
         let scenes =
-            DemoSet.loginScenes.map { ($0, main) } + DemoSet.keyringScenes.map { ($0, main) }
+            DemoSet.loginScenes.map { ($0, main) } + DemoSet.presenceScenes.map { ($0, main) }
+            + DemoSet.keyringScenes.map { ($0, main) }
             + DemoSet.changeScenes.map { ($0, main) }
             + DemoSet.wedgeScenes.map { ($0, main) } + DemoSet.imageScenes.map { ($0, images) }
             + DemoSet.vaultScenes(elsewhere: elsewhere).map { ($0, vaults) }

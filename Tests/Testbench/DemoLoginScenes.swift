@@ -119,13 +119,17 @@ extension DemoSet {
     }
 
     private static func bob(_ set: DemoSet) throws {
-        let own = try set.bobSudo()
+        set.screen.act("bob is in front of the machine")
+        try set.stage.show(.session(of: Stage.bob))
+        let own = try set.bob("sudo", "whoami")
         try set.see("touch the reader to confirm: sudo whoami (bob, ", on: own)
         try set.see(orPassword, on: own)
         try set.touch(.bob)
         try set.see("bob is not in the sudoers file", on: own)
         let ending = try own.expectEnd(within: patience)
         try set.check("bob was recognised, and refused", ending == .exited(1), came: "\(ending)")
+        set.screen.act("alice comes back to her session")
+        try set.stage.show(.session(of: Stage.alice))
         let terminal = try set.alice("sudo", "whoami")
         try set.seeInvitation(terminal)
         try set.touch(.bob)
@@ -133,11 +137,5 @@ extension DemoSet {
         try set.seeInvitation(terminal)
         try set.touch(.aliceRight)
         try set.seeRoot(terminal)
-    }
-
-    private func bobSudo() throws -> Terminal {
-        screen.command("sudo whoami", prompt: "bob@stage:~$ ")
-        return try stage.terminal(
-            ["sudo", "whoami"], as: Stage.bob, copyingTo: screen.terminals)
     }
 }

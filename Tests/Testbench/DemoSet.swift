@@ -46,6 +46,12 @@ struct DemoSet {
         return try stage.terminal(arguments, as: Stage.alice, copyingTo: screen.terminals)
     }
 
+    /// bob calls a program on a new terminal.
+    func bob(_ arguments: String...) throws -> Terminal {
+        screen.command(arguments.joined(separator: " "), prompt: "bob@stage:~$ ")
+        return try stage.terminal(arguments, as: Stage.bob, copyingTo: screen.terminals)
+    }
+
     /// The machine's administrator calls a program on a new terminal.
     func root(_ arguments: String...) throws -> Terminal {
         try root(shown: arguments.joined(separator: " "), arguments)

@@ -1,0 +1,59 @@
+import TestSupport
+
+extension DemoSet {
+    /// A touch is for who is in front of the machine, for what that person asks, and for now.
+    static let presenceScenes = [
+        DemoScene(
+            title: "bob asks for alice's finger",
+            about: "bob runs 'su alice' and waits for her to touch the reader for something of "
+                + "her own. He gets no touch, but her password prompt; she is served by hers.",
+            play: others),
+        DemoScene(
+            title: "A sudo that is stopped arrives too late",
+            about: "It is stopped with SIGSTOP while alice touches. The proof is good for one "
+                + "second; the next touch is for the next request alone.",
+            play: late),
+    ]
+
+    private static func others(_ set: DemoSet) throws {
+        set.screen.act("bob is in front of the machine, alice is logged in behind him")
+        try set.stage.show(.session(of: Stage.bob))
+        let su = try set.bob("su", "alice")
+        try set.see("Password: ", on: su)
+        set.screen.act("alice comes back to her session")
+        try set.stage.show(.session(of: Stage.alice))
+        let terminal = try set.alice("sudo", "whoami")
+        try set.seeInvitation(terminal)
+        try set.touch(.aliceRight)
+        try set.seeRoot(terminal)
+        try set.check("bob was asked for a password, and for no finger", su) {
+            !$0.contains("the reader") && !$0.contains("alice@stage$")
+        }
+        su.hangUp()
+    }
+
+    private static func late(_ set: DemoSet) throws {
+        let stopped = try set.alice("sudo", "id", "-un")
+        try set.see("touch the reader to confirm: sudo id -un (alice, ", on: stopped)
+        try set.see(orPassword, on: stopped)
+        set.screen.act("sudo is stopped (SIGSTOP)")
+        stopped.suspend()
+        try set.touch(.aliceRight)
+        try set.stage.journal.expect("a proof") {
+            $0["SIGNET_PURPOSE"] == "sudo id -un" && $0["SIGNET_DECISION"] == "allow"
+        }
+        let next = try set.alice("sudo", "whoami")
+        try set.seeInvitation(next)
+        try set.touch(.aliceRight)
+        try set.seeRoot(next)
+        set.screen.act("the first sudo goes on (SIGCONT)")
+        stopped.resume()
+        try set.see("the touch was not confirmed in time and does not count", on: stopped)
+        try set.see(sudoPrompt, on: stopped)
+        try set.check("it did not let in", stopped) { !$0.contains("root\r\n") }
+        try set.giveUp(stopped)
+        let log = try set.alice("signet", "log")
+        try set.see("\"sudo id -un\" fingerprint, not granted", on: log)
+        try set.end(log, "its receipt says that it was not granted")
+    }
+}
