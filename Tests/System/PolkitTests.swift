@@ -34,12 +34,14 @@ struct PolkitTests {
     ///
     /// The agent that pkexec brings along is refused by polkitd 122 whatever PAM says: it is root's,
     /// and the answer comes for alice. What is confirmed is confirmed for the shell.
-    private func pkexec() throws -> Terminal {
+    private func pkexec(
+        in place: StagePlace? = nil, then end: String = "exit $?"
+    ) throws -> Terminal {
         let line = """
             mkfifo ready; pkttyagent --process $$ --notify-fd 3 3>ready &
-            cat ready; pkexec --disable-internal-agent id -un; exit $?
+            cat ready; pkexec --disable-internal-agent id -un; \(end)
             """
-        return try stage.terminal(["sh", "-c", line], as: Stage.alice)
+        return try stage.terminal(["sh", "-c", line], as: Stage.alice, in: place)
     }
 
     /// Types at the agent's prompt, which shows and discards what comes before it is hidden.
@@ -183,5 +185,105 @@ struct PolkitTests {
         try other.expectInvitation()
         try other.control(.c)
         try other.expectEnd()
+    }
+
+    // MARK: Whose agent it is
+
+    @Test("an agent in a remote session gets no touch, and the password lets in")
+    func remoteAgent() throws {
+        let terminal = try pkexec(in: .remoteSession(of: Stage.alice))
+        try passByPassword(terminal)
+        try signet.expectDenial("remoteSession")
+    }
+
+    @Test("an agent that dies while a finger is awaited gets nothing by the touch")
+    func agentDies() throws {
+        let terminal = try pkexec(then: "echo en\"\"ded; exec cat")
+        try terminal.expect(SignetStage.invitation)
+        try stage.kill(named: "pkttyagent")
+        try terminal.expect("ended")
+        try signet.touch(Touch.alice)
+        try signet.expectAlert("the proof is not valid any more")
+        #expect(!terminal.transcript.contains("root\r\n"))
+        terminal.hangUp()
+    }
+
+    @Test("a helper whose agent nobody knows gets no touch")
+    func unknownAgent() throws {
+        // Its parent has gone, and whoever is it now has not started it.
+        let program = try stage.start(
+            ["sh", "-c", "{ echo 1; exec sleep 100; } | setsid -f \(Self.helper) alice"],
+            as: Stage.alice)
+        try program.expect("PAM_PROMPT_ECHO_OFF Password: ")
+        #expect(!program.output.contains(SignetStage.invitation))
+        try signet.expectDenial("notAtMachine")
+        program.signal(SIGKILL)
+    }
+
+    // MARK: A helper that systemd starts, as polkit has it from 127 on
+
+    private static let helper = "/usr/lib/polkit-1/polkit-agent-helper-1"
+    private static let unit = StagePlace.unit("polkit-agent-helper@1-9-4242.service")
+
+    /// Debian's helper with the socket of an agent's as its standard input, and that agent.
+    private func agent(
+        in place: StagePlace? = nil
+    ) throws -> (agent: TestSupport.Program, helper: TestSupport.Program) {
+        let start = """
+            use Socket; $| = 1;
+            socket(my $door, AF_UNIX, SOCK_STREAM, 0) or die;
+            bind($door, pack_sockaddr_un("/run/helper")) && chmod(0666, "/run/helper") or die;
+            listen($door, 1) or die; print "ready\\n";
+            accept(my $peer, $door) or die;
+            open STDIN, "<&", $peer; open STDOUT, ">&", $peer;
+            exec $ARGV[0], "alice";
+            """
+        let helper = try stage.start(["perl", "-e", start, Self.helper], in: Self.unit)
+        try helper.expect("ready\n")
+        let ask = """
+            use Socket; $| = 1;
+            socket(my $helper, AF_UNIX, SOCK_STREAM, 0) or die;
+            connect($helper, pack_sockaddr_un("/run/helper")) or die;
+            syswrite $helper, "1\\n"; print while <$helper>;
+            """
+        return (try stage.start(["perl", "-e", ask], as: Stage.alice, in: place), helper)
+    }
+
+    @Test("an agent in front of the machine gets the touch")
+    func localSocket() throws {
+        let (agent, helper) = try agent()
+        try agent.expect("PAM_TEXT_INFO \(SignetStage.invitation)")
+        try signet.touch(Touch.alice)
+        try stage.journal.expect("the decision") {
+            $0["SIGNET_VERB"] == "authenticate" && $0["SIGNET_DECISION"] == "allow"
+        }
+        // Whatever polkit says of the agent's cookie, which is made up.
+        try helper.expectEnd()
+        #expect(!agent.output.contains("PAM_PROMPT"))
+    }
+
+    @Test(
+        "an agent that is remote, or in no session, gets none",
+        arguments: [
+            (StagePlace.remoteSession(of: Stage.alice), "remoteSession"),
+            (.unit("cron.service"), "notAtMachine"),
+        ])
+    func refusedSocket(_ place: StagePlace, _ reason: String) throws {
+        let (agent, helper) = try agent(in: place)
+        try agent.expect("PAM_PROMPT_ECHO_OFF Password: ")
+        #expect(!agent.output.contains(SignetStage.invitation))
+        try signet.expectDenial(reason)
+        helper.signal(SIGKILL)
+    }
+
+    @Test("an agent that dies while a finger is awaited gets nothing by the touch there either")
+    func diesBehindSocket() throws {
+        let (agent, helper) = try agent()
+        try agent.expect("PAM_TEXT_INFO \(SignetStage.invitation)")
+        agent.signal(SIGKILL)
+        try agent.expectEnd()
+        try signet.touch(Touch.alice)
+        try signet.expectAlert("the proof is not valid any more")
+        helper.signal(SIGKILL)
     }
 }
