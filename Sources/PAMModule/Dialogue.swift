@@ -7,6 +7,8 @@ struct Dialogue {
     private let deadline: Deadline
     private let place: Place
     private var line: PasswordLine?
+    /// Held back from the beginning, where the process is in a terminal's foreground.
+    private var signals: HeldSignals?
     private var mismatches: UInt8 = 0
 
     /// How long the daemon may take to say anything at all.
@@ -18,6 +20,7 @@ struct Dialogue {
         self.login = login
         self.deadline = deadline
         self.place = place
+        signals = place.presence == .foreground ? HeldSignals.hold(for: .answer) : nil
     }
 
     /// The daemon's assertion; everything else throws.
@@ -27,7 +30,7 @@ struct Dialogue {
         from daemon: inout Connection, preparing prepare: () -> Void
     ) throws(Ending) -> Assertion {
         let first = deadline.within(milliseconds: Dialogue.firstAnswerMilliseconds)
-        guard daemon.wait(until: first) else {
+        guard try awaitAnswer(of: daemon, until: first) else {
             throw .unavailable("signetd does not answer", shown: Prompt.silent)
         }
         var isPrepared = false
@@ -50,6 +53,8 @@ struct Dialogue {
     mutating func end() {
         line?.end()
         line = nil
+        signals?.release()
+        signals = nil
     }
 
     private mutating func take(
@@ -98,9 +103,17 @@ struct Dialogue {
         return Prompt.touch(notice, purpose: login.purpose, who: who, place.warning)
     }
 
+    /// Waits until an answer may be there; false when the time is up first.
+    private func awaitAnswer(
+        of daemon: borrowing Connection, until deadline: Deadline
+    ) throws(Ending) -> Bool {
+        guard let signals else { return daemon.wait(until: deadline) }
+        return try signals.wait(for: daemon.descriptor, until: deadline)
+    }
+
     private mutating func wait(for daemon: borrowing Connection) throws(Ending) {
         guard let line else {
-            _ = daemon.wait(until: deadline)
+            _ = try awaitAnswer(of: daemon, until: deadline)
             return
         }
         let left = deadline.millisecondsLeft

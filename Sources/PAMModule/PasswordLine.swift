@@ -7,9 +7,8 @@ import CPAMModule
 final class PasswordLine {
     private let terminal: Terminal
     private let prompt: Bytes
-    private let signals: Descriptor
+    private let signals: HeldSignals
     private let saved: termios
-    private var mask: sigset_t
     private var isOpen = true
     private var isAsking = false
 
@@ -26,14 +25,12 @@ final class PasswordLine {
     }
 
     private init(
-        _ terminal: Terminal, prompt: Bytes, signals: consuming Descriptor, saved: termios,
-        mask: sigset_t
+        _ terminal: Terminal, prompt: Bytes, signals: HeldSignals, saved: termios
     ) {
         self.terminal = terminal
         self.prompt = prompt
         self.signals = signals
         self.saved = saved
-        self.mask = mask
     }
 
     deinit { end() }
@@ -42,17 +39,8 @@ final class PasswordLine {
     /// stands before the cursor.
     static func open(on terminal: Terminal, prompt: Bytes) -> PasswordLine? {
         guard let saved = terminal.settings() else { return nil }
-        var held = PasswordLine.heldSignals
-        guard
-            let signals = unsafe Descriptor(
-                adopting: signalfd(-1, &held, Int32(SFD_CLOEXEC | SFD_NONBLOCK)))
-        else { return nil }
-        // With SIGTTOU held, restoring the terminal can never stop the process half-way.
-        unsafe sigaddset(&held, SIGTTOU)
-        var mask = sigset_t()
-        guard unsafe pthread_sigmask(SIG_BLOCK, &held, &mask) == 0 else { return nil }
-        let line = PasswordLine(
-            terminal, prompt: prompt, signals: signals, saved: saved, mask: mask)
+        guard let signals = HeldSignals.hold(for: .line) else { return nil }
+        let line = PasswordLine(terminal, prompt: prompt, signals: signals, saved: saved)
         var silent = saved
         silent.c_lflag |= tcflag_t(ICANON | ISIG)
         silent.c_lflag &= ~tcflag_t(ECHO | ECHONL)
@@ -62,15 +50,6 @@ final class PasswordLine {
             return nil
         }
         return line
-    }
-
-    private static var heldSignals: sigset_t {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP] {
-            unsafe sigaddset(&set, signal)
-        }
-        return set
     }
 
     /// Restores the terminal, discards what is half typed, then lets held signals through.
@@ -83,7 +62,7 @@ final class PasswordLine {
             _ = terminal.set(saved)
             if isAsking { terminal.write([UInt8(ascii: "\n")]) }
         }
-        _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
+        signals.release()
     }
 
     /// Ends the visible line, so that a message can be shown.
@@ -102,14 +81,14 @@ final class PasswordLine {
         let input = Int16(POLLIN)
         var watched: InlineArray<3, pollfd> = [
             pollfd(fd: terminal.descriptor, events: input, revents: 0),
-            pollfd(fd: signals.number, events: input, revents: 0),
+            pollfd(fd: signals.descriptor, events: input, revents: 0),
             pollfd(fd: socket, events: input, revents: 0),
         ]
         let ready = unsafe withUnsafeMutableBytes(of: &watched) { watched in
             unsafe poll(watched.baseAddress?.assumingMemoryBound(to: pollfd.self), 3, milliseconds)
         }
         guard ready > 0 else { return .none }
-        if watched[1].revents != 0 { return takeSignal() }
+        if watched[1].revents != 0 { return event(of: signals.take()) }
         if watched[0].revents & input != 0 { return .typed }
         return watched[0].revents != 0 ? .interrupted : .none
     }
@@ -122,16 +101,11 @@ final class PasswordLine {
         return line
     }
 
-    /// Leaves the signals pending, for `end()` to deliver; swallows one that nobody would notice.
-    private func takeSignal() -> Event {
-        var pending = sigset_t()
-        guard unsafe sigpending(&pending) == 0 else { return .interrupted }
-        for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP]
-        where unsafe sigismember(&pending, signal) == 1 && is_ignored(signal) == 0 {
-            return signal == SIGTSTP ? .suspended : .interrupted
+    private func event(of signal: HeldSignals.Event) -> Event {
+        switch signal {
+        case .none: .none
+        case .suspended: .suspended
+        case .interrupted: .interrupted
         }
-        var information = signalfd_siginfo()
-        _ = unsafe read(signals.number, &information, MemoryLayout<signalfd_siginfo>.size)
-        return .none
     }
 }

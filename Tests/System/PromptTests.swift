@@ -22,6 +22,17 @@ struct PromptTests {
         return terminal
     }
 
+    /// Whether a program of this name holds a signal back; proc(5).
+    private func isHeldBack(_ signal: Int32, by name: String) -> Bool {
+        stage.processes(named: name).contains { process in
+            let status = (try? Layout.read("/proc/\(process)/status")) ?? []
+            let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
+                .first { $0.hasPrefix("SigBlk:\t") }
+            let mask = line.flatMap { UInt64($0.dropFirst("SigBlk:\t".count), radix: 16) } ?? 0
+            return mask >> UInt64(signal - 1) & 1 == 1
+        }
+    }
+
     /// Has the shell show that it reads what is typed, with the terminal as it was.
     private func expectSoundShell(_ terminal: Terminal) throws {
         try terminal.sendLine("stty -a | tr ' ;' '\\n' | grep -xE -- '-?(echo|icanon|isig)'")
@@ -43,6 +54,33 @@ struct PromptTests {
     @Test("^C ends sudo, and the shell has its terminal back")
     func interruptSudo() throws {
         let terminal = try shell(running: "sudo id -un")
+        try terminal.control(.c)
+        try terminal.expect(Self.prompt)
+        try signet.expectDenial("cancelled")
+        #expect(!terminal.transcript.contains("password for alice"))
+        try expectSoundShell(terminal)
+        #expect(!terminal.transcript.contains("root\r\n"))
+    }
+
+    @Test(
+        "^C ends sudo where a message alone is shown, or nothing, and the shell reads with echo",
+        arguments: ["finger", "off"])
+    func interruptMessage(prompt: String) throws {
+        try signet.writeServices(options: "prompt=\(prompt) timeout=170")
+        let terminal = try stage.terminal(["bash", "-i"], as: Stage.alice)
+        try terminal.expect(Self.prompt)
+        try terminal.sendLine("sudo id -un")
+        if prompt == "off" {
+            // Nothing tells of it but that signals are held back.
+            let deadline = ContinuousClock.now + .patience
+            while !isHeldBack(SIGINT, by: "sudo") {
+                try #require(ContinuousClock.now < deadline)
+                usleep(1_000)
+            }
+        } else {
+            try terminal.expect(SignetStage.invitation)
+        }
+        #expect(try terminal.mode().echoes)
         try terminal.control(.c)
         try terminal.expect(Self.prompt)
         try signet.expectDenial("cancelled")
