@@ -356,6 +356,8 @@ extension DaemonTests {
         @Test("counts the latest of all receipts, until a server says what time it is")
         func latestReceipt() throws {
             #expect(try logIn().assertion != nil)
+            // It answers when it has written what it writes behind an answer.
+            _ = try bench.status(of: .daemon)
             let path = bench.file("counter", of: .daemon)
             let text = String(decoding: try Layout.read(path), as: UTF8.self)
             // As a touch has left it when the clock was wrong.
