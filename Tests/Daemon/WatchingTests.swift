@@ -1,4 +1,5 @@
 import Glibc
+import Statement
 import TestSupport
 import Testing
 import Wire
@@ -8,13 +9,13 @@ extension DaemonTests {
         private static func event(_ number: UInt64, isOver: Bool) -> Answer {
             .event(
                 EventAnswer(
-                    account: Person.daemon.bytes, service: Bytes("polkit-1".utf8),
+                    account: Person.daemon.bytes, service: Bytes("locker".utf8),
                     requester: Bytes("bin".utf8), purpose: Bytes("sudo id".utf8), isOver: isOver,
                     number: number))
         }
 
         private static func hidden(_ person: Person = .daemon) -> Request {
-            .login(person, service: "polkit-1", tries: 1, presence: .noTerminal, requester: "bin")
+            .login(person, service: "locker", tries: 1, presence: .noTerminal, requester: "bin")
         }
 
         private static func bench() throws -> DaemonBench {
@@ -67,6 +68,35 @@ extension DaemonTests {
             // What comes next is not one of these.
             #expect(try bench.touch(Self.hidden(), with: ["one"]).assertion != nil)
             #expect(try watcher.next() == Self.event(3, isOver: false))
+        }
+
+        @Test("hears of what a program without root's rights asks for, whatever it says of a terminal")
+        func unprivileged() throws {
+            let bench = try Self.bench()
+            let watcher = try Self.watcher(bench, .daemon)
+            let name = Person.daemon.bytes
+            let own = try bench.client(.daemon)
+            let verify = Request.verify(account: name, timeoutMilliseconds: 20_000)
+            #expect(try bench.touch(verify, with: ["one"], client: own).done != nil)
+            func event(
+                _ number: UInt64, _ service: String, _ purpose: String, isOver: Bool
+            ) -> Answer {
+                .event(
+                    EventAnswer(
+                        account: name, service: Bytes(service.utf8), requester: name,
+                        purpose: Bytes(purpose.utf8), isOver: isOver, number: number))
+            }
+            #expect(
+                try watcher.next() == event(2, "signet", "signet verify", isOver: false))
+            #expect(try watcher.next() == event(2, "signet", "signet verify", isOver: true))
+            let login = try bench.touch(.login(.daemon), with: ["one"], client: own)
+            #expect(login.assertion != nil)
+            // What is confirmed is believed of programs with root's rights alone.
+            #expect(try watcher.next() == event(3, "sudo", "", isOver: false))
+            #expect(try watcher.next() == event(3, "sudo", "", isOver: true))
+            let statement = try #require(
+                login.assertion.flatMap { try? Statement(parsing: $0.statement) })
+            #expect(statement.purpose.isEmpty && statement.command.isEmpty)
         }
 
         @Test("nobody watches another's touches but root")

@@ -260,6 +260,58 @@ struct ContentionTests {
         other.cancel()
     }
 
+    @Test("a second newcomer does not end the holder, whose prompt is told of the first")
+    @ServiceActor
+    func twoNewcomers() async throws {
+        let queue = TouchQueue(limit: 8)
+        let (first, second, third) = (Screen(), Screen(), Screen())
+        first.isFrozen = true
+        let turn = HeldTurn(
+            try await queue.turn(for: applicant("sudo id", by: 1, first), within: .seconds(1)))
+        let one = await join(queue, applicant("su alice", by: 2, second))
+        var outcome: Denial??
+        let end = end
+        onService {
+            do throws(Denial) {
+                try await queue.settleContention(of: turn.turn, until: end, .system)
+                outcome = .some(nil)
+            } catch { outcome = error }
+        }
+        while first.shown.isEmpty { try? await Timer.sleep(for: .zero) }
+        let other = await join(queue, applicant("su alice", by: 3, third))
+        while third.shown.isEmpty { try? await Timer.sleep(for: .zero) }
+        try? await Timer.sleep(for: .milliseconds(20))
+        #expect(outcome == nil)
+        // Sleep is another matter.
+        queue.interrupt()
+        while outcome == nil { try? await Timer.sleep(for: .zero) }
+        #expect(outcome == Denial(.cancelled))
+        one.cancel()
+        other.cancel()
+    }
+
+    @Test("a requester who does not show that they wait stops one scan and no other")
+    @ServiceActor
+    func flapping() async throws {
+        let queue = TouchQueue(limit: 8, showing: .milliseconds(5))
+        let (first, silent, honest) = (Screen(), Screen(), Screen())
+        silent.isFrozen = true
+        let turn = HeldTurn(
+            try await queue.turn(for: applicant("sudo id", by: 1, first), within: .seconds(1)))
+        _ = await join(queue, applicant("su alice", by: 2, silent)).value
+        try await queue.settleContention(of: turn.turn, until: end, .system)
+        let scan = Interruption()
+        queue.beginScan(turn.turn, interruptedBy: scan)
+        for _ in 0..<3 { _ = await join(queue, applicant("su alice", by: 2, silent)).value }
+        #expect(!scan.isRaised && first.shown.isEmpty)
+        // Where one of theirs shows that it waits, both prompts have to.
+        let other = await join(queue, applicant("su alice", by: 2, honest))
+        while !scan.isRaised { try? await Timer.sleep(for: .zero) }
+        try await queue.settleContention(of: turn.turn, until: end, .system)
+        #expect(first.shown.map(\.kind) == [.contended])
+        other.cancel()
+    }
+
     @Test("an enrolment and upkeep are no second request")
     @ServiceActor
     func enrolment() async throws {

@@ -95,10 +95,8 @@ struct CommandTests {
         // Whose finger it is, is not told before the end, and then neither.
         try signet.touch(Touch.bob)
         try terminal.expect("0 of 5")
-        for stage in 1...5 {
-            try signet.touch(Touch.bob)
-            try terminal.expect("\(stage) of 5")
-        }
+        // This reader knows by itself that it keeps the finger already.
+        try signet.touch(Touch.bob)
         try terminal.expect("the finger was not enrolled")
         #expect(try terminal.expectEnd() != .exited(0))
         #expect(try signet.status(Stage.alice).prints == 0)

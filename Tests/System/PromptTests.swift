@@ -83,7 +83,8 @@ struct PromptTests {
         #expect(try terminal.mode().echoes)
         try terminal.control(.c)
         try terminal.expect(Self.prompt)
-        try signet.expectDenial("cancelled")
+        // With nothing shown, it may be over before the daemon has looked who asks.
+        if prompt != "off" { try signet.expectDenial("cancelled") }
         #expect(!terminal.transcript.contains("password for alice"))
         try expectSoundShell(terminal)
         #expect(!terminal.transcript.contains("root\r\n"))
