@@ -75,8 +75,13 @@ final class SignetPeer: Peer {
         try stage.write(Self.lid, "state:      \(refusal == .lidClosed ? "closed" : "open")\n")
         try stage.show(.session(of: Stage.alice))
         // A seat without a reader, or the one that has it.
-        try stage.changeSession(
-            of: Stage.alice, ["SEAT": refusal == .otherSeat ? "seat1" : "seat0"])
+        let seat =
+            switch refusal {
+            case .otherSeat: "seat1"
+            case .background: ""
+            default: "seat0"
+            }
+        try stage.changeSession(of: Stage.alice, ["SEAT": seat])
         switch refusal {
         case .notEnrolled:
             try stage.show(.session(of: Stage.bob))

@@ -31,12 +31,15 @@ package struct Presence: Sendable {
     package let origin: Origin
     fileprivate let agent: (any HeldProcess)?
     fileprivate let inquiry: Inquiry
+    /// What it was judged by, where that tells by itself whether it still holds.
+    fileprivate let traces: PresenceTraces?
 
     /// Whether the requester asks for somebody else's finger.
     package var isForOther: Bool { requester.uid != account }
 
     fileprivate init(
-        _ inquiry: Inquiry, _ finding: Finding, _ requester: Requester, agent: (any HeldProcess)?
+        _ inquiry: Inquiry, _ finding: Finding, _ requester: Requester, agent: (any HeldProcess)?,
+        traces: PresenceTraces?
     ) {
         account = inquiry.account.uid
         self.requester = requester
@@ -44,6 +47,7 @@ package struct Presence: Sendable {
         origin = finding.origin
         self.agent = agent
         self.inquiry = inquiry
+        self.traces = traces
     }
 }
 
@@ -117,6 +121,7 @@ package struct PresenceExaminer: Sendable {
     /// Makes sure that the same evidence would be given now. Throws what is missing, or
     /// `changedMeanwhile`.
     package func examine(_ presence: Presence) throws(Denial) {
+        if let before = presence.traces, before == traces(of: presence.inquiry) { return }
         let now = try judge(presence.inquiry)
         guard now.requester == presence.requester, now.seat == presence.seat,
             now.origin == presence.origin, now.agent?.pid == presence.agent?.pid,
@@ -133,6 +138,8 @@ package struct PresenceExaminer: Sendable {
 
     private func judge(_ inquiry: Inquiry) throws(Denial) -> Presence {
         guard inquiry.claims.remoteHost.isEmpty else { throw Denial(.remoteSession) }
+        // First: what changes while all is looked up shows later.
+        let traces = traces(of: inquiry)
         let subject = try subject(of: inquiry)
         let finding = try finding(for: subject, inquiry.account)
         let requester = try requester(of: inquiry, finding, subject)
@@ -147,7 +154,23 @@ package struct PresenceExaminer: Sendable {
             case .asConfigured, .refused: throw .other(requester)
             }
         }
-        return Presence(inquiry, finding, requester, agent: subject.agent)
+        return Presence(
+            inquiry, finding, requester, agent: subject.agent,
+            traces: subject.agent == nil && finding.owner == inquiry.account.uid ? traces : nil)
+    }
+
+    /// The traces of a request by which all that a judgement depends on can be told: a program of the
+    /// account itself in a session, on whose behalf nobody else is named.
+    private func traces(of inquiry: Inquiry) -> PresenceTraces? {
+        let (client, account) = (inquiry.client, inquiry.account)
+        guard case .place(.session(let id)) = client.placement, let process = client.process,
+            inquiry.isRoot || client.credentials.uid == account.uid,
+            inquiry.claims.requester.isEmpty
+                || inquiry.claims.requester == Bytes(account.name.utf8),
+            let traces = facts.traces(of: process, in: id),
+            traces.realUID == 0 || traces.realUID == account.uid
+        else { return nil }
+        return traces
     }
 
     // MARK: The table

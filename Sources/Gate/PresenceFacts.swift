@@ -45,12 +45,40 @@ package protocol PresenceFacts: Sendable {
     func uid(named name: Bytes) -> UInt32?
     /// The user that a subordinate uid was given to, nil if it is nobody's; subuid(5).
     func owner(ofSubordinate uid: UInt32) -> UInt32?
+    /// The traces of a process in a session; nil where they are not known, and all has to be looked up.
+    func traces(of process: any HeldProcess, in session: String) -> PresenceTraces?
+}
+
+/// What a judgement about a program in a session was made from, as it was on disk: where it is the
+/// same, the judgement would be.
+package struct PresenceTraces: Equatable, Sendable {
+    /// The process's control groups, as /proc/PID/cgroup has them.
+    let groups: Bytes
+    let realUID: UInt32
+    /// The record in which logind keeps the session; it is replaced with each change.
+    let session: FileStamp
+
+    /// All of it.
+    package init(groups: Bytes, realUID: UInt32, session: FileStamp) {
+        self.groups = groups
+        self.realUID = realUID
+        self.session = session
+    }
+}
+
+extension PresenceFacts {
+    /// The traces of a process in a session; nil where they are not known, and all has to be looked up.
+    package func traces(
+        of process: any HeldProcess, in session: String
+    ) -> PresenceTraces? { nil }
 }
 
 /// The facts of the machine that the daemon runs on.
 package struct MachineFacts: PresenceFacts {
     /// The longest name of a console.
     private static let longestName = 64
+    /// The most bytes that a process's control groups may have.
+    private static let longestGroups = 8_192
 
     private let subordinates: SubordinateUIDs
 
@@ -100,4 +128,27 @@ package struct MachineFacts: PresenceFacts {
     }
 
     package func owner(ofSubordinate uid: UInt32) -> UInt32? { subordinates.owner(of: uid) }
+
+    package func traces(
+        of process: any HeldProcess, in session: String
+    ) -> PresenceTraces? {
+        let isName = session.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                true
+            default: false
+            }
+        }
+        guard isName, hasLogind else { return nil }
+        // Before anything is looked at: what changes while this runs shows later.
+        let now = FileMoment.now()
+        guard let record = FileStamp(ofFileAt: "/run/systemd/sessions/\(session)"),
+            record.isSettled(at: now),
+            let groups = try? readFile("/proc/\(process.pid)/cgroup", cap: Self.longestGroups),
+            groups.count <= Self.longestGroups, let real = try? process.realUID(),
+            !process.hasEnded
+        else { return nil }
+        return PresenceTraces(groups: groups, realUID: real, session: record)
+    }
 }

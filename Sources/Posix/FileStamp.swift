@@ -55,6 +55,16 @@ extension timespec {
     fileprivate var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 }
 
+extension FileStamp {
+    /// The stamp of what has an absolute path, a symbolic link itself; nil where nothing has it, or it
+    /// cannot be told. lstat(2)
+    package init?(ofFileAt path: String) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+}
+
 extension Directory {
     /// The stamp of what has this name, a symbolic link itself; nil where nothing has it. fstatat(2)
     package func stamp(_ name: String) throws(FileFault) -> FileStamp? {

@@ -195,14 +195,15 @@ struct PresenceTests {
     // MARK: polkit from 127 on, whose helper systemd starts
 
     private func helper(
-        for agent: UInt32?, in place: StagePlace = .unit("polkit-agent-helper@1-9-4242.service"),
-        touching: Bool = false
+        for agent: UInt32?, of account: Account? = Stage.alice,
+        in place: StagePlace = .unit("polkit-agent-helper@1-9-4242.service")
     ) throws -> Answer {
         let client = try DaemonClient(path: SignetStage.socket, on: stage, in: place)
         let request = AuthenticateRequest(
             account: Bytes("alice".utf8), challenge: Bytes(repeating: 7, count: 32),
             service: Bytes("polkit-1".utf8), timeoutMilliseconds: 10_000, maximumTries: 1,
-            presence: .noTerminal, background: .allow, agent: agent)
+            presence: .noTerminal, background: .allow, agent: agent,
+            agentUser: account?.uid)
         let answers = try client.answers(to: .authenticate(request)) { notice in
             if notice.kind == .touch { try signet.touch(Touch.alice) }
         }
@@ -246,6 +247,8 @@ struct PresenceTests {
         let (cron, second) = try agent(in: .unit("cron.service"))
         expect(.notAtMachine, try helper(for: second))
         let (bob, third) = try agent(as: Stage.bob, in: .session(of: Stage.alice))
+        expect(.otherRequester, try helper(for: third, of: Stage.bob))
+        // By a descriptor that was handed on, or in a program that the number now stands for.
         expect(.otherRequester, try helper(for: third))
         expect(.notAtMachine, try helper(for: nil))
         expect(.notAtMachine, try helper(for: 1))
@@ -255,6 +258,9 @@ struct PresenceTests {
         expect(.notAtMachine, try helper(for: fourth))
         // In another unit, its number counts for nothing.
         let (agent, fifth) = try agent()
+        expect(.otherRequester, try helper(for: fifth, of: Stage.bob))
+        expect(.otherRequester, try helper(for: fifth, of: Stage.root))
+        expect(.notAtMachine, try helper(for: fifth, of: nil))
         expect(.notAtMachine, try helper(for: fifth, in: .unit("evil.service")))
         for program in [remote, cron, bob, agent] { program.signal(SIGKILL) }
     }
