@@ -74,7 +74,8 @@ extension Service {
     func tell(
         _ plan: TouchPlan, _ presence: Presence, _ client: any Client
     ) -> Watchers.Announcement? {
-        let isPrompted = client.peer.uid == 0 && plan.login.map { $0.presence != .noTerminal } == true
+        let isOnTerminal = plan.login.map { $0.presence != .noTerminal } ?? false
+        let isPrompted = client.peer.uid == 0 && isOnTerminal
         if isPrompted, !presence.isForOther { return nil }
         return watchers.announce(plan, by: presence.requester)
     }

@@ -203,7 +203,9 @@ package final class TouchQueue {
         if !isShown {
             holder.unshown.insert(requester)
             giveUp(place.id)
-        } else if places.contains(where: { $0.id == place.id }), holder.unshown.contains(requester) {
+        } else if holder.unshown.contains(requester),
+            places.contains(where: { $0.id == place.id })
+        {
             contend(place.id, holder)
         }
     }

@@ -70,7 +70,7 @@ extension DaemonTests {
             #expect(try watcher.next() == Self.event(3, isOver: false))
         }
 
-        @Test("hears of what a program without root's rights asks for, whatever it says of a terminal")
+        @Test("hears of what a program without root's rights asks for, whatever that says")
         func unprivileged() throws {
             let bench = try Self.bench()
             let watcher = try Self.watcher(bench, .daemon)
