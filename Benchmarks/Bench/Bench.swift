@@ -66,7 +66,7 @@ struct Bench {
     private var timing: [Figure] {
         [
             Figure(
-                name: "touch to PAM_SUCCESS, running daemon", aim: "≤ 1.0×",
+                name: "touch to PAM_SUCCESS, running daemon", aim: "≤ 1.2×",
                 unit: .milliseconds, runs: 30, measure: measures.touchToReturn),
             Figure(
                 name: "pam_authenticate to prompt, running daemon", aim: "≤ 20 ms, ≤ 0.25×",
