@@ -27,10 +27,12 @@ extension ReaderPool: FingerScanner {
         _ query: FingerQuery, limit: Duration, tell: @escaping @ServiceActor (Notice) -> Void
     ) async throws(Denial) -> ScannedFinger? {
         let found: ListedMatch
-        switch await match(
-            among: query.gallery.templates, at: query.seat, limit: limit, examine: query.examine,
-            tell: tell)
-        {
+        let result = await runOnReader { [self] in
+            await match(
+                among: query.gallery.templates, at: query.seat, limit: limit,
+                examine: query.examine, tell: tell)
+        }
+        switch result {
         case .failure(let fault): throw Denial(of: fault)
         case .success(let listed): found = listed
         }

@@ -14,3 +14,28 @@ package func onService<Value: Sendable>(
 ) -> Task<Value, Never> {
     Task(executorPreference: ContextExecutor.service) { await operation() }
 }
+
+/// Runs `body` on the reader's actor, in a task of its own, and waits for what it returns. The task is
+/// cancelled when the caller's is.
+///
+/// A plain call would do the same, but slower: after each wait on the reader's thread the runtime
+/// resumes a task on its preferred executor first, the service's, which sends it back.
+@ServiceActor
+package func runOnReader<Value: Sendable>(
+    _ body: @escaping @Sendable @ReaderActor () async -> Value
+) async -> Value {
+    let running = RunningTask()
+    return await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+            running.task = onReader { continuation.resume(returning: await body()) }
+            if Task.isCancelled { running.task?.cancel() }
+        }
+    } onCancel: {
+        onService { running.task?.cancel() }
+    }
+}
+
+@ServiceActor
+private final class RunningTask {
+    var task: Task<Void, Never>?
+}
