@@ -101,12 +101,18 @@ extension ProcessHandle {
 
     /// Its real user id.
     package func realUID() throws(SystemFault) -> UInt32 {
-        let text = try contents("status")
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Uid:") }),
-            let word = line.split(whereSeparator: { $0 == "\t" || $0 == " " }).dropFirst().first,
-            let uid = UInt32(word)
-        else { throw malformed("status") }
-        return uid
+        // "Uid:", then the real, effective, saved and file system's id, a tab before each. This is
+        // read after each touch: as bytes, since text takes ten times as long.
+        var rest = try contents("status")[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = rest[..<end]
+            rest = rest[(end + 1)...]
+            guard line.starts(with: "Uid:\t".utf8) else { continue }
+            let word = line.dropFirst(5).prefix { $0 != UInt8(ascii: "\t") }
+            guard let uid = UInt32(String(decoding: word, as: UTF8.self)) else { break }
+            return uid
+        }
+        throw malformed("status")
     }
 
     /// The user that logged in, whatever it became since; nil where none did, or the kernel does not
@@ -114,7 +120,7 @@ extension ProcessHandle {
     package func loginUID() throws(SystemFault) -> UInt32? {
         let text: String
         do {
-            text = try contents("loginuid")
+            text = String(decoding: try contents("loginuid"), as: UTF8.self)
         } catch {
             guard error.code == ENOENT, !hasEnded else { throw error }
             return nil
@@ -127,7 +133,7 @@ extension ProcessHandle {
 
     /// The fields of `stat` after the program's name, from the state on: at least five.
     private func statusFields() throws(SystemFault) -> [Substring] {
-        let text = try contents("stat")
+        let text = String(decoding: try contents("stat"), as: UTF8.self)
         // The name is the program's own choice, with parentheses and spaces if it likes.
         guard let end = text.lastIndex(of: ")") else { throw malformed("stat") }
         let fields = text[text.index(after: end)...].split(separator: " ")
@@ -135,11 +141,11 @@ extension ProcessHandle {
         return fields
     }
 
-    private func contents(_ name: String) throws(SystemFault) -> String {
+    private func contents(_ name: String) throws(SystemFault) -> [UInt8] {
         let bytes = try readFile("/proc/\(pid)/\(name)", cap: Self.cap)
         guard bytes.count <= Self.cap else { throw malformed(name) }
         guard !hasEnded else { throw SystemFault("read", on: "/proc/\(pid)/\(name)", code: ESRCH) }
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
     private func malformed(_ name: String) -> SystemFault {

@@ -35,9 +35,10 @@ package struct AccountStamp: Sendable {
     let places: [FileStamp.Identity]
     let files: [File]
 
-    /// A record; its stamp is nil where it is not there.
+    /// A record, by its name in one of the directories, which are looked through in one order; its
+    /// stamp is nil where it is not there.
     struct File: Equatable, Sendable {
-        let path: String
+        let name: String
         let stamp: FileStamp?
     }
 }
@@ -84,9 +85,7 @@ extension AccountState {
         var found: [AccountStamp.File] = []
         func add(_ names: [String], in directory: Directory) throws(FileFault) {
             for name in names {
-                found.append(
-                    AccountStamp.File(
-                        path: directory.path + "/" + name, stamp: try directory.stamp(name)))
+                found.append(AccountStamp.File(name: name, stamp: try directory.stamp(name)))
             }
         }
         if parts.contains(.prints) {
