@@ -23,6 +23,8 @@ final class PendingConfirmation {
     fileprivate var deadline: Duration = .zero
     fileprivate var ended: () -> Void = {}
     fileprivate var timer: Timer?
+    /// What is left to do when it has ended, and nobody waits for.
+    var afterwards: () -> Void = {}
     private var held: HeldTurn?
     private var isTaken = false
 
@@ -56,6 +58,8 @@ final class PendingConfirmation {
         ended()
         ended = {}
         held = nil
+        afterwards()
+        afterwards = {}
     }
 }
 

@@ -172,9 +172,9 @@ final class ReaderPool {
     }
 
     private func notice(_ event: ReaderEvent, _ isEnrolling: Bool) -> Notice? {
-        let reader = readers.descriptions.first { $0.id == event.reader }
         switch event.kind {
         case .fingerNeeded:
+            let reader = readers.descriptions.first { $0.id == event.reader }
             // How many scans are wanted tells an enrolment from the look whose finger it is.
             let total = isEnrolling ? reader.map { UInt8(clamping: $0.enrolStages) } : nil
             return Notice(

@@ -113,7 +113,7 @@ final class Service: Answering {
             }
             return try await answerGeneral(request, client)
         }
-        let account = try account(name, for: request.verb, client.peer)
+        let account = try account(name, for: request.verb, client)
         if case .importPrint = request { await showImport(of: account, client) }
         let password = try await proof(rule, request, account, client)
         if request.readsPrints { await openTemplates(of: account) }
@@ -124,7 +124,15 @@ final class Service: Answering {
         for action in later.removeValue(forKey: ObjectIdentifier(client)) ?? [] { action() }
         // Who asks too often must not fill the journal too, in which others' decisions stand.
         if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
-        journal.record(request, from: client.peer, by: client.requester, answer)
+        let (journal, peer, requester) = (journal, client.peer, client.requester)
+        let record = { journal.record(request, from: peer, by: requester, answer) }
+        // The journal waits until the client has asked whether its proof is still good, which it does
+        // at once, and which the person waits for.
+        if case .assertion = answer, let pending = client.confirmation {
+            pending.afterwards = record
+        } else {
+            record()
+        }
     }
 
     private func checkRate(of process: ClientProcess) throws(Denial) {
@@ -148,11 +156,16 @@ final class Service: Answering {
 
     /// The account, if there is one and the peer may ask this about it.
     private func account(
-        _ name: Bytes, for verb: Verb, _ peer: PeerCredentials
+        _ name: Bytes, for verb: Verb, _ client: any Client
     ) throws(Denial) -> Account {
-        let account = String(validating: name, as: UTF8.self).flatMap { try? Account.named($0) }
+        // Whom a proof is about was looked up before the touch.
+        let proven = verb == .confirm ? client.confirmation?.account : nil
+        let account =
+            if let proven, Bytes(proven.name.utf8) == name { proven } else {
+                String(validating: name, as: UTF8.self).flatMap { try? Account.named($0) }
+            }
         // Who may not ask is not told either whether there is such an account.
-        guard VerbTable.permits(verb, peerUID: peer.uid, accountUID: account?.uid) else {
+        guard VerbTable.permits(verb, peerUID: client.peer.uid, accountUID: account?.uid) else {
             throw Denial(.notPermitted)
         }
         guard let account, Bytes(account.name.utf8) == name else {
