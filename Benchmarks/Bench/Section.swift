@@ -5,6 +5,8 @@ import TestSupport
 enum Section: String, CaseIterable {
     /// Side by side with pam_fprintd and fprintd.
     case peers
+    /// The first of those figures alone, to find out where its time goes.
+    case touch
     /// The vaults, against what nobody can be faster than.
     case vaults
     /// Logins with many receipts and many accounts.
@@ -18,10 +20,14 @@ enum Section: String, CaseIterable {
     /// The server with many registrations, on PostgreSQL by several processes, and its own process.
     case scale
 
+    /// The sections that measure something no other does.
+    static var whole: [Section] { allCases.filter { $0 != .touch } }
+
     /// Measures and prints.
     func run(in workshop: Workshop, mocksPolkit: Bool, scale: ScaleSection.Scale) throws {
         switch self {
         case .peers: try Bench(workshop, mocksPolkit: mocksPolkit).run()
+        case .touch: try Bench(workshop, mocksPolkit: mocksPolkit).runTouch()
         case .vaults: try VaultSection(workshop: workshop).run()
         case .growth: try GrowthSection(workshop: workshop).run()
         case .secrets: try SecretSection(workshop: workshop).run()

@@ -21,7 +21,7 @@ do {
         exit(2)
     }
     let workshop = try Workshop()
-    for section in sections.isEmpty ? Section.allCases : sections {
+    for section in sections.isEmpty ? Section.whole : sections {
         try section.run(in: workshop, mocksPolkit: mocksPolkit, scale: scale)
     }
 } catch {
