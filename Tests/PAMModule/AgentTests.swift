@@ -21,7 +21,7 @@ struct AgentTests {
         let agent = try start(bench, "echo agent $$; \"$@\"; true")
         let visit = try bench.visit()
         let request = try visit.authenticate()
-        #expect(agent.output.hasPrefix("agent \(try #require(request.agent))\n"))
+        try agent.expect("agent \(try #require(request.agent))\n")
         try visit.prove(bench.proof(for: request))
         #expect(try agent.codes() == [Bench.Code.success])
         let other = try bench.start()
@@ -60,7 +60,7 @@ struct AgentTests {
         let agent = try start(bench, script)
         let visit = try bench.visit()
         let request = try visit.authenticate()
-        #expect(agent.output.hasPrefix("agent \(try #require(request.agent))\n"))
+        try agent.expect("agent \(try #require(request.agent))\n")
         try visit.prove(bench.proof(for: request))
         #expect(try agent.codes() == [Bench.Code.success])
     }
