@@ -3,6 +3,7 @@ import Policy
 import Posix
 import Statement
 import Store
+import Texts
 import Vault
 import Wire
 
@@ -86,7 +87,8 @@ extension Service {
         }
         try invalidateServerKeys(account, kept)
         try kept.credential.destroy(cause, now: instant)
-        journal.credential(of: account, "destroyed", because: "\(cause)")
+        journal.credential(
+            of: account, "destroyed", because: String(decoding: cause.text.bytes, as: UTF8.self))
         return .destroyed(cause, since: instant)
     }
 

@@ -23,11 +23,28 @@ package struct SystemFault: Error, Equatable, Sendable {
 }
 
 extension SystemFault: CustomStringConvertible {
-    /// One line without a full stop, e.g. `openat version: Permission denied`.
+    /// One line without a full stop, e.g. `version cannot be opened: Permission denied`. Calls that
+    /// only a programmer knows are named.
     package var description: String {
-        let call = subject.isEmpty ? operation : "\(operation) \(subject)"
-        return "\(call): \(errorText(code))"
+        guard let what = SystemFault.verbs[operation] else {
+            let call = subject.isEmpty ? operation : "\(operation) \(subject)"
+            return "\(call) failed: \(errorText(code))"
+        }
+        return "\(subject.isEmpty ? "it" : subject) \(what): \(errorText(code))"
     }
+
+    /// What did not come about, by the C function.
+    private static let verbs = [
+        "open": "cannot be opened", "openat": "cannot be opened", "read": "cannot be read",
+        "write": "cannot be written", "connect": "takes no connection",
+        "mkdirat": "cannot be made", "renameat": "cannot be renamed",
+        "renameat2": "cannot be renamed", "linkat": "cannot be put in place",
+        "unlinkat": "cannot be removed", "fsync": "cannot be written to the disk",
+        "fdatasync": "cannot be written to the disk", "ftruncate": "cannot be cut",
+        "fstat": "cannot be looked at", "fstatat": "cannot be looked at",
+        "access": "cannot be read", "faccessat": "cannot be read",
+        "getdents": "cannot be listed", "readdir": "cannot be listed", "bind": "cannot be bound",
+    ]
 }
 
 /// The text of an error number, by strerror_r(3).

@@ -33,7 +33,7 @@ struct SystemTests {
     @Test("a fault says which call failed on what and why")
     func faultText() {
         let fault = SystemFault("openat", on: "version", code: EACCES)
-        #expect(fault.description == "openat version: Permission denied")
+        #expect(fault.description == "version cannot be opened: Permission denied")
         #expect(
             FileFault.untrusted(path: "/x", .mode(0o777)).description
                 == "/x has the unsafe mode 0777")
