@@ -12,6 +12,8 @@ import CPAMModule
     var debug = false
     /// Whether the person is to be told nothing.
     var isQuiet = false
+    /// Whether somebody sits at the terminal that the request comes from, and sees what is said there.
+    var isAttended = false
 
     init?(_ handle: OpaquePointer?, flags: Int32) {
         guard let handle = unsafe handle else { return nil }

@@ -56,7 +56,9 @@ extension Application {
         case .denied(let denial, let account):
             if denial.reason.isAlarming { return conclude(.expired(denial, account: account)) }
             trace("denied: reason \(number: denial.reason.rawValue)")
-            if !denial.reason.isSilent { show(denial.text(account: account), asError: true) }
+            if !denial.reason.isSilent(isAttended: isAttended) {
+                show(denial.text(account: account), asError: true)
+            }
             return denial.code
         case .expired(let denial, let account):
             log(LOG_ALERT, "fingerprint login refused: the proof is not valid any more")
@@ -118,12 +120,12 @@ extension DenialReason {
     /// Whether a proof that was good is refused: something may have held the process, or changed.
     fileprivate var isAlarming: Bool { self == .answerTooLate || self == .changedMeanwhile }
 
-    /// Whether it is the ordinary state of things, so that saying it at each login would annoy.
-    fileprivate var isSilent: Bool {
+    /// Whether nothing is said. What keeps a finger out for long is told at a terminal, where one line
+    /// does no harm, and not at each login of a desktop; who never enrolled is told nothing.
+    fileprivate func isSilent(isAttended: Bool) -> Bool {
         switch self {
-        case .notEnrolled, .notEnabled, .noReader, .cancelled, .remoteSession, .notPermitted,
-            .unknownAccount, .notServed, .inBackground, .lidClosed, .otherSeat:
-            true
+        case .notEnrolled, .cancelled, .notPermitted, .unknownAccount, .inBackground: true
+        case .notEnabled, .noReader, .remoteSession, .notServed, .lidClosed, .otherSeat: !isAttended
         case .invalidated, .lockedForNow, .lockedUntilPassword, .readerRemoved, .readerTooHot,
             .readerBusy, .readerFailed, .noMatch, .timedOut, .queueFull, .wrongPassword,
             .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown, .tooManyFingers, .unknownFinger,

@@ -35,6 +35,7 @@ struct Login {
         // From here on the daemon may hold failures against the account, which a password lifts.
         try application.keep(login.account)
         let place = try Place(of: login, application, options)
+        application.isAttended = place.presence == .foreground
         guard login.command != nil else {
             throw .unavailable("the command line is not clear", shown: Prompt.unclear)
         }

@@ -162,7 +162,7 @@ extension Denial {
         case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
         case .readerBusy: "the fingerprint reader is in use by another program"
         case .readerFailed: failedText
-        default: "no fingerprint reader was found that can be used for this"
+        default: "no fingerprint reader was found that can be used for this: use the password"
         }
     }
 

@@ -57,6 +57,51 @@ struct PlaceTests {
         #expect(try probe.lines().dropLast() == ["auth 9"])
     }
 
+    /// What keeps a finger out for long, and how it is told.
+    private static let lasting: [(DenialReason, String)] = [
+        (.lidClosed, "the lid is closed. Open it to use the finger, or use the password"),
+        (.noReader, "no fingerprint reader was found that can be used for this: use the password"),
+        (.remoteSession, "fingerprint login does not serve remote sessions: use the password"),
+        (.otherSeat, "the fingerprint reader is at another seat: use the password"),
+        (.notEnabled, "fingerprint login is off for alice. Run 'signet enable' to turn it on"),
+        (.notServed, "fingerprint login is not for alice. See signet.conf"),
+    ]
+
+    @Test("sudo at a terminal says in one line why it asks for no finger", arguments: lasting)
+    func told(_ reason: DenialReason, _ text: String) throws {
+        let bench = try bench("")
+        let terminal = try shell(bench, "sudo echo in-side")
+        let visit = try bench.visit()
+        _ = try visit.authenticate()
+        try visit.send(.denial(Denial(reason)))
+        try terminal.expect(text)
+        try terminal.expect("assword")
+        // Where nobody sees it there is nothing to say it to.
+        let probe = try bench.start()
+        let hidden = try bench.visit()
+        _ = try hidden.authenticate()
+        try hidden.send(.denial(Denial(reason)))
+        #expect(try probe.lines().dropLast() == ["auth 9"])
+    }
+
+    @Test("sudo says nothing to who has no finger, and in a script without a terminal to nobody")
+    func untold() throws {
+        let bench = try bench("")
+        let terminal = try shell(bench, "sudo echo in-side")
+        let visit = try bench.visit()
+        _ = try visit.authenticate()
+        try visit.send(.denial(Denial(.notEnrolled)))
+        let shown = try terminal.expect("assword")
+        #expect(!shown.contains("finger"))
+        let script = try shell(bench, "setsid -w sudo -k id -un </dev/null; echo en\"d\"")
+        if bench.hasVisit {
+            let hidden = try bench.visit()
+            _ = try hidden.authenticate()
+            try hidden.send(.denial(Denial(.lidClosed)))
+        }
+        #expect(!(try script.expect("end").contains("the lid is closed")))
+    }
+
     @Test("prompt=together asks where a password can be typed beside it")
     func together() throws {
         let bench = try bench("prompt=together")
