@@ -130,11 +130,12 @@ _signet() {
             _signet_offer "$cur" < <(_signet_strings name secret list "${account[@]}")
             return
             ;;
-        --export | --server | --challenge | --audience) return ;;
+        --export | --server | --challenge | --audience | --reason) return ;;
     esac
 
     case $command in
-        status | list | verify | 'secret list' | 'secret delete') options=(--account --json) ;;
+        verify) options=(--account --reason --json) ;;
+        status | list | 'secret list' | 'secret delete') options=(--account --json) ;;
         enroll) options=(--account --reader --password-stdin --json) ;;
         delete) options=(--account --all --password-stdin --json) ;;
         enable)

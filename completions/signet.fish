@@ -103,6 +103,7 @@ complete -c signet -l secret -x -a '(__signet_strings name secret list (__signet
     -d 'keep the token as this secret' -n '__signet_is login'
 complete -c signet -l keyring -d 'a touch opens the keyring' -n '__signet_is enable'
 complete -c signet -l no-keyring -d 'it does so no longer' -n '__signet_is enable'
+complete -c signet -l reason -x -d 'what the touch is for, in your own words' -n '__signet_is verify'
 complete -c signet -l verify -d 'check the receipts' -n '__signet_is log'
 complete -c signet -l signers -d 'the public keys' -n '__signet_is log'
 complete -c signet -l export -x -d 'write a receipt to files' -n '__signet_is log'

@@ -36,7 +36,8 @@ enum Action: String, CaseIterable {
 
     private var own: [Option] {
         switch self {
-        case .status, .list, .verify: [.account]
+        case .status, .list: [.account]
+        case .verify: [.account, .reason]
         case .enroll: [.account, .reader, .passwordStdin]
         case .delete: [.account, .all, .passwordStdin]
         case .enable: [.account, .server, .signing, .keyring, .noKeyring, .passwordStdin]
@@ -113,7 +114,7 @@ enum Option: String, CaseIterable {
     case verify, export, to, signers, check, replace, force, keyring
     case noNewline = "no-newline"
     case noKeyring = "no-keyring"
-    case signing, challenge, audience, request, body, secret
+    case signing, challenge, audience, request, body, secret, reason
     case publicKey = "public-key"
 
     /// As it is typed.
@@ -123,7 +124,7 @@ enum Option: String, CaseIterable {
     var value: String? {
         switch self {
         case .account, .audience, .secret: "NAME"
-        case .challenge: "TEXT"
+        case .challenge, .reason: "TEXT"
         case .request: "METHOD"
         case .body: "FILE"
         case .reader: "ID"
@@ -166,6 +167,7 @@ enum Option: String, CaseIterable {
         case .request: CommandHelp.request
         case .body: CommandHelp.body
         case .secret: CommandHelp.secret
+        case .reason: CommandHelp.reason
         case .publicKey: CommandHelp.publicKey
         }
     }

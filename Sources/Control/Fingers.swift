@@ -69,11 +69,13 @@ extension Invocation {
         say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)) + depending)
     }
 
-    /// `signet verify`
+    /// `signet verify [--reason TEXT]`
     func verify() throws(CommandFault) {
         let account = try account()
+        let reason = try reason()
         let done = try follow(
-            .verify(account: account, timeoutMilliseconds: 30_000), awaitsTouch: true)
+            .verify(account: account, timeoutMilliseconds: 30_000, reason: reason),
+            awaitsTouch: true)
         let finger = done.finger?.word
         say(
             .document(
@@ -83,6 +85,15 @@ extension Invocation {
     }
 
     /// `signet enable [--keyring | --no-keyring]`
+    /// What the caller says that the touch is for.
+    private func reason() throws(CommandFault) -> Bytes? {
+        guard let reason = arguments.value(.reason)?.bytes else { return nil }
+        guard AskersReason.isSound(reason) else {
+            throw .usage(CommandText.badReason(most: UInt32(AskersReason.limit)))
+        }
+        return reason
+    }
+
     func enable() throws(CommandFault) {
         guard !arguments.has(.keyring) || !arguments.has(.noKeyring) else {
             throw .usage(

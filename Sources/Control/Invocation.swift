@@ -149,9 +149,11 @@ extension Invocation {
         return items
     }
 
-    /// A request that shows how it goes on and ends with `done`.
-    func follow(_ request: Request, awaitsTouch: Bool) throws(CommandFault) -> DoneAnswer {
-        var progress = Progress(surroundings, isJSON: isJSON)
+    /// A request that shows how it goes on and ends with `done`; prints that it tells of go to `print`.
+    func follow(
+        _ request: Request, awaitsTouch: Bool, _ print: ((PrintAnswer) -> Void)? = nil
+    ) throws(CommandFault) -> DoneAnswer {
+        var progress = Progress(surroundings, isJSON: isJSON, reason: request.reason)
         defer { progress.end() }
         var result = DoneAnswer()
         var exchange = exchange(request, awaitsTouch: awaitsTouch)
@@ -164,7 +166,11 @@ extension Invocation {
             case .done(let done):
                 result = done
                 return .finished
-            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
+            case .print(let answer):
+                guard let print else { throw .fault(CommandText.unexpected) }
+                print(answer)
+                return .goOn
+            case .assertion, .denial, .passwordWanted, .status, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,

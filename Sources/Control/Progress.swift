@@ -5,6 +5,7 @@ import Wire
 struct Progress {
     private let surroundings: Surroundings
     private let isJSON: Bool
+    private let reason: Bytes?
     private let columns: Int?
     private var done: UInt8 = 0
     private var total: UInt8 = 0
@@ -13,20 +14,21 @@ struct Progress {
     private var isDrawn = false
 
     /// Nothing is shown until the first notice.
-    init(_ surroundings: Surroundings, isJSON: Bool) {
+    init(_ surroundings: Surroundings, isJSON: Bool, reason: Bytes? = nil) {
         self.surroundings = surroundings
         self.isJSON = isJSON
+        self.reason = reason
         columns = isJSON ? nil : surroundings.columns()
     }
 
     /// Shows a notice.
     mutating func show(_ notice: Notice) {
-        if isJSON { return surroundings.say(Progress.document(notice)) }
+        if isJSON { return surroundings.say(document(notice)) }
         if let done = notice.done { self.done = done }
         if let total = notice.total { self.total = total }
         switch notice.kind {
         case .touch:
-            invitation = Progress.text(notice) ?? ""
+            invitation = text(notice) ?? ""
             message = invitation
         case .waiting, .retry, .noMatch, .passwordStale, .askingServer: message = notice.text ?? ""
         // A line of its own, which nothing is drawn over.
@@ -38,13 +40,15 @@ struct Progress {
         case .fingerPresent: break
         }
         if columns != nil { return draw() }
-        if let text = Progress.text(notice) { surroundings.say(text) }
+        if let text = text(notice) { surroundings.say(text) }
     }
 
     /// What a notice says, and who asks for the touch where that is not the account itself.
-    private static func text(_ notice: Notice) -> Text? {
-        guard let text = notice.text, let requester = notice.requester else { return notice.text }
-        return CommandText.asked(text, by: requester)
+    private func text(_ notice: Notice) -> Text? {
+        guard var text = notice.text else { return nil }
+        if let requester = notice.requester { text = CommandText.asked(text, by: requester) }
+        guard notice.kind == .touch, let reason else { return text }
+        return CommandText.explained(text, by: reason)
     }
 
     /// Leaves the line, so that what follows begins on one of its own.
@@ -75,7 +79,7 @@ struct Progress {
         return CommandText.stages((marks + dots).bytes, done: done, total: total)
     }
 
-    private static func document(_ notice: Notice) -> JSON {
+    private func document(_ notice: Notice) -> JSON {
         var members: [(name: String, value: JSON)] = [("event", .string(notice.kind.word))]
         if let scan = notice.scan { members.append(("scan", .string(scan.word))) }
         if let retry = notice.retry { members.append(("retry", .string(retry.word))) }

@@ -172,7 +172,8 @@ private struct Context {
         case .operationDecide(let asked):
             purpose = OperationPurpose.text(asked.decision, asked.operation)
         case .sign(let asked): purpose = SigningPurpose.text(asked.matter)
-        case .verify, .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
+        case .verify(_, _, let reason): purpose = reason ?? []
+        case .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .confirm, .shown,
             .secretPart, .secretList, .vault, .migrate, .trustVault, .passwordChanged, .watch,
             .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey,

@@ -194,7 +194,8 @@ final class Service: Answering {
         switch request {
         case .authenticate(let request): try await authenticate(request, account, client)
         case .confirm(_, let challenge): try confirm(challenge, account, client)
-        case .verify(_, let timeout): try await verify(account, milliseconds: timeout, client)
+        case .verify(_, let timeout, let reason):
+            try await verify(account, milliseconds: timeout, because: reason, client)
         case .enroll(_, let finger, let readerID):
             keptOut(try await enroll(account, finger, readerID, password, client), account)
         case .delete(_, let finger): try await delete(account, finger, password, client)

@@ -17,6 +17,8 @@ struct TouchPlan {
     var end: Duration
     /// The line of whoever waits behind a command of Signet's: `signet enroll`.
     var command = ""
+    /// What the caller of a command says that the touch is for.
+    var reason: Bytes?
     /// What the PAM module says of the login; nil for a command.
     var login: AuthenticateRequest?
 }

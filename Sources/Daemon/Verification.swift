@@ -2,16 +2,21 @@ import Gate
 import Loop
 import Policy
 import Posix
+import Statement
 import Store
 import Wire
 
 extension Service {
-    /// A touch that signs nothing: tells which finger it was. It counts like any other try.
+    /// A touch that signs nothing: tells which finger it was. It counts like any other try. `reason`
+    /// is why the caller wants it, in the caller's own words.
     func verify(
-        _ account: Account, milliseconds: UInt32, _ client: any Client
+        _ account: Account, milliseconds: UInt32, because reason: Bytes?, _ client: any Client
     ) async throws(Denial) -> Answer {
+        // What could show other than it is, or not at all, is nobody's reason.
+        if let reason, !AskersReason.isSound(reason) { throw Denial(.badRequest) }
         var plan = plan(.verify, "signet verify", account, milliseconds: milliseconds)
         plan.tries = 1
+        plan.reason = reason
         let presence = try await admit(plan, client)
         let turn = try await turn(plan, presence, client)
         let (kept, enrolment) = try fingers(of: account)

@@ -31,7 +31,7 @@ final class Watchers {
         let event = EventAnswer(
             account: Bytes(plan.account.name.utf8),
             service: plan.login?.service ?? signetService, requester: requester.name,
-            purpose: plan.login?.purpose ?? Bytes(plan.command.utf8), isOver: false,
+            purpose: plan.login?.purpose ?? plan.shownCommand, isOver: false,
             number: number)
         touches[number] = (uid, event)
         tell(event, uid)
@@ -55,6 +55,14 @@ final class Watchers {
         for watcher in watchers.values where watcher.uid == uid {
             watcher.client.post(.event(event))
         }
+    }
+}
+
+extension TouchPlan {
+    /// The command, and what its caller says, which nothing follows: it is the caller's to the end.
+    fileprivate var shownCommand: Bytes {
+        let command = Bytes(self.command.utf8)
+        return reason.map { command + Bytes(", whose caller says: ".utf8) + $0 } ?? command
     }
 }
 

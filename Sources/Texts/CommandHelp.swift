@@ -3,6 +3,8 @@ import Wire
 
 /// The words of `signet help`.
 package enum CommandHelp {
+    /// `--reason` of verify
+    package static let reason: Text = "what the touch is for, in your own words"
     /// What the program is.
     package static let summary: Text = "signet: fingerprint login that proves itself"
     /// How it is called.

@@ -12,6 +12,14 @@ package enum CommandText {
     package static func asked(_ text: Text, by requester: Bytes) -> Text {
         "\(text) (asked by \(requester))"
     }
+    /// A touch, and what the program that wants it says of it: its own words come last.
+    package static func explained(_ text: Text, by reason: Bytes) -> Text {
+        "\(text). The program that asks says: \(reason)"
+    }
+    /// A reason that is empty, too long, or does not show as it is.
+    package static func badReason(most: UInt32) -> Text {
+        "--reason takes one line of 1 to \(number: most) bytes, all of which can be seen"
+    }
     /// No such sub-command.
     package static func unknownAction(_ word: Bytes) -> Text {
         "there is no command \(word). Run 'signet help' to see what there is"

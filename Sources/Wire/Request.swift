@@ -39,7 +39,7 @@ package struct SecretSetRequest: Equatable, Sendable {
 /// One frame from a client to the daemon.
 package enum Request: Equatable, Sendable {
     case authenticate(AuthenticateRequest)
-    case verify(account: Bytes, timeoutMilliseconds: UInt32)
+    case verify(account: Bytes, timeoutMilliseconds: UInt32, reason: Bytes? = nil)
     /// Adds a finger, on a named reader or the first one.
     case enroll(account: Bytes, finger: Finger, readerID: Bytes?)
     /// Deletes one finger, or all of the account's where none is named.
@@ -138,12 +138,17 @@ package enum Request: Equatable, Sendable {
         }
     }
 
+    /// Why the caller wants a touch, in the caller's own words; nil where none are given.
+    package var reason: Bytes? {
+        if case .verify(_, _, let reason) = self { reason } else { nil }
+    }
+
     /// The account that the request is about, if it is about one.
     package var account: Bytes? {
         switch self {
         case .authenticate(let request): request.account
         case .log(let request): request.account
-        case .verify(let account, _), .enroll(let account, _, _), .delete(let account, _),
+        case .verify(let account, _, _), .enroll(let account, _, _), .delete(let account, _),
             .enable(let account, _), .disable(let account), .unlock(let account),
             .status(let account), .list(let account), .passwordAccepted(let account, _),
             .secretGet(let account, _, _), .secretList(let account),

@@ -5,8 +5,9 @@ extension Request {
         var frame = FrameWriter(kind: verb.rawValue)
         switch self {
         case .authenticate(let request): return try LoginRequest.authenticate(request)
-        case .verify(let account, let timeout):
+        case .verify(let account, let timeout, let reason):
             try frame.put(accountName: account)
+            try frame.put(.purpose, ifPresent: reason)
             try frame.put(.timeoutMilliseconds, number: timeout)
         case .enroll(let account, let finger, let readerID):
             try frame.put(accountName: account)
@@ -98,9 +99,11 @@ extension Request {
         switch verb {
         case .authenticate: self = .authenticate(try AuthenticateRequest(from: &frame))
         case .verify:
+            let account = try frame.accountName()
+            let reason = try frame.bytesIfPresent(.purpose)
             self = .verify(
-                account: try frame.accountName(),
-                timeoutMilliseconds: try frame.number(.timeoutMilliseconds))
+                account: account, timeoutMilliseconds: try frame.number(.timeoutMilliseconds),
+                reason: reason)
         case .enroll:
             self = .enroll(
                 account: try frame.accountName(),

@@ -160,6 +160,22 @@ struct FingerTests {
         let bad = try signet(
             words,
             [
+        let reasoned = try signet(
+            words + ["--reason", "unlock the door"],
+            [answering(touch, .done(DoneAnswer(finger: .rightIndex)))])
+        #expect(
+            reasoned.output.hasPrefix(
+                "touch the reader. The program that asks says: unlock the door\n"))
+        #expect(
+            reasoned.requests == [
+                .verify(
+                    account: alice, timeoutMilliseconds: 30_000,
+                    reason: Bytes("unlock the door".utf8))
+            ])
+        for reason in ["", "a\nb", "\u{1B}[2J", "\u{202E}x", String(repeating: "x", count: 201)] {
+            let refused = try signet(words + ["--reason", reason])
+            #expect(refused.code == .usage && refused.requests.isEmpty)
+        }
                 answering(
                     touch, .notice(Notice(.noMatch, triesLeft: 1)), .denial(Denial(.noMatch)))
             ])

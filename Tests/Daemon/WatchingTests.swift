@@ -89,11 +89,23 @@ extension DaemonTests {
             #expect(
                 try watcher.next() == event(2, "signet", "signet verify", isOver: false))
             #expect(try watcher.next() == event(2, "signet", "signet verify", isOver: true))
+            // The caller's own words come last, as such.
+            let reason = Request.verify(
+                account: name, timeoutMilliseconds: 20_000, reason: Bytes("unlock the door".utf8))
+            #expect(try bench.touch(reason, with: ["one"], client: own).done != nil)
+            let purpose = "signet verify, whose caller says: unlock the door"
+            #expect(try watcher.next() == event(3, "signet", purpose, isOver: false))
+            #expect(try watcher.next() == event(3, "signet", purpose, isOver: true))
+            for bad in ["", "two\nlines", "\u{202E}rood", String(repeating: "x", count: 201)] {
+                let request = Request.verify(
+                    account: name, timeoutMilliseconds: 20_000, reason: Bytes(bad.utf8))
+                #expect(try own.ask(request).reason == .badRequest, "'\(bad)'")
+            }
             let login = try bench.touch(.login(.daemon), with: ["one"], client: own)
             #expect(login.assertion != nil)
             // What is confirmed is believed of programs with root's rights alone.
-            #expect(try watcher.next() == event(3, "sudo", "", isOver: false))
-            #expect(try watcher.next() == event(3, "sudo", "", isOver: true))
+            #expect(try watcher.next() == event(4, "sudo", "", isOver: false))
+            #expect(try watcher.next() == event(4, "sudo", "", isOver: true))
             let statement = try #require(
                 login.assertion.flatMap { try? Statement(parsing: $0.statement) })
             #expect(statement.purpose.isEmpty && statement.command.isEmpty)

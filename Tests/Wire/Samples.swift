@@ -102,6 +102,7 @@ enum Samples {
         .operationList(OperationListRequest(account: account, timeoutMilliseconds: nil)),
         .operationList(
             OperationListRequest(account: account, timeoutMilliseconds: 1, server: [1])),
+        .verify(account: account, timeoutMilliseconds: 1, reason: [0x78]),
         .operationShow(
             OperationShowRequest(
                 account: account, timeoutMilliseconds: nil, server: [1], operation: sixteen)),
