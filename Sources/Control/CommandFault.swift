@@ -67,7 +67,7 @@ extension Denial {
     /// How a program ends that was told this.
     var exitCode: ExitCode {
         switch reason {
-        case .wrongPassword: .wrongPassword
+        case .wrongPassword, .noPassword: .wrongPassword
         case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
             .badRequest:
             .fault
@@ -86,7 +86,7 @@ extension Denial {
             .serverKeyReplaced, .serverKeyRemoved,
             .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,
             .signingKeyExists, .unknownMacToken, .tooManyMacTokens, .readingTokenWanted,
-            .unknownOperation, .operationOver:
+            .unknownOperation, .operationOver, .printsDamaged:
             .denied
         }
     }

@@ -1,6 +1,7 @@
 import Loop
 import Password
 import Posix
+import Texts
 import Wire
 
 /// Has an account's password checked, in a process of its own, within a time limit.
@@ -34,7 +35,11 @@ final class PasswordProof {
         if Task.isCancelled { throw Denial(.cancelled) }
         switch verdict {
         case .right: return VerifiedPassword(secret: password, entry: entry)
-        case .wrong, .denied: throw Denial(.wrongPassword)
+        case .wrong, .denied:
+            // Not before: for some accounts another module than pam_unix knows the password.
+            let lack = (try? ShadowEntry.lack(of: account.name)) ?? nil
+            guard let lack else { throw Denial(.wrongPassword) }
+            throw Denial(.noPassword, subject: lack.detail.bytes)
         case .fault: throw Denial(.passwordCheckFailed)
         }
     }
@@ -72,6 +77,16 @@ final class PasswordProof {
                 _ = await FileWatch.ready(process, for: .readable)
                 continuation.resume()
             }
+        }
+    }
+}
+
+extension PasswordLack {
+    /// As a denial says it.
+    fileprivate var detail: Text {
+        switch self {
+        case .none: Detail.passwordNone
+        case .locked: Detail.passwordLocked
         }
     }
 }

@@ -67,6 +67,8 @@ extension Denial {
         case .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
             .operationOver:
             operationText
+        case .printsDamaged: damagedText(account)
+        case .noPassword: noPasswordText(account)
         #endif
         }
     }
@@ -136,6 +138,12 @@ extension Denial {
                 Start anew with 'signet delete --all' and 'signet enroll'
                 """
         }
+        if cause == .printDamaged {
+            return """
+                fingerprint login is off for \(account): \(causeText). \
+                Run 'signet status' to see which, and what to do
+                """
+        }
         return """
             fingerprint login is off for \(account): \(causeText). \
             Run 'signet enable' to turn it on again
@@ -203,6 +211,33 @@ extension Denial {
         case .secretExists, .unknownSecret, .secretStale, .tooManySecrets: secretText
         default: "the request is not possible now"
         }
+    }
+
+    private func noPasswordText(_ account: Bytes) -> Text {
+        if told == Detail.passwordLocked.bytes {
+            return """
+                the password of \(account) is locked, so none is accepted. An administrator can \
+                unlock it with 'passwd -u \(account)', or run this command as root
+                """
+        }
+        return """
+            \(account) has no password on this machine, so none is accepted. An administrator can \
+            set one with 'passwd \(account)', or run this command as root
+            """
+    }
+
+    private func damagedText(_ account: Bytes) -> Text {
+        guard let finger else {
+            return """
+                a stored fingerprint of \(account) is damaged, and no key is made without it. \
+                Run 'signet delete --all', then 'signet enroll', to start anew
+                """
+        }
+        return """
+            the stored fingerprint \(finger.name.bytes) of \(account) is damaged, and no key is \
+            made without it. Run 'signet enroll \(finger.name.bytes)' to enroll it again, or \
+            'signet delete \(finger.name.bytes)' to do without it
+            """
     }
 
     private var enrolmentPausedText: Text {

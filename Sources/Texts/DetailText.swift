@@ -18,6 +18,11 @@ package enum Detail {
     /// The log ends with something else than a receipt.
     package static let receiptsEndInDamage: Text = "the receipts end in damage"
 
+    /// Why no password is accepted (`DenialReason.noPassword`): the account has none.
+    package static let passwordNone: Text = "the account has no password"
+    /// It has one that was locked.
+    package static let passwordLocked: Text = "the password is locked"
+
     /// What is missing for a touch (`DenialReason.notAtMachine`): any session.
     package static let noSession: Text = "the program runs outside any login session"
     /// The session is not in front at its seat.
@@ -35,13 +40,18 @@ package enum Detail {
     /// logind gave no answer, or two.
     package static let sessionUnknown: Text = "the login session could not be determined"
 
+    /// The vault: its TPM is not the one that keys were made in.
+    package static let anotherRoot: Text = "the TPM was cleared or is another one"
+    /// The vault: what was sealed is not what it would open.
+    package static let doesNotOpen: Text = "the sealed key does not open"
+
     /// What the vaults say, in `VaultError` and `VaultTrouble`; `reason` is in the words of a library.
     package static func vault(_ reason: Bytes) -> [Text] {
         [
-            "the sealed key does not open", "not a sealed key of this vault",
+            doesNotOpen, "not a sealed key of this vault",
             "there is no usable TPM: \(reason)", "the TPM may not be used: \(reason)",
             "the TPM is in lockout after wrong authorisations",
-            "the TPM was cleared or is another one", "the TPM has no room left",
+            anotherRoot, "the TPM has no room left",
             "the system was started in another state (PCR) than the key allows",
             "the TPM does not answer", "the TPM failed: \(reason)",
             "other accounts' fingerprints, to compare with: \(reason)",

@@ -142,6 +142,12 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case serverBusy = 81
     /// A server cannot be asked, and the clock was set back. `since`: a moment that has been.
     case clockSetBack = 82
+    #if !hasFeature(Embedded)
+    /// A stored print is damaged, so no key is made for what is left. `finger`, where that is known.
+    case printsDamaged = 83
+    /// The password was not accepted, and the account has none that could be. `subject`: a `Detail`.
+    case noPassword = 84
+    #endif
 }
 
 /// What made a credential unusable; the raw value is on the wire.

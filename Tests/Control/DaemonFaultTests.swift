@@ -25,7 +25,7 @@ struct DaemonFaultTests {
 
     private func expectedCode(_ reason: DenialReason) -> ExitCode {
         switch reason {
-        case .wrongPassword: .wrongPassword
+        case .wrongPassword, .noPassword: .wrongPassword
         case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
             .badRequest:
             .fault

@@ -144,7 +144,7 @@ extension DaemonTests {
                 try client.send(request)
                 #expect(try client.next() == .passwordWanted(account: Self.name))
                 try client.send(.password(Bytes("wrong".utf8)))
-                #expect(try client.last().reason == .wrongPassword)
+                #expect(try client.last().reason == .noPassword)
             }
             #expect(try client.ask(.signingKey(account: Self.name)).reason == .noSigningKey)
             #expect(bench.serverFiles.isEmpty)

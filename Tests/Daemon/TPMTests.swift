@@ -165,7 +165,7 @@ extension DaemonTests {
             let bench = try bench(kind: "auto")
             for vault in ["file", "tpm", "tpm", "file"] {
                 let request = Request.migrate(account: Self.name, vault: Bytes(vault.utf8))
-                #expect(try answer(bench, request, "wrong").reason == .wrongPassword)
+                #expect(try answer(bench, request, "wrong").reason == .noPassword)
                 #expect(try answer(bench, request, "right").done?.state == .valid)
                 #expect(try bench.status(of: .daemon).vault == Bytes(vault.utf8))
                 #expect(try bench.login(.daemon, with: "one").assertion != nil)
