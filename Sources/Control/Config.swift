@@ -13,10 +13,30 @@ extension Invocation {
             throw .usage(CommandText.checkFile(word.bytes))
         }
         let settings = try settings()
+        let modules = surroundings.machine.moduleLines()
+        let rows = Table.lines(
+            settings.map { ["\($0.name)", "= \($0.value)", "(\($0.origin))"] })
         say(
-            .document("config", [("settings", .array(settings.map(\.document)))]),
-            Table.lines(
-                settings.map { ["\($0.name)", "= \($0.value)", "(\($0.origin))"] }))
+            .document(
+                "config",
+                [
+                    ("settings", .array(settings.map(\.document))),
+                    ("modules", .array(modules.map(\.document))),
+                ]),
+            rows + [""] + (modules.isEmpty ? [CommandStatus.unused] : Self.table(modules)))
+    }
+
+    private static func table(_ modules: [ModuleLine]) -> [Text] {
+        Table.lines(
+            [CommandTable.modules]
+                + modules.map { line in
+                    [
+                        line.services.joined(separator: ", ").text, line.type.text,
+                        line.options.isEmpty
+                            ? CommandTable.none : line.options.joined(separator: " ").text,
+                        line.place.text,
+                    ]
+                })
     }
 
     /// What is in force.
@@ -73,7 +93,7 @@ extension Invocation {
     private static func differences(
         _ running: [SettingAnswer], _ configuration: Configuration
     ) -> [SettingDifference] {
-        Settings.all.compactMap { setting in
+        Settings.all.filter(\.isUsedByDaemon).compactMap { setting in
             let files = configuration.value(setting).text.bytes
             guard let used = running.first(where: { $0.name == setting.name.bytes }),
                 used.value != files
@@ -88,6 +108,15 @@ extension ConfigurationFault {
         .object([
             ("file", .string(file)), ("line", .number(UInt64(line))),
             ("problem", .string(problem)),
+        ])
+    }
+}
+
+extension ModuleLine {
+    fileprivate var document: JSON {
+        .object([
+            ("services", .array(services.map { .string($0) })), ("type", .string(type)),
+            ("options", .array(options.map { .string($0) })), ("place", .string(place)),
         ])
     }
 }

@@ -1,3 +1,4 @@
+import Doctor
 import Statement
 import Texts
 import Wire
@@ -71,8 +72,8 @@ extension Invocation {
 
     /// `signet verify [--reason TEXT]`
     func verify() throws(CommandFault) {
-        let account = try account()
         let reason = try reason()
+        let account = try account()
         let done = try follow(
             .verify(account: account, timeoutMilliseconds: 30_000, reason: reason),
             awaitsTouch: true)
@@ -84,7 +85,6 @@ extension Invocation {
             [CommandOutcome.matched(finger?.bytes)])
     }
 
-    /// `signet enable [--keyring | --no-keyring]`
     /// What the caller says that the touch is for.
     private func reason() throws(CommandFault) -> Bytes? {
         guard let reason = arguments.value(.reason)?.bytes else { return nil }
@@ -94,26 +94,63 @@ extension Invocation {
         return reason
     }
 
+    /// `signet enable [--keyring | --no-keyring]`
     func enable() throws(CommandFault) {
         guard !arguments.has(.keyring) || !arguments.has(.noKeyring) else {
             throw .usage(
                 CommandText.choose(
                     Option.keyring.name.bytes, Option.noKeyring.name.bytes, action: "enable".bytes))
         }
+        if isAtTerminal { try showSealing(try account()) }
         var keyring: Bool?
         if arguments.has(.keyring) { keyring = true }
         if arguments.has(.noKeyring) { keyring = false }
         try toggle(
-            { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled",
-            CommandOutcome.enabled)
+            { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled"
+        ) { account, prints in
+            let sealed = prints.map { CommandOutcome.sealed($0.row[0], reader: $0.readerID) }
+            return sealed + loginLines(.valid, account)
+        }
+    }
+
+    /// Shows what a key would be sealed to, for whoever is about to give the password; throws where
+    /// that is refused.
+    private func showSealing(_ account: Bytes) throws(CommandFault) {
+        // Where it cannot be told, the request is refused for that.
+        guard let prints = try knownFingers(account)?.prints, !prints.isEmpty else { return }
+        if let damaged = prints.first(where: { !$0.intact }) {
+            throw .denied(Denial(.printsDamaged, finger: damaged.finger), account: account)
+        }
+        surroundings.say(CommandOutcome.sealing(account))
+        for line in Table.lines([PrintAnswer.heading] + prints.map(\.row)) {
+            surroundings.say("  \(line)")
+        }
+    }
+
+    /// Whether login is on after a change, by the key and by this machine's PAM services, and what
+    /// is left to do where it is not.
+    func loginLines(_ state: CredentialState, _ account: Bytes) -> [Text] {
+        guard state == .valid else { return [CommandOutcome.login(state, account: account)] }
+        let module = surroundings.machine.moduleUse()
+        let (line, step): (Text, LoginStep)
+        if module.isUnused {
+            (line, step) = (CommandOutcome.readyUnused(account), .activate(module.activation))
+        } else if module.isMissing {
+            (line, step) = (CommandOutcome.readyMissing(account), .install(module.installation))
+        } else {
+            return [CommandOutcome.enabled(account)]
+        }
+        return [line] + (CommandStatus.next(step, for: nil).map { [$0] } ?? [])
     }
 
     /// `signet enable`, `disable` and `unlock`
     func toggle(
-        _ request: (Bytes) -> Request, kind: String, _ outcome: (Bytes) -> Text
+        _ request: (Bytes) -> Request, kind: String,
+        _ outcome: (Bytes, [PrintAnswer]) -> [Text]
     ) throws(CommandFault) {
         let account = try account()
-        let done = try follow(request(account), awaitsTouch: false)
+        var prints: [PrintAnswer] = []
+        let done = try follow(request(account), awaitsTouch: false) { prints.append($0) }
         say(
             .document(
                 kind,
@@ -122,8 +159,9 @@ extension Invocation {
                     ("login", .optional(done.state) { .string($0.word) }),
                     ("keyring", .optional(done.keyring) { .string($0.word) }),
                     ("keptOut", .optional(done.keptOut, JSON.bytes)),
+                    ("fingers", .array(prints.map(\.document))),
                 ]),
-            [outcome(account)] + keyringLines(done, account) + keptOutLines(done, account))
+            outcome(account, prints) + keyringLines(done, account) + keptOutLines(done, account))
     }
 
     private func namedFinger() throws(CommandFault) -> Finger? {
@@ -186,7 +224,7 @@ extension Invocation {
         let login: [Text] =
             done.prints == 0
             ? [CommandOutcome.noFingers(account)]
-            : done.state.map { [CommandOutcome.login($0, account: account)] } ?? []
+            : done.state.map { loginLines($0, account) } ?? []
         let secrets = done.secrets.map { [CommandSecrets.ended($0)] } ?? []
         say(
             .document(

@@ -16,7 +16,7 @@ extension Invocation {
         }
         say(
             Self.document(prints, done ?? DoneAnswer(), account),
-            Self.lines(prints, done ?? DoneAnswer(), account))
+            lines(prints, done ?? DoneAnswer(), account))
         let isComplete = prints.allSatisfy { $0.outcome == .imported || $0.outcome == .known }
         guard !prints.isEmpty, isComplete else { throw .said(.denied) }
     }
@@ -75,18 +75,18 @@ extension Invocation {
         Table.lines([CommandImport.heading] + prints.map(\.row))
     }
 
-    private static func lines(
+    private func lines(
         _ prints: [ImportedPrintAnswer], _ done: DoneAnswer, _ account: Bytes
     ) -> [Text] {
         guard !prints.isEmpty else { return [CommandImport.nothing(account)] }
         let count = prints.count { $0.outcome == .imported }
-        var lines = table(prints)
+        var lines = Invocation.table(prints)
         lines.append(
             CommandImport.takenOver(
                 UInt8(clamping: count), account: account, prints: done.prints ?? 0))
         let isHere = done.prints != 0
         if isHere, let state = done.state {
-            lines.append(CommandOutcome.login(state, account: account))
+            lines += loginLines(state, account)
         }
         if let keyring = done.keyring {
             lines.append(CommandOutcome.keyring(keyring, account: account))

@@ -62,12 +62,18 @@ package struct Invocation {
         case .enable: try enable()
         case .disable where arguments.has(.signing): try disableSigning()
         case .disable where arguments.has(.server): try disableServer()
-        case .disable: try toggle(Request.disable, kind: "disabled", CommandOutcome.disabled)
+        case .disable:
+            try toggle(Request.disable, kind: "disabled") { account, _ in
+                [CommandOutcome.disabled(account)]
+            }
         case .login: try login()
         case .sign: try sign()
         case .operations: try operations()
         case .macToken: try macToken()
-        case .unlock: try toggle(Request.unlock, kind: "unlocked", CommandOutcome.unlocked)
+        case .unlock:
+            try toggle(Request.unlock, kind: "unlocked") { account, _ in
+                [CommandOutcome.unlocked(account)]
+            }
         case .importFprintd: try importFprintd()
         case .readers: try readers()
         case .vault: try vault()

@@ -3,87 +3,18 @@ import Statement
 import Texts
 import Wire
 
-/// What keeps fingerprint login from working; the raw value is for programs.
-enum Obstacle: String {
-    case noFinger = "no-finger"
-    case off
-    case invalidated
-    case closed
-    case locked
-    case noReader = "no-reader"
-    case unused
-    case keptOut = "kept-out"
-    case notRegistered = "not-registered"
-    case registrationEnded = "registration-ended"
-    case serverFile = "server-file"
-
-    /// What a server's part in logins comes to.
-    init(_ trouble: ServerDemand.Trouble) {
-        switch trouble {
-        case .notRegistered: self = .notRegistered
-        case .ended: self = .registrationEnded
-        case .file: self = .serverFile
-        }
-    }
-}
-
-/// How things stand for an account, from all that is asked.
-struct Standing {
-    let status: StatusAnswer
-    let readers: [ReaderAnswer]
-    let services: [String]
-    /// Nil where that cannot be told.
-    let servers: [ServerAnswer]?
-    let signing: SigningKeyAnswer?
-    /// What the stacks want of servers.
-    let demands: ServerDemands
-
-    /// Why no touch lets in at some services, though nothing else stood in the way.
-    var serverTroubles: [(demand: ServerDemand, trouble: ServerDemand.Trouble)] {
-        demands.demands(on: status.account).compactMap { demand in
-            demand.trouble(servers).map { (demand, $0) }
-        }
-    }
-
-    /// The same where it is so at all services.
-    private var serverObstacles: [Obstacle] {
-        let troubles = serverTroubles
-        guard !troubles.isEmpty, !demands.areOpen(beside: troubles.map(\.demand)) else { return [] }
-        var obstacles: [Obstacle] = []
-        for obstacle in troubles.map({ Obstacle($0.trouble) }) where !obstacles.contains(obstacle) {
-            obstacles.append(obstacle)
-        }
-        return obstacles
-    }
-
-    /// What keeps login from working, the first to be mended first.
-    var obstacles: [Obstacle] {
-        var obstacles: [Obstacle] = []
-        if readers.isEmpty { obstacles.append(.noReader) }
-        if status.prints == 0 { obstacles.append(.noFinger) }
-        switch status.state {
-        case .valid: break
-        case .invalidated: obstacles.append(.invalidated)
-        case .none, .disabled: obstacles.append(.off)
-        }
-        if status.closed != nil { obstacles.append(.closed) }
-        if status.lock != .open { obstacles.append(.locked) }
-        if services.isEmpty { obstacles.append(.unused) }
-        if status.keptOut != nil { obstacles.append(.keptOut) }
-        return obstacles + serverObstacles
-    }
-}
-
 extension Invocation {
     /// `signet status`
     func status() throws(CommandFault) {
         let account = try account()
+        let status = try status(of: account)
         let standing = Standing(
-            status: try status(of: account), readers: try knownReaders(),
-            services: PAMServices(directory: surroundings.pamDirectory).using("pam_signet.so"),
+            status: status, damaged: status.damaged > 0 ? try damaged(account) : [],
+            readers: try knownReaders(), module: surroundings.machine.moduleUse(),
             servers: try knownServers(account), signing: try knownSigningKey(account),
             demands: surroundings.machine.serverDemands())
-        say(standing.document, standing.lines)
+        let named = arguments.value(.account)?.bytes
+        say(standing.document(naming: named), standing.lines(naming: named))
         guard standing.obstacles.isEmpty else { throw .said(.denied) }
     }
 
@@ -107,6 +38,14 @@ extension Invocation {
             throw .fault(CommandText.unexpected)
         }
         return status
+    }
+
+    /// The prints that are damaged.
+    private func damaged(_ account: Bytes) throws(CommandFault) -> [PrintAnswer] {
+        try collect(.list(account: account)) { answer -> PrintAnswer? in
+            if case .print(let print) = answer { return print }
+            return nil
+        }.filter { !$0.intact }
     }
 
     /// The servers; nil where the daemon cannot tell, and other lines say why.
@@ -134,16 +73,19 @@ extension Invocation {
 }
 
 extension Standing {
-    fileprivate var lines: [Text] {
+    fileprivate func lines(naming account: Bytes?) -> [Text] {
         var rows: [[Text]] = [
             [CommandStatus.account, "\(status.account)"],
             [CommandStatus.login, CommandStatus.login(status)],
         ]
-        if let way = CommandStatus.wayOn(status) { rows.append(["", way]) }
+        if let refusal = status.refusal, obstacles.contains(where: \.isToldByRefusal) {
+            rows.append(["", refusal.text(account: status.account)])
+        }
         if let setting = status.keptOut {
             rows.append(["", CommandStatus.keptOut(status.account, setting)])
         }
         rows.append([CommandStatus.fingers, CommandStatus.fingers(status)])
+        rows += damaged.map { ["", CommandStatus.damaged($0.finger)] }
         if let secrets = status.secrets {
             rows.append([CommandStatus.secrets, CommandSecrets.status(secrets)])
         }
@@ -153,10 +95,11 @@ extension Standing {
         rows.append([CommandStatus.keyring, CommandStatus.keyring(status)])
         rows += continued(CommandStatus.readers, names.isEmpty ? [CommandStatus.noReader] : names)
         rows.append([CommandStatus.lock, CommandStatus.lock(status)])
-        let users = services.joined(separator: ", ").text
-        rows += [
-            [CommandStatus.usedBy, services.isEmpty ? CommandStatus.unused : users]
-        ]
+        let users = module.services.joined(separator: ", ").text
+        rows.append([CommandStatus.usedBy, module.isUnused ? CommandStatus.unused : users])
+        rows += module.missing.map { path, services in
+            ["", CommandStatus.moduleMissing(services.joined(separator: ", ").bytes, path.bytes)]
+        }
         rows += serverTroubles.map { ["", text($0.demand, $0.trouble)] }
         rows += [
             [CommandStatus.service, CommandStatus.service(status.program)],
@@ -169,7 +112,8 @@ extension Standing {
                 [CommandStatus.refused(fault), CommandStatus.checkHint])
         }
         let verdict = CommandStatus.verdict(works: obstacles.isEmpty, account: status.account)
-        return Table.lines(rows) + ["", verdict]
+        let next = next.flatMap { CommandStatus.next($0, for: account) }
+        return Table.lines(rows) + ["", verdict] + (next.map { [$0] } ?? [])
     }
 
     private func text(_ demand: ServerDemand, _ trouble: ServerDemand.Trouble) -> Text {
@@ -200,7 +144,7 @@ extension Standing {
         ])
     }
 
-    fileprivate var document: JSON {
+    fileprivate func document(naming account: Bytes?) -> JSON {
         .document(
             "status",
             [
@@ -235,12 +179,29 @@ extension Standing {
                     ])
                 ),
                 ("keyring", .string(status.keyring.word)),
-                ("services", .array(services.map { .string($0) })),
+                ("services", .array(module.services.map { .string($0) })),
+                (
+                    "missingModules", .array(module.missing.map { .string($0.path) })
+                ),
+                ("refusal", .optional(status.refusal) { .string($0.reason.word) }),
+                ("next", .optional(next?.command(for: account), JSON.bytes)),
                 ("serverTroubles", .array(serverTroubles.map(document))),
                 ("program", .bytes(status.program)), ("vault", .bytes(status.vault)),
                 ("device", .bytes(Hexadecimal.encode(status.device))),
                 ("keptOut", .optional(status.keptOut, JSON.bytes)),
                 ("configurationFault", .optional(status.configurationFault, JSON.bytes)),
             ])
+    }
+}
+
+extension Obstacle {
+    /// Whether the lines do not say it without what a login would be told.
+    fileprivate var isToldByRefusal: Bool {
+        switch self {
+        case .lidClosed, .vault, .refused: true
+        case .noFinger, .off, .invalidated, .damaged, .closed, .locked, .noReader, .unused,
+            .moduleMissing, .keptOut, .notRegistered, .registrationEnded, .serverFile:
+            false
+        }
     }
 }

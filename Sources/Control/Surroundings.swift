@@ -15,9 +15,7 @@ package struct Surroundings: Sendable {
     package var uid = effectiveUID()
     /// The daemon's configuration; its drop-ins lie beside it.
     package var configurationFile = "/etc/signet/signet.conf"
-    /// Where PAM's services are named.
-    package var pamDirectory = "/etc/pam.d"
-    /// What the doctor looks at.
+    /// What the doctor looks at, and `status` for the PAM services.
     package var machine = Machine()
     /// The terminal that a password is typed at.
     package var terminal = "/dev/tty"

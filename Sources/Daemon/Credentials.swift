@@ -12,12 +12,13 @@ extension Service {
     /// Issues a credential for the present fingers, and for what readers keep now.
     ///
     /// `keyring` turns the release of the login password on or off, nil leaves it as it is as far
-    /// as the password is at hand.
+    /// as the password is at hand. Sends the prints that the credential was sealed to.
     func enable(
         _ account: Account, keyring: Bool? = nil, _ password: VerifiedPassword?,
         _ client: any Client
     ) async throws(Denial) -> Answer {
         let issued = try await vouch(account, because: "enabled", client)
+        for print in issued.prints { await client.send(.print(print)) }
         return try await answering(account) {
             var done = issued.answer
             if let kept = try kept(account) {
@@ -37,7 +38,8 @@ extension Service {
     ) async throws(Denial) -> IssueResult {
         let own = try reading(account) {
             let enrolment = try kept(account)?.prints.enrolment()
-            guard let enrolment, !enrolment.isEmpty else { throw Denial(.notEnrolled) }
+            guard let enrolment else { throw Denial(.notEnrolled) }
+            try enrolment.checkWhole()
             return try OwnStorage(enrolment.prints)
         }
         guard await !listing(own).isEmpty else {
@@ -82,7 +84,7 @@ extension Service {
         try await answering(account) {
             guard let kept = try kept(account) else { throw Denial(.notEnrolled) }
             let enrolment = try kept.prints.enrolment()
-            guard !enrolment.isEmpty else { throw Denial(.notEnrolled) }
+            try enrolment.checkWhole()
             let own = try OwnStorage(enrolment.prints)
             var covering: [ReaderStorage] = []
             for contents in listed {
@@ -99,7 +101,7 @@ extension Service {
                     isVouched: former.vault == nil), in: vault, because: reason)
             return IssueResult(
                 answer: DoneAnswer(prints: enrolment.count, state: .valid),
-                haveFollowed: haveFollowed)
+                prints: enrolment.answers, haveFollowed: haveFollowed)
         }
     }
 
@@ -175,11 +177,20 @@ extension Service {
 /// What came of issuing a credential.
 struct IssueResult {
     let answer: DoneAnswer
+    /// What it was sealed to.
+    let prints: [PrintAnswer]
     /// Whether the prints lie sealed in the credential's vault.
     let haveFollowed: Bool
 }
 
 extension Enrolment {
+    /// Throws unless there are fingers and none is damaged: a key that is sealed to what is left would
+    /// drop a finger, and nobody would be told.
+    fileprivate func checkWhole() throws(Denial) {
+        if let first = damaged.first { throw Denial(.printsDamaged, finger: first.finger) }
+        guard !isEmpty else { throw Denial(.notEnrolled) }
+    }
+
     /// The number of fingers, as the socket has it.
     var count: UInt8 { UInt8(clamping: prints.count) }
 }

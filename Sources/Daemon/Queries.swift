@@ -43,6 +43,7 @@ extension Service {
             status.keyring = try keyringState(account, kept, enrolment).onTheWire
             return status
         }
+        status.refusal = await loginRefusal(of: account)
         // Where there is no key, the vault that the next one would be made in.
         if status.vault.isEmpty { status.vault = await vaults.chosen().name }
         return .status(status)
@@ -66,13 +67,7 @@ extension Service {
             return (enrolment, secrets(kept, fitting: enrolment.state))
         }
         guard let (enrolment, secrets) = found else { return .done(DoneAnswer(prints: 0)) }
-        for print in enrolment.prints {
-            await client.send(
-                .print(
-                    PrintAnswer(
-                        finger: print.finger, printID: print.identifier,
-                        readerID: print.reader, since: print.added.seconds, intact: true)))
-        }
+        for print in enrolment.answers { await client.send(.print(print)) }
         for print in enrolment.damaged {
             await client.send(
                 .print(
@@ -100,6 +95,17 @@ extension Service {
                         origin: Bytes(settings.origin(setting).utf8.prefix(Limit.text)))))
         }
         return .done(DoneAnswer())
+    }
+}
+
+extension Enrolment {
+    /// The prints that are intact, as the socket has them.
+    var answers: [PrintAnswer] {
+        prints.map {
+            PrintAnswer(
+                finger: $0.finger, printID: $0.identifier, readerID: $0.reader,
+                since: $0.added.seconds, intact: true)
+        }
     }
 }
 

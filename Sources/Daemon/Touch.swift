@@ -244,12 +244,21 @@ extension Service {
     ) throws(Denial) -> Readying {
         try reading(account) {
             let data = try item(standing)
-            let key = SealedItem(
-                vault: standing.credential.vault, sealed: standing.credential.sealed,
-                context: try standing.context())
+            let key = try standing.key()
             // Only trouble ends the wait: what does not open is told, and destroyed, after a match.
             return Readying(key, data, in: vaults) { interruption.raise() }
         }
+    }
+
+    /// Throws where the key could not be got ready for a touch, for the same reason as a login.
+    func checkKey(of account: Account) async throws(Denial) {
+        let standing = try standing(of: account)
+        let key = try reading(account) { () throws(StoreFault) in try standing.key() }
+        let readying = Readying(key, nil, in: vaults) {}
+        defer { readying.end() }
+        do throws(VaultError) {
+            _ = try await readying.items()
+        } catch { throw Denial(of: error) }
     }
 
     /// Writes that the finger matched: the next touch counts from there.
@@ -361,6 +370,12 @@ extension StorageCheck {
 }
 
 extension Standing {
+    /// The key, and what opens it.
+    fileprivate func key() throws(StoreFault) -> SealedItem {
+        SealedItem(
+            vault: credential.vault, sealed: credential.sealed, context: try context())
+    }
+
     /// What the credential must be opened with.
     func context() throws(StoreFault) -> SealingContext {
         try kept.credential.context(of: credential, enrolment, covering: storage)

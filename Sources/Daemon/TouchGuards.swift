@@ -55,14 +55,44 @@ extension Service {
             case .presence: evidence = try presence(for: plan, rule, client)
             case .loginLists: try checkLists(plan.login?.service ?? signetService, plan.account)
             case .background: try checkBackground(plan.login, evidence)
-            case .credential: lockout = try await self.lockout(of: plan.account)
-            case .prints: lockout = try printsLockout(of: plan.account)
-            case .reader: try await checkReaders(at: seat(of: evidence), lockout: lockout)
-            case .lid: if await isLidClosed() { throw Denial(.lidClosed) }
+            case .credential, .prints, .reader, .lid:
+                try await pass(check, plan.account, at: seat(of: evidence), &lockout)
             }
         }
         guard let evidence else { throw Denial(.notPermitted) }
         return evidence
+    }
+
+    /// Why a login of an account would be refused now, before a finger is asked for; nil where it
+    /// would not be. A login's own guards say so, except those about who asks, from where and for
+    /// which service; and its key is got ready as for a login.
+    func loginRefusal(of account: Account) async -> Denial? {
+        var lockout: Denial?
+        do throws(Denial) {
+            for check in VerbTable.rule(for: .authenticate).touch?.guards ?? [] {
+                switch check {
+                case .presence, .loginLists, .background: continue
+                case .credential, .prints, .reader, .lid:
+                    try await pass(check, account, at: nil, &lockout, mayRenew: false)
+                }
+            }
+            try await checkKey(of: account)
+            return nil
+        } catch { return error }
+    }
+
+    /// A guard that is about the account and the machine alone.
+    private func pass(
+        _ check: TouchGuard, _ account: Account, at seat: String?, _ lockout: inout Denial?,
+        mayRenew: Bool = true
+    ) async throws(Denial) {
+        switch check {
+        case .credential: lockout = try await self.lockout(of: account)
+        case .prints: lockout = try printsLockout(of: account)
+        case .reader: try await checkReaders(at: seat, lockout: lockout, mayRenew: mayRenew)
+        case .lid: if await isLidClosed() { throw Denial(.lidClosed) }
+        case .presence, .loginLists, .background: throw Denial(.notPermitted)
+        }
     }
 
     /// The seat whose readers may be used; nil where any may.
@@ -71,12 +101,16 @@ extension Service {
     }
 
     /// Throws where no reader could be asked for a finger. What is quickly known comes first, and a
-    /// lockout is told to nobody at another seat.
-    private func checkReaders(at seat: String?, lockout: Denial?) async throws(Denial) {
+    /// lockout is told to nobody at another seat. `mayRenew` is whether readers may be looked for
+    /// anew: who only asks how things stand must not use up what the next login needs.
+    private func checkReaders(
+        at seat: String?, lockout: Denial?, mayRenew: Bool
+    ) async throws(Denial) {
         if logind.isSuspending { throw Denial(.suspending) }
         if let seat, await readers.areElsewhere(than: seat) { throw Denial(.otherSeat) }
         if let lockout { throw lockout }
-        if await !readers.areThere() {
+        let areThere = mayRenew ? await readers.areThere() : await !readers.answers.isEmpty
+        if !areThere {
             // On the way to sleep they may have been closed meanwhile.
             throw Denial(logind.isSuspending ? .suspending : .noReader)
         }

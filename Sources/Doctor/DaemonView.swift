@@ -83,7 +83,7 @@ extension DaemonView {
         if let fault = files?.text.bytes ?? configurationFault {
             findings.append(.configurationRefused(fault))
         } else if let settings, let configuration {
-            let differing = Settings.all.filter { setting in
+            let differing = Settings.all.filter(\.isUsedByDaemon).filter { setting in
                 let used = settings.first { $0.name == setting.name.bytes }?.value
                 return used != nil && used != configuration.value(setting).text.bytes
             }
@@ -146,7 +146,7 @@ extension DaemonView {
 extension AccountView {
     fileprivate var findings: [Finding] {
         var findings: [Finding] = []
-        if let why = status.closed { findings.append(.fingersClosed(name, reason: why)) }
+        if let why = status.closed { findings.append(.fingersClosed(name, reason: why, status)) }
         if status.damaged > 0 { findings.append(.printsDamaged(name, count: status.damaged)) }
         switch status.state {
         case .valid: break

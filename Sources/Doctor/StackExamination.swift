@@ -102,6 +102,47 @@ struct StackExamination {
         return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
+    /// The lines whose module nobody knows and whose name is a slip of the keys away from ours.
+    var misspeltLines: [(path: String, place: String, services: [String])] {
+        var found: [String: (path: String, services: [String])] = [:]
+        for service in services {
+            for type in StackType.allCases {
+                for handler in chain(of: service, type).handlers where handler.role == .unknown {
+                    guard case .module(let path, _) = handler.call,
+                        handler.module.nearest(among: ["pam_signet"]) != nil,
+                        found[handler.place]?.services.last != service
+                    else { continue }
+                    found[handler.place, default: (path, [])].services.append(service)
+                }
+            }
+        }
+        return found.sorted { $0.key < $1.key }.map { ($0.value.path, $0.key, $0.value.services) }
+    }
+
+    /// The lines that call the module, each once, in the order of their places.
+    var moduleLines: [ModuleLine] {
+        var services: [String: [String]] = [:]
+        var lines: [String: (type: StackType, handler: Handler)] = [:]
+        for service in self.services {
+            for type in [StackType.auth, .password] {
+                for handler in chain(of: service, type).handlers where handler.role == .signet {
+                    let key = "\(handler.file):\(handler.line)"
+                    lines[key] = (type, handler)
+                    if services[key]?.last != service { services[key, default: []].append(service) }
+                }
+            }
+        }
+        let sorted = lines.values.sorted { one, other in
+            (one.handler.file, one.handler.line) < (other.handler.file, other.handler.line)
+        }
+        return sorted.map { type, handler in
+            ModuleLine(
+                services: services["\(handler.file):\(handler.line)"] ?? [], type: type.rawValue,
+                options: handler.options,
+                place: "\(files.path(of: handler.file)):\(handler.line)")
+        }
+    }
+
     /// Every file that names a server for logins, with the services that it is for.
     var serverFiles: [(path: String, services: [String])] {
         var found: [String: [String]] = [:]

@@ -27,6 +27,12 @@ extension Machine {
         let examination = StackExamination(files, configuration)
         var findings = examination.findings() + examination.passwordStackFindings()
         let paths = examination.modulePaths
+        for line in examination.misspeltLines where isModuleMissing(line.path) {
+            findings.append(
+                .moduleMisspelt(
+                    services: StackExamination.list(line.services), path: line.path.bytes,
+                    place: line.place.bytes))
+        }
         if examination.using.isEmpty { findings.append(.moduleUnused) }
         findings += directoryFindings(examination) + profileFindings(examination)
         findings += serverFileFindings(examination)
@@ -34,11 +40,9 @@ extension Machine {
             findings += check(files.path(of: name), .publicFile, following: name != "signet")
         }
         findings += checkParents(of: "/etc/pam.d/signet")
-        let directory = moduleDirectory()
         for (path, services) in paths {
-            let full = path.hasPrefix("/") ? path : "\(directory)/\(path)"
             findings += moduleFindings(
-                full, services: StackExamination.list(services), version: version)
+                modulePath(path), services: StackExamination.list(services), version: version)
         }
         return findings
     }

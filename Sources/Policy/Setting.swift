@@ -24,6 +24,10 @@ package struct Setting: Sendable {
     /// What it is for, in one line.
     package let purpose: String
 
+    /// Whether signetd goes by it. The other settings are signet-relay's alone, which reads them
+    /// whenever it is started, and is not running most of the time.
+    package var isUsedByDaemon: Bool { section != "relay" || key == "timeout" }
+
     /// A row of a program's table.
     package init(
         section: String, key: String, standard: SettingValue, accepts: Form, purpose: String

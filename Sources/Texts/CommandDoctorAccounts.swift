@@ -18,11 +18,13 @@ extension Finding {
                 the key opens to just the fingers that it was made for. If the change was the \
                 account's own, turn login on again; see 'signet list' first
                 """,
-            mend: lookThenEnable(account))
+            mend: mend(status, of: account))
     }
 
     /// The fingerprints cannot be opened.
-    package static func fingersClosed(_ account: Bytes, reason: Bytes) -> Finding {
+    package static func fingersClosed(
+        _ account: Bytes, reason: Bytes, _ status: StatusAnswer
+    ) -> Finding {
         Finding(
             .fingersClosed, account,
             "the fingerprints of \(account) cannot be opened: \(detail: reason)",
@@ -30,7 +32,18 @@ extension Finding {
                 no touch lets in while that is so. share/doc/signet/VAULT.md tells what to do for \
                 each cause
                 """,
-            mend: "signet vault")
+            mend: LoginStep.closed(because: reason, status.cause).mend(of: account))
+    }
+
+    private static func mend(_ status: StatusAnswer, of account: Bytes) -> Text {
+        switch status.cause {
+        case .tpmExchanged: LoginStep.startAnew.mend(of: account)
+        // Not before it is known which fingers are left.
+        case .printDamaged:
+            // Untranslated: a command
+            "signet status --account \(Shell.word(account))"
+        default: lookThenEnable(account)
+        }
     }
 
     /// Some prints are damaged.
@@ -194,7 +207,7 @@ extension Finding {
                 no key can be made, and those in it do not open. share/doc/signet/VAULT.md tells \
                 what to do
                 """,
-            mend: "signet vault")
+            mend: LoginStep.closed(because: reason, nil).mend(of: []))
     }
 
     /// The TPM's device is not as it should be.

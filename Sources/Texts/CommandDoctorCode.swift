@@ -4,7 +4,8 @@ package enum FindingCode: CaseIterable, Sendable {
     case passwordUnreachable, noPassword, stackOpen, includeMissing, includeLoop
     case passwordStackRecursive, passwordStackOpen, passwordStackMissing, passwordStackClosed
     case passwordLostAfterFault, gateSkipped, longJump, wrongType, moduleOption, stackBroken
-    case moduleMissing, passwordLostAfterMismatch, touchNotEnough, fingersCounted, moduleTwice
+    case moduleMissing, moduleMisspelt, passwordLostAfterMismatch, touchNotEnough, fingersCounted,
+        moduleTwice
     case otherFingerprint, moduleUnused, failuresStay, socketElsewhere, stackTangled
     case passwordUnasked, passwordShadowed, touchBehindPassword, typingBlocked
     case directoryPasswordMissing, fprintdProfile, serverFile
@@ -44,7 +45,8 @@ extension FindingCode {
             .releasedPassword, .keyringRemote, .anyoneAllowed:
             .danger
         case .passwordStackMissing, .passwordStackClosed, .passwordLostAfterFault, .gateSkipped,
-            .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .serverFile,
+            .longJump, .wrongType, .moduleOption, .stackBroken, .moduleMissing, .moduleMisspelt,
+            .serverFile,
             .serverFileAccount, .serverFileGroup, .fileUnreadable, .fileKind, .fileLinked,
             .fileMissing, .keyDamaged, .keyOfAnother,
             .socketMissing,
@@ -76,7 +78,8 @@ extension FindingCode {
         case .passwordUnreachable, .noPassword, .stackOpen, .includeMissing, .includeLoop,
             .passwordStackRecursive, .passwordStackOpen, .passwordStackMissing,
             .passwordStackClosed, .passwordLostAfterFault, .gateSkipped, .longJump, .wrongType,
-            .moduleOption, .stackBroken, .moduleMissing, .passwordLostAfterMismatch,
+            .moduleOption, .stackBroken, .moduleMissing, .moduleMisspelt,
+            .passwordLostAfterMismatch,
             .touchNotEnough, .fingersCounted, .moduleTwice, .otherFingerprint, .moduleUnused,
             .failuresStay, .socketElsewhere, .stackTangled, .passwordUnasked, .passwordShadowed,
             .touchBehindPassword, .typingBlocked, .directoryPasswordMissing, .fprintdProfile,

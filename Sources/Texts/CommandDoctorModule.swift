@@ -22,6 +22,18 @@ extension Finding {
             mend: "pam-auth-update --remove signet")
     }
 
+    /// A stack names a module that is not there and is called almost like this one.
+    package static func moduleMisspelt(services: Bytes, path: Bytes, place: Bytes) -> Finding {
+        Finding(
+            .moduleMisspelt, services,
+            "\(services): \(place) names the module \(path), which is not there. Is pam_signet.so meant?",
+            why: """
+                libpam takes a module that it does not find for one that fails: nobody is asked for \
+                a finger, and a 'required' line locks everybody out
+                """,
+            mend: edit(file(of: place)))
+    }
+
     /// The command that writes the stack for passwords as it is shipped; what was there stays.
     private static var writePasswordStack: Text {
         // Untranslated: a command

@@ -24,6 +24,31 @@ package enum CommandOutcome {
     package static func enabled(_ account: Bytes) -> Text {
         "fingerprint login is on for \(account)"
     }
+    /// The key is made, and no service asks for a finger.
+    package static func readyUnused(_ account: Bytes) -> Text {
+        """
+        the key of \(account) is ready, but fingerprint login is not on yet: no service in \
+        /etc/pam.d uses pam_signet
+        """
+    }
+    /// The key is made, and the services that ask for a finger do not find the module.
+    package static func readyMissing(_ account: Bytes) -> Text {
+        """
+        the key of \(account) is ready, but fingerprint login does not work: the services in \
+        /etc/pam.d do not find pam_signet.so
+        """
+    }
+    /// A finger that a key was sealed to.
+    package static func sealed(_ finger: Text, reader: Bytes) -> Text {
+        "the key opens for \(finger), enrolled on \(reader)"
+    }
+    /// In front of the fingers that a key is about to be sealed to.
+    package static func sealing(_ account: Bytes) -> Text {
+        """
+        these fingers will open the key of \(account). Go on only if all of them are yours: \
+        whoever has one of them can log in as \(account)
+        """
+    }
     /// Whether a touch opens the keyring now.
     package static func keyring(_ state: KeyringState, account: Bytes) -> Text {
         switch state {

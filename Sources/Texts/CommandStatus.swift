@@ -52,19 +52,6 @@ package enum CommandStatus {
         status.cause?.text ?? "the fingers have changed"
     }
 
-    /// The way on from a login that is off.
-    package static func wayOn(_ status: StatusAnswer) -> Text? {
-        if status.state == .invalidated, status.cause == .tpmExchanged {
-            return "run 'signet delete --all', then 'signet enroll', to start anew"
-        }
-        if status.prints == 0 { return "run 'signet enroll' to add a finger" }
-        switch status.state {
-        case .valid: return nil
-        case .none: return "run 'signet enable' to turn it on"
-        case .disabled, .invalidated: return "run 'signet enable' to turn it on again"
-        }
-    }
-
     /// The administrator's lists keep the account out.
     package static func keptOut(_ account: Bytes, _ setting: Bytes) -> Text {
         "fingerprint login is not for \(account): \(setting) in signet.conf"
@@ -82,7 +69,18 @@ package enum CommandStatus {
             return "\(enrolled), which cannot be opened now: \(detail: why)"
         }
         guard status.damaged > 0 else { return enrolled }
-        return "\(enrolled), \(number: status.damaged) damaged: delete and enroll them again"
+        return "\(enrolled), \(number: status.damaged) damaged"
+    }
+
+    /// A print that is damaged, and what to do.
+    package static func damaged(_ finger: Finger?) -> Text {
+        guard let finger else {
+            return "one is damaged, and does not say which finger it is of"
+        }
+        return """
+            \(finger.name.bytes) is damaged: enroll it again, or delete it with \
+            'signet delete \(finger.name.bytes)'
+            """
     }
 
     /// Whether a touch opens the keyring, and why not.
@@ -134,7 +132,16 @@ package enum CommandStatus {
         "none found. Is one plugged in, and supported by libfprint?"
     /// No PAM service names the module.
     package static let unused: Text =
-        "no service in /etc/pam.d uses pam_signet yet. Run 'pam-auth-update' to turn it on"
+        "no service in /etc/pam.d uses pam_signet, so none asks for a finger"
+    /// A service's stack names the module, and libpam does not find it.
+    package static func moduleMissing(_ services: Bytes, _ path: Bytes) -> Text {
+        "\(services): no touch lets in, because the module \(path) is not there"
+    }
+    /// The one command that is left to run.
+    package static func next(_ step: LoginStep, for account: Bytes?) -> Text? {
+        guard let command = step.command(for: account) else { return nil }
+        return step.isForRoot ? "next, run as root: \(command)" : "next, run: \(command)"
+    }
     /// A server has to say yes to logins, and does not know the account.
     package static func notRegistered(_ services: Bytes, _ url: Bytes, account: Bytes) -> Text {
         """

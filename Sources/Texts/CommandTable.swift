@@ -1,6 +1,8 @@
 #if !hasFeature(Embedded)
 /// The words of the tables that `signet` shows.
 package enum CommandTable {
+    /// Over the lines of PAM stacks that call the module.
+    package static let modules: [Text] = ["services", "stack", "options", "line"]
     /// Above the fingers.
     package static let fingers: [Text] = ["finger", "enrolled", "reader", "state"]
     /// Above the readers.

@@ -64,6 +64,9 @@ package struct StatusAnswer: Equatable, Sendable {
     package var keyring: KeyringState
     /// The setting that keeps the account out of fingerprint login; nil where none does.
     package var keptOut: Bytes?
+    /// What a login would be denied with now, before a finger is asked for: reason and subject. Who
+    /// asks, from where and for which service, only the login itself tells.
+    package var refusal: Denial?
 
     /// All of it.
     package init(
@@ -71,7 +74,7 @@ package struct StatusAnswer: Equatable, Sendable {
         since: UInt64? = nil, configurationFault: Bytes? = nil, closed: Bytes? = nil,
         prints: UInt8, damaged: UInt8, state: CredentialState, generation: UInt64,
         lock: LockState, program: Bytes, vault: Bytes, device: Bytes, secrets: UInt32? = nil,
-        keyring: KeyringState = .off, keptOut: Bytes? = nil
+        keyring: KeyringState = .off, keptOut: Bytes? = nil, refusal: Denial? = nil
     ) {
         self.account = account
         self.seconds = seconds
@@ -90,6 +93,7 @@ package struct StatusAnswer: Equatable, Sendable {
         self.secrets = secrets
         self.keyring = keyring
         self.keptOut = keptOut
+        self.refusal = refusal
     }
 }
 

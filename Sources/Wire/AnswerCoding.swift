@@ -220,6 +220,7 @@ extension StatusAnswer {
     fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
         try frame.put(accountName: account)
         try frame.put(.count, numberIfPresent: secrets)
+        try frame.put(.reason, numberIfPresent: refusal?.reason.rawValue)
         try frame.put(.cause, numberIfPresent: cause?.rawValue)
         try frame.put(.seconds, numberIfPresent: seconds)
         try frame.put(.since, numberIfPresent: since)
@@ -228,6 +229,7 @@ extension StatusAnswer {
         try frame.put(.total, number: prints)
         try frame.put(.name, ifPresent: keptOut)
         try frame.put(.value, ifPresent: closed)
+        try frame.put(.origin, ifPresent: refusal?.subject)
         try frame.put(.state, number: state.rawValue)
         try frame.put(.generation, number: generation)
         try frame.put(.lock, number: lock.rawValue)
@@ -240,6 +242,7 @@ extension StatusAnswer {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.accountName()
         let secrets: UInt32? = try frame.numberIfPresent(.count)
+        let reason: DenialReason? = try frame.choiceIfPresent(.reason)
         let cause: InvalidationCause? = try frame.choiceIfPresent(.cause)
         let seconds: UInt32? = try frame.numberIfPresent(.seconds)
         let since: UInt64? = try frame.numberIfPresent(.since)
@@ -247,14 +250,18 @@ extension StatusAnswer {
         let damaged: UInt8 = try frame.number(.done)
         let prints: UInt8 = try frame.number(.total)
         let keptOut = try frame.bytesIfPresent(.name)
+        let closed = try frame.bytesIfPresent(.value)
+        let subject = try frame.bytesIfPresent(.origin)
+        guard reason != nil || subject == nil else { throw .malformedValue }
         self.init(
             account: account, seconds: seconds, cause: cause, since: since,
-            configurationFault: configurationFault, closed: try frame.bytesIfPresent(.value),
+            configurationFault: configurationFault, closed: closed,
             prints: prints, damaged: damaged,
             state: try frame.choice(.state), generation: try frame.number(.generation),
             lock: try frame.choice(.lock), program: try frame.bytes(.program),
             vault: try frame.bytes(.vault), device: try frame.bytes(.device),
-            secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut)
+            secrets: secrets, keyring: try frame.choice(.keyringState), keptOut: keptOut,
+            refusal: reason.map { Denial($0, subject: subject) })
     }
 }
 

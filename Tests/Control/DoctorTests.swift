@@ -170,6 +170,69 @@ struct DoctorTests {
             mend as? String == "signet list --account alice # signet enable --account alice")
     }
 
+    @Test("names what helps where the TPM was cleared, and not a command that shows nothing wrong")
+    func clearedTPM() throws {
+        func mend(_ code: String, _ change: (inout StatusAnswer) -> Void) throws -> String? {
+            var status = sampleStatus
+            change(&status)
+            let run = try doctor(["--json"], scripts(status))
+            let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
+            return findings.first { $0["code"] as? String == code }?["mend"] as? String
+        }
+        let anew = "signet delete --all --account alice && signet enroll --account alice"
+        let cleared = Bytes("the TPM was cleared or is another one".utf8)
+        #expect(
+            try mend("credential-invalid") {
+                $0.state = .invalidated
+                $0.cause = .tpmExchanged
+            } == anew)
+        #expect(try mend("fingers-closed") { $0.closed = cleared } == "signet vault trust")
+        #expect(
+            try mend("fingers-closed") {
+                $0.closed = cleared
+                $0.cause = .tpmExchanged
+            } == anew)
+        #expect(
+            try mend("fingers-closed") { $0.closed = Bytes("the sealed key does not open".utf8) }
+                == anew)
+        #expect(
+            try mend("fingers-closed") { $0.closed = Bytes("the TPM does not answer".utf8) }
+                == "signet vault")
+        let vault = VaultAnswer(vault: Bytes("tpm".utf8), isChosen: true, trouble: cleared)
+        let run = try doctor(["--json"], scripts(vaults: [vault]))
+        let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
+        #expect(
+            findings.first { $0["code"] as? String == "vault-trouble" }?["mend"] as? String
+                == "signet vault trust")
+    }
+
+    @Test("a damaged print: what is left is not sealed before it is known")
+    func damagedPrint() throws {
+        var status = sampleStatus
+        status.state = .invalidated
+        status.cause = .printDamaged
+        status.damaged = 1
+        let run = try doctor(["--json"], scripts(status))
+        #expect(!run.output.contains("signet enable"), "\(run.output)")
+    }
+
+    @Test("a module's name that is misspelt is told, and what is meant")
+    func misspelt() throws {
+        for (name, isTold) in [
+            ("pam_signett.so", true), ("pam_sigent.so", true), ("/lib/security/pam_signe.so", true),
+            ("pam_signet.so", false), ("pam_sepermit.so", false), ("pam_site.so", false),
+        ] {
+            let scratch = try Scratch()
+            try scratch.write("etc/pam.d/signet", "auth required pam_unix.so\n", mode: 0o644)
+            try scratch.write(
+                "etc/pam.d/sudo", "auth required pam_unix.so\nauth optional \(name)\n", mode: 0o644)
+            let run = try signet(["doctor", "--json"], in: scratch) { $0.machine.uid = 1_000 }
+            #expect(try codes(run).contains("module-misspelt") == isTold, "\(name)")
+            guard isTold else { continue }
+            #expect(run.output.contains("sudo:2 names the module \(name), which is not there. Is"))
+        }
+    }
+
     @Test("never shows controls that came from outside")
     func escaping() throws {
         var status = sampleStatus

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import TestSupport
 import Testing
 import Texts
 import Wire
@@ -36,6 +37,8 @@ struct FingerTests {
 
     @Test("enroll shows each stage as a line where there is no terminal")
     func enroll() throws {
+        let scratch = try Scratch()
+        try scratch.writeModule()
         let run = try signet(
             ["enroll", "left-thumb", "--account", "alice", "--reader", "usb-1"],
             noKeys + [
@@ -45,7 +48,7 @@ struct FingerTests {
                     .notice(Notice(.retry, retry: .offCentre)), .notice(Notice(.fingerPresent)),
                     .notice(Notice(.stage, done: 2, total: 2)),
                     .done(DoneAnswer(finger: .leftThumb, prints: 1, state: .valid)))
-            ])
+            ], in: scratch)
         #expect(run.code == .done)
         #expect(
             run.output == """
@@ -157,9 +160,6 @@ struct FingerTests {
         let good = try signet(
             words, [answering(touch, .done(DoneAnswer(finger: .rightIndex)))])
         #expect(good.output == "touch the reader\nthe finger matched: right-index\n")
-        let bad = try signet(
-            words,
-            [
         let reasoned = try signet(
             words + ["--reason", "unlock the door"],
             [answering(touch, .done(DoneAnswer(finger: .rightIndex)))])
@@ -176,6 +176,9 @@ struct FingerTests {
             let refused = try signet(words + ["--reason", reason])
             #expect(refused.code == .usage && refused.requests.isEmpty)
         }
+        let bad = try signet(
+            words,
+            [
                 answering(
                     touch, .notice(Notice(.noMatch, triesLeft: 1)), .denial(Denial(.noMatch)))
             ])
@@ -195,13 +198,82 @@ struct FingerTests {
         ]
         for (action, request, text, kind) in cases {
             let script = answering(.done(DoneAnswer(state: .valid)))
-            let run = try signet([action, "--account", "alice"], [script])
+            let scratch = try Scratch()
+            try scratch.writeModule()
+            let run = try signet([action, "--account", "alice"], [script], in: scratch)
             #expect(run.code == .done)
             #expect(run.requests == [request])
             #expect(run.output.hasPrefix(text))
             let json = try signet([action, "--account", "alice", "--json"], [script])
             #expect(try json.document(kind)["login"] as? String == "valid")
         }
+    }
+
+    @Test("enable and enroll do not say that login is on where no service asks for a finger")
+    func unused() throws {
+        let touched = answering(.done(DoneAnswer(prints: 1, state: .valid)))
+        for (words, scripts) in [
+            (["enable"], [touched]), (["enroll", "left-thumb"], noKeys + [touched]),
+        ] {
+            let scratch = try Scratch()
+            try scratch.writeModule()
+            try scratch.remove("etc/pam.d/sudo")
+            try scratch.write("usr/sbin/pam-auth-update", "")
+            let unused = try signet(words + ["--account", "alice"], scripts, in: scratch)
+            #expect(unused.code == .done)
+            #expect(!unused.output.contains("login is on for"))
+            #expect(
+                unused.output.hasSuffix(
+                    """
+                    the key of alice is ready, but fingerprint login is not on yet: no service in \
+                    /etc/pam.d uses pam_signet
+                    next, run as root: pam-auth-update --enable signet
+
+                    """), "\(unused.output)")
+            let other = try Scratch()
+            try other.writeModule()
+            try other.remove(Scratch.module)
+            let missing = try signet(words + ["--account", "alice"], scripts, in: other)
+            #expect(missing.output.contains("do not find pam_signet.so\n"))
+        }
+    }
+
+    @Test("enable lists the fingers that the key was sealed to")
+    func sealed() throws {
+        let script = answering(
+            .print(samplePrint), .done(DoneAnswer(prints: 1, state: .valid)))
+        let run = try signet(["enable", "--account", "alice"], [script])
+        #expect(run.output.hasPrefix("the key opens for right-index, enrolled on usb-1\n"))
+        let json = try signet(["enable", "--account", "alice", "--json"], [script])
+        let fingers = try json.document("enabled")["fingers"] as? [[String: Any]]
+        #expect(fingers?.map { $0["finger"] as? String } == ["right-index"])
+        #expect(fingers?.map { $0["reader"] as? String } == ["usb-1"])
+    }
+
+    @Test("enable asks on a terminal for no password where a print is damaged, and lists the rest")
+    func sealing() throws {
+        var damaged = samplePrint
+        damaged.intact = false
+        let enabled = answering(.done(DoneAnswer(state: .valid)))
+        let words = ["enable", "--account", "alice"]
+        let refused = try signet(words, [answering(.print(damaged), .done(DoneAnswer()))]) {
+            $0.columns = { 80 }
+        }
+        #expect(refused.code == .denied)
+        #expect(refused.requests == [.list(account: alice)])
+        #expect(refused.errors.contains("Run 'signet enroll right-index' to enroll it again, or"))
+        let listed = answering(.print(samplePrint), .done(DoneAnswer()))
+        let run = try signet(words, [listed, enabled]) { $0.columns = { 80 } }
+        #expect(
+            run.output.hasPrefix(
+                """
+                these fingers will open the key of alice. Go on only if all of them are yours: \
+                whoever has one of them can log in as alice
+                  finger       enrolled     reader  state
+                  right-index  20 Nov 2026  usb-1   good
+
+                """), "\(run.output)")
+        #expect(run.requests == [.list(account: alice), .enable(account: alice)])
     }
 
     @Test("enable asks for the keyring as it is told to, and tells how that stands")
@@ -218,7 +290,10 @@ struct FingerTests {
         {
             for (state, text) in states {
                 let script = answering(.done(DoneAnswer(state: .valid, keyring: state)))
-                let run = try signet(["enable", "--account", "alice"] + words, [script])
+                let scratch = try Scratch()
+                try scratch.writeModule()
+                let run = try signet(
+                    ["enable", "--account", "alice"] + words, [script], in: scratch)
                 #expect(run.requests == [.enable(account: alice, keyring: wanted)])
                 #expect(text.isEmpty || run.output.contains(text))
                 #expect(run.output.split(separator: "\n").count == (state == nil ? 1 : 2))

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import TestSupport
 import Testing
 import Texts
 import Wire
@@ -24,7 +25,9 @@ struct ImportTests {
             Self.print(.leftIndex, .imported, "quick/0/2"),
             Self.print(.rightIndex, .known, "quick/0/7"),
             .done(DoneAnswer(prints: 2, state: .valid, keyring: .on, secrets: 3)))
-        let run = try signet(Self.words, [script])
+        let scratch = try Scratch()
+        try scratch.writeModule()
+        let run = try signet(Self.words, [script], in: scratch)
         #expect(run.code == .done)
         #expect(
             run.output.hasPrefix(

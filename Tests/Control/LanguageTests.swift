@@ -11,12 +11,12 @@ private let status = ["status", "--account", "alice"]
 /// Runs `signet status` in a language.
 private func run(_ language: String, _ words: [String] = status) throws -> Run {
     let scratch = try Scratch()
-    try scratch.write("pam.d/sudo", "auth sufficient pam_signet.so\n")
     let catalogue = try #require(Catalogue(CatalogueFile.compiled(language)))
     let scripts: [[Step]] = [
         answering(.status(sampleStatus)),
         [.receive, .send(.reader(sampleReader)), .send(.done(DoneAnswer()))],
     ]
+    try scratch.writeModule()
     return try signet(words, scripts + noKeys, in: scratch) { $0.catalogue = catalogue }
 }
 

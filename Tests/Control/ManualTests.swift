@@ -74,7 +74,7 @@ struct ManualTests {
 
     /// The kinds that the sources give to documents.
     private func writtenKinds() throws -> [String] {
-        let pattern = #/(?:document\(|kind: |saySecret\(|sayChange\()\s*"([a-z-]+)",/#
+        let pattern = #/(?:document\(|kind: |saySecret\(|sayChange\()\s*"([a-z-]+)"[,)\n]/#
         let directory = "\(Layout.package)/Sources/Control"
         return try Layout.entries(of: directory).flatMap { name in
             let source = String(decoding: try Layout.read("\(directory)/\(name)"), as: UTF8.self)

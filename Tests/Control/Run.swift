@@ -1,4 +1,5 @@
 import Control
+import Doctor
 import Foundation
 import Glibc
 import Posix
@@ -40,7 +41,7 @@ struct Run {
 
 /// Runs the command against a fake daemon that plays one script a connection; no script, no daemon.
 ///
-/// The caller is root, and PAM's directory is the scratch's `pam.d`, unless `change` says otherwise.
+/// The caller is root, and the machine that it looks at is the scratch, unless `change` says otherwise.
 func signet(
     _ words: [String], _ scripts: [[Step]] = [], in scratch: Scratch? = nil,
     change: (inout Surroundings) -> Void = { _ in }
@@ -51,7 +52,7 @@ func signet(
     var surroundings = Surroundings()
     surroundings.socketPath = scratch.at("socket")
     surroundings.configurationFile = scratch.at("signet.conf")
-    surroundings.pamDirectory = scratch.at("pam.d")
+    surroundings.machine.root = scratch.path
     surroundings.terminal = scratch.at("no-terminal")
     surroundings.output = { bytes in
         said.output.withLock { $0 += bytes }
@@ -74,4 +75,18 @@ func signet(
 private final class Said: Sendable {
     let output = Mutex<Bytes>([])
     let errors = Mutex<Bytes>([])
+}
+
+extension Scratch {
+    /// The path of a module that a stack names without a directory.
+    static let module = "usr/lib/x86_64-linux-gnu/security/pam_signet.so"
+
+    /// Removes a file.
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: at(name)) }
+
+    /// A machine on which `sudo` asks for a touch.
+    func writeModule() throws {
+        try write("etc/pam.d/sudo", "auth\tsufficient  pam_signet.so timeout=10s\n", mode: 0o644)
+        try write(Scratch.module, "", mode: 0o644)
+    }
 }

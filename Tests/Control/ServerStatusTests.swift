@@ -25,6 +25,7 @@ private struct Stacks {
 
     func status(_ words: String...) throws -> Run {
         let scratch = try Scratch()
+        try scratch.write(Scratch.module, "", mode: 0o644)
         for (service, line) in services {
             try scratch.write("etc/pam.d/\(service)", line, mode: 0o644)
         }
@@ -44,7 +45,6 @@ private struct Stacks {
             answering(.denial(Denial(.noSigningKey))),
         ]
         return try signet(["status", "--account", "alice"] + words, scripts, in: scratch) {
-            $0.pamDirectory = scratch.at("etc/pam.d")
             $0.machine.root = scratch.path
             $0.machine.uid = 1_000
             $0.machine.isMember = { name, group throws(SystemFault) in
@@ -110,7 +110,13 @@ struct ServerStatusTests {
                 let run = try stacks.status()
                 #expect(run.code == .denied && run.errors == "")
                 #expect(run.output.contains(Self.unregistered), "\(run.output)")
-                #expect(run.output.hasSuffix("does not work for alice now: the password does\n"))
+                #expect(
+                    run.output.hasSuffix(
+                        """
+                        does not work for alice now: the password does
+                        next, run: signet enable --server https://id.example --account alice
+
+                        """), "\(run.output)")
             }
         }
         let json = try stacks.status("--json")

@@ -10,21 +10,24 @@ private let words = ["status", "--account", "alice"]
 
 private func run(
     _ status: StatusAnswer, readers: [ReaderAnswer] = [sampleReader], service: String? = "sudo",
-    keys: [[Step]] = noKeys, json: Bool = false
+    keys: [[Step]] = noKeys, json: Bool = false, damaged: PrintAnswer = damagedPrint,
+    change: (Scratch) throws -> Void = { _ in }
 ) throws -> Run {
     let scratch = try Scratch()
-    try scratch.write("pam.d/other", "auth required pam_deny.so\n")
-    if let service {
-        try scratch.write("pam.d/\(service)", "auth\tsufficient  pam_signet.so timeout=10s\n")
-    }
-    let scripts: [[Step]] = [
-        answering(.status(status)),
-        [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(DoneAnswer()))],
-    ]
-    return try signet(words + (json ? ["--json"] : []), scripts + keys, in: scratch) {
-        $0.machine.root = scratch.path
-    }
+    try scratch.write("etc/pam.d/other", "auth required pam_deny.so\n", mode: 0o644)
+    try scratch.writeModule()
+    if service == nil { try scratch.remove("etc/pam.d/sudo") }
+    try change(scratch)
+    let listing = status.damaged > 0 ? [answering(.print(damaged), .done(DoneAnswer()))] : []
+    let scripts: [[Step]] =
+        [answering(.status(status))] + listing + [
+            [.receive] + readers.map { .send(.reader($0)) } + [.send(.done(DoneAnswer()))]
+        ]
+    return try signet(words + (json ? ["--json"] : []), scripts + keys, in: scratch)
 }
+
+private let damagedPrint = PrintAnswer(
+    finger: .leftThumb, printID: Bytes(0..<16), readerID: [], since: nil, intact: false)
 
 @Suite("signet status")
 struct StatusTests {
@@ -80,52 +83,126 @@ struct StatusTests {
         exchanged.cause = .tpmExchanged
         var keptOut = sampleStatus
         keptOut.keptOut = Bytes("login.accounts".utf8)
-        let cases: [(StatusAnswer, String, [String])] = [
+        var damaged = invalidated
+        damaged.cause = .printDamaged
+        damaged.damaged = 1
+        var lid = sampleStatus
+        lid.refusal = Denial(.lidClosed)
+        var vault = sampleStatus
+        vault.refusal = Denial(.vaultUnavailable, subject: Bytes("there is no usable TPM".utf8))
+        var busy = sampleStatus
+        busy.refusal = Denial(.suspending)
+        let cases: [(StatusAnswer, String, [String], String?)] = [
             (
-                off, "off: it was never turned on\n         run 'signet enable' to turn it on\n",
-                ["off"]
+                off, "off: it was never turned on\n", ["off"], "signet enable"
             ),
             (
-                disabled, "off since 20 Nov 2026: it was turned off\n         run 'signet enable'",
-                ["off"]
+                disabled, "off since 20 Nov 2026: it was turned off\n", ["off"], "signet enable"
             ),
             (
                 invalidated,
-                "off since 20 Nov 2026: a finger was added\n         run 'signet enable'",
-                ["invalidated"]
+                "off since 20 Nov 2026: a finger was added\n", ["invalidated"], "signet enable"
             ),
             (
-                empty, "off: no finger is enrolled\n         run 'signet enroll'",
-                ["no-finger", "off"]
+                empty, "off: no finger is enrolled\n", ["no-finger", "off"], "signet enroll"
             ),
-            (paused, "for 17 s more: too many fingers did not match. Wait", ["locked"]),
-            (locked, "until the password is given: too many fingers did not", ["locked"]),
+            (
+                paused, "for 17 s more: too many fingers did not match. Wait", ["locked"],
+                "signet unlock"
+            ),
+            (
+                locked, "until the password is given: too many fingers did not", ["locked"],
+                "signet unlock"
+            ),
             (
                 closed, "2 enrolled, which cannot be opened now: there is no usable TPM\\x0a\n",
-                ["closed"]
+                ["closed"], "signet vault"
             ),
             (
                 exchanged,
-                "the TPM was cleared or replaced\n         run 'signet delete --all', then 'signet",
-                ["invalidated"]
+                "the TPM was cleared or replaced\n", ["invalidated"], "signet delete --all"
             ),
             (
                 keptOut,
                 "fingerprint login is not for alice: login.accounts in signet.conf\n",
-                ["kept-out"]
+                ["kept-out"], "signet config"
             ),
+            (
+                damaged,
+                "left-thumb is damaged: enroll it again, or delete it with 'signet delete left",
+                ["damaged"], "signet enroll left-thumb"
+            ),
+            (
+                lid, "the lid is closed. Open it to use the finger, or use the password\n",
+                ["lid-closed"], nil
+            ),
+            (
+                vault, "the key cannot be used: there is no usable TPM. Use the password; see",
+                ["vault"], "signet vault"
+            ),
+            (busy, "the machine is going to sleep", ["refused"], nil),
         ]
-        for (status, text, obstacles) in cases {
+        for (status, text, obstacles, next) in cases {
             let plain = try run(status)
             #expect(plain.code == .denied)
             #expect(plain.output.contains(text), "\(plain.output)")
-            #expect(plain.output.hasSuffix("does not work for alice now: the password does\n"))
+            let end = next.map { "next, run: \($0)\(Self.named(in: $0))\n" } ?? ""
+            #expect(
+                plain.output.hasSuffix("does not work for alice now: the password does\n" + end),
+                "\(plain.output)")
             #expect(plain.errors == "")
             let json = try run(status, json: true)
             #expect(json.code == .denied)
             let document = try json.document("status")
             #expect(document["works"] as? Bool == false)
             #expect(document["obstacles"] as? [String] == obstacles)
+            #expect(document["next"] as? String == next.map { $0 + Self.named(in: $0) })
+        }
+    }
+
+    /// Who has to name the account is shown the command with it.
+    private static func named(in command: String) -> String {
+        ["signet vault", "signet config"].contains(command) ? "" : " --account alice"
+    }
+
+    @Test("does not have a login turned on again for what a damaged print has left")
+    func damaged() throws {
+        var status = sampleStatus
+        status.state = .invalidated
+        status.cause = .printDamaged
+        (status.prints, status.damaged) = (1, 1)
+        let known = try run(status)
+        #expect(known.code == .denied && !known.output.contains("signet enable"))
+        #expect(known.output.contains("1 enrolled, 1 damaged\n"))
+        var nameless = damagedPrint
+        nameless.finger = nil
+        let unknown = try run(status, damaged: nameless)
+        #expect(unknown.output.contains("one is damaged, and does not say which finger it is of"))
+        #expect(unknown.output.hasSuffix("next, run: signet delete --all --account alice\n"))
+        // It was told to do without it, and is still off.
+        status.damaged = 0
+        #expect(try run(status).output.hasSuffix("next, run: signet enable --account alice\n"))
+    }
+
+    @Test("tells that a service's module is not there, and what brings it back")
+    func missing() throws {
+        let run = try run(sampleStatus) { scratch in
+            try scratch.remove(Scratch.module)
+            try scratch.write("usr/bin/apt-get", "")
+        }
+        #expect(run.code == .denied)
+        #expect(run.output.contains("used by  sudo\n         sudo: no touch lets in, because the"))
+        #expect(
+            run.output.hasSuffix(
+                "next, run as root: apt-get install --reinstall libpam-signet\n"))
+        // Another service's is there.
+        let other = try self.other()
+        #expect(other.code == .done && other.output.contains("su: no touch lets in, because"))
+    }
+
+    private func other() throws -> Run {
+        try run(sampleStatus) { scratch in
+            try scratch.write("etc/pam.d/su", "auth sufficient /opt/pam_signet.so\n", mode: 0o644)
         }
     }
 
@@ -136,7 +213,15 @@ struct StatusTests {
         #expect(readers.output.contains("readers  none found. Is one plugged in"))
         let services = try run(sampleStatus, service: nil)
         #expect(services.code == .denied)
-        #expect(services.output.contains("used by  no service in /etc/pam.d uses pam_signet yet"))
+        #expect(services.output.contains("used by  no service in /etc/pam.d uses pam_signet, so"))
+        #expect(services.output.hasSuffix("the password does\n"), "no tool is known here")
+        for (tool, command) in [
+            ("usr/sbin/pam-auth-update", "pam-auth-update --enable signet"),
+            ("usr/bin/authselect", "authselect select signet with-signet"),
+        ] {
+            let run = try run(sampleStatus, service: nil) { try $0.write(tool, "") }
+            #expect(run.output.hasSuffix("next, run as root: \(command)\n"))
+        }
         let denied = try signet(
             words,
             [answering(.status(sampleStatus)), answering(.denial(Denial(.noReader)))] + noKeys)
@@ -206,7 +291,7 @@ struct StatusTests {
             run.output.contains(
                 "settings  refused, the defaults are in force: /etc/signet/signet.conf:3: "
                     + "unknown key\\x0a\n          run 'signet config --check'"))
-        #expect(run.output.contains("2 enrolled, 1 damaged: delete and enroll them again"))
+        #expect(run.output.contains("2 enrolled, 1 damaged\n          left-thumb is damaged: "))
     }
 
     @Test("says everything in JSON")
@@ -234,15 +319,16 @@ struct StatusTests {
     func included() throws {
         let scratch = try Scratch()
         try scratch.write(
-            "pam.d/common-auth", "auth [success=2 default=ignore] pam_signet.so\n")
-        try scratch.write("pam.d/sudo", "@include common-auth\n")
-        try scratch.write("pam.d/login", "auth substack common-auth\n")
-        try scratch.write("pam.d/su", "auth include login\n")
-        try scratch.write("pam.d/cron", "# pam_signet.so\nauth required pam_unix.so\n")
+            "etc/pam.d/common-auth", "auth [success=2 default=ignore] pam_signet.so\n")
+        try scratch.write("etc/pam.d/sudo", "@include common-auth\n")
+        try scratch.write("etc/pam.d/login", "auth substack common-auth\n")
+        try scratch.write("etc/pam.d/su", "auth include login\n")
+        try scratch.write("etc/pam.d/cron", "# pam_signet.so\nauth required pam_unix.so\n")
         let scripts = [
             answering(.status(sampleStatus)),
             answering(.reader(sampleReader), .done(DoneAnswer())),
         ]
+        try scratch.write(Scratch.module, "")
         let run = try signet(words, scripts + noKeys, in: scratch)
         #expect(run.output.contains("used by  login, su, sudo\n"), "\(run.output)")
     }
@@ -259,10 +345,62 @@ struct ConfigTests {
         let script = answering(.setting(setting), .done(DoneAnswer()))
         let run = try signet(["config"], [script])
         #expect(run.code == .done)
-        #expect(run.output == "touch.timeout  = 60s  (default)\n")
+        #expect(run.output.hasPrefix("touch.timeout  = 60s  (default)\n\n"))
         let document = try signet(["config", "--json"], [script]).document("config")
         let settings = document["settings"] as? [[String: Any]]
         #expect(settings?.first?["value"] as? String == "60s")
+    }
+
+    @Test("shows the options that PAM stacks give the module, and where they stand")
+    func modules() throws {
+        let scratch = try Scratch()
+        let script = answering(.setting(setting), .done(DoneAnswer()))
+        let none = try signet(["config"], [script], in: scratch)
+        #expect(
+            none.output.hasSuffix(
+                "\n\nno service in /etc/pam.d uses pam_signet, so none asks for a finger\n"))
+        let other = try Scratch()
+        try other.write("etc/pam.d/common-auth", "auth sufficient pam_signet.so keyring\n")
+        try other.write("etc/pam.d/login", "@include common-auth\n")
+        try other.write("etc/pam.d/sudo", "#\nauth required pam_signet.so timeout=9 debug\n")
+        try other.write("etc/pam.d/passwd", "password optional pam_signet.so\n")
+        try other.write("etc/pam.d/su", "auth required pam_unix.so\n")
+        let run = try signet(["config"], [script], in: other)
+        #expect(
+            run.output.hasSuffix(
+                """
+                services  stack     options          line
+                login     auth      keyring          /etc/pam.d/common-auth:1
+                passwd    password  -                /etc/pam.d/passwd:1
+                sudo      auth      timeout=9 debug  /etc/pam.d/sudo:2
+
+                """), "\(run.output)")
+        let third = try Scratch()
+        try third.write("etc/pam.d/sudo", "auth required pam_signet.so timeout=9 debug\n")
+        let document = try signet(["config", "--json"], [script], in: third).document("config")
+        let modules = try #require(document["modules"] as? [[String: Any]])
+        #expect(modules.map { $0["services"] as? [String] } == [["sudo"]])
+        #expect(modules.map { $0["options"] as? [String] } == [["timeout=9", "debug"]])
+    }
+
+    @Test("--check says nothing of what signet-relay reads by itself")
+    func relay() throws {
+        let scratch = try Scratch()
+        try scratch.write("signet.conf", "[relay]\npin = none\nconnect-timeout = 7s\n")
+        let connect = SettingAnswer(
+            name: Bytes("relay.connect-timeout".utf8), value: Bytes("5s".utf8),
+            origin: Bytes("default".utf8))
+        let script = answering(.setting(connect), .done(DoneAnswer()))
+        let run = try signet(["config", "--check"], [script], in: scratch)
+        #expect(run.output.hasSuffix("the running service uses these settings\n"), "\(run.output)")
+        let other = try Scratch()
+        try other.write("signet.conf", "[relay]\ntimeout = 7s\n")
+        let total = SettingAnswer(
+            name: Bytes("relay.timeout".utf8), value: Bytes("15s".utf8),
+            origin: Bytes("default".utf8))
+        let differs = try signet(
+            ["config", "--check"], [answering(.setting(total), .done(DoneAnswer()))], in: other)
+        #expect(differs.output.contains("run 'systemctl try-restart signetd'"))
     }
 
     @Test("--check finds no mistake, and tells what the service uses instead")

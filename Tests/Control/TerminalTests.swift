@@ -8,6 +8,8 @@ private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), 
 private let denying: [Step] = asking + [.send(.denial(Denial(.wrongPassword)))]
 /// What depends on the fingers is asked for before an enrolment.
 private let unlisted = [answering(.done(DoneAnswer(prints: 0)))] + noKeys
+/// Those that a key would be sealed to.
+private let fingers = [Step.receive, .send(.done(DoneAnswer(prints: 0)))]
 private let touching: [Step] = [.receive, .send(.notice(Notice(.touch)))]
 
 /// Where it was built, which a stage shows too: a copy could be busy while another test forks.
@@ -34,26 +36,27 @@ struct TerminalTests {
     @Test("a password is typed unseen, three times at the most")
     func password() throws {
         let accepting = asking + [.send(.done(DoneAnswer(state: .valid)))]
-        let desk = try Desk([denying, denying, accepting])
+        let desk = try Desk([fingers, denying, denying, accepting])
         let terminal = try desk.terminal("enable")
         for word in ["wrong one", "wrong two", Stage.alice.password] {
             try terminal.expect("Password of alice: ")
             #expect(try terminal.mode().echoes == false)
             try terminal.sendLine(word)
         }
-        try terminal.expect("fingerprint login is on for alice")
+        try terminal.expect("key of alice is ready")
         #expect(try terminal.expectEnd() == .exited(0))
         #expect(!terminal.transcript.contains("wrong one"))
         #expect(!terminal.transcript.contains(Stage.alice.password))
         let passwords = ["wrong one", "wrong two", Stage.alice.password]
         #expect(
             try desk.daemon.requests()
-                == passwords.flatMap { [.enable(account: alice), .password(Bytes($0.utf8))] })
+                == [.list(account: alice)]
+                + passwords.flatMap { [.enable(account: alice), .password(Bytes($0.utf8))] })
     }
 
     @Test("after the third wrong password it ends with 5, and the echo is back")
     func tries() throws {
-        let desk = try Desk([denying, denying, denying])
+        let desk = try Desk([fingers, denying, denying, denying])
         let terminal = try desk.terminal("enable")
         for _ in 0..<3 {
             try terminal.expect("Password of alice: ")
@@ -66,7 +69,7 @@ struct TerminalTests {
     @Test("^C at the password restores the terminal and ends with 130, and nothing is sent")
     func interruptedPassword() throws {
         let desk = try Desk([
-            [.receive, .send(.passwordWanted(account: alice)), .receive]
+            fingers, [.receive, .send(.passwordWanted(account: alice)), .receive],
         ])
         let shell = try desk.stage.terminal(
             ["sh", "-c", "trap : INT; \(program) enable; echo ended $?; read line"],

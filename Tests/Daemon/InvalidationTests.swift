@@ -31,6 +31,12 @@ extension DaemonTests {
             // A finger that is added or deleted vouches for no other.
             let added = try bench.enrol(.daemon, .leftThumb, as: "one")
             #expect(added.done?.state == .invalidated)
+            if cause == .printDamaged {
+                let refused = try #require(try bench.ask(.enable(account: Self.name)).denial)
+                #expect(refused.reason == .printsDamaged, "nothing drops a finger unsaid")
+                try #require(refused.finger != nil)
+                _ = try bench.ask(.delete(account: Self.name, finger: refused.finger))
+            }
             #expect(try bench.ask(.enable(account: Self.name)).done?.state == .valid)
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }

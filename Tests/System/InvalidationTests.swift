@@ -17,6 +17,13 @@ struct InvalidationTests {
         let cause: InvalidationCause
         let text: String
         var testDescription: String { what }
+
+        /// What a login says to do: nothing that would seal what a damaged print has left.
+        var wayOn: String {
+            cause == .printDamaged
+                ? "Run 'signet status' to see which, and what to do"
+                : "Run 'signet enable' to turn it on again"
+        }
     }
 
     init() throws {
@@ -85,7 +92,7 @@ struct InvalidationTests {
     private func expectDestroyed(_ change: Change) throws {
         let terminal = try stage.terminal(["sudo", "id", "-un"], as: Stage.alice)
         try terminal.expect("fingerprint login is off for alice: \(change.text)")
-        try terminal.expect("Run 'signet enable' to turn it on again")
+        try terminal.expect(change.wayOn)
         #expect(!terminal.transcript.contains(SignetStage.invitation))
         try terminal.passBySudosPrompt()
         #expect(throws: TestFault.self) { try stage.read("/var/lib/signet/keys/4242.pub") }
@@ -141,11 +148,20 @@ struct InvalidationTests {
         #expect(try signet.status(Stage.alice).damaged == 0)
     }
 
-    @Test("signet enable turns it on again, for the fingers that are there")
+    @Test("signet enable turns it on again when the damaged finger was deleted")
     func enable() throws {
         try signet.shell("rm \"$(ls \(Self.prints)/* | head -1)\"")
         #expect(try signet.status(Stage.alice).state == .invalidated)
-        let answer = try signet.ask(.enable(account: Bytes("alice".utf8)))
+        let alice = Bytes("alice".utf8)
+        guard case .denial(let refused) = try signet.ask(.enable(account: alice)) else {
+            Issue.record("a key was made for what is left")
+            return
+        }
+        #expect(refused.reason == .printsDamaged)
+        // Deleted knowingly, the finger is done without.
+        try #require(refused.finger != nil)
+        _ = try signet.ask(.delete(account: alice, finger: refused.finger))
+        let answer = try signet.ask(.enable(account: alice))
         #expect(answer == .done(DoneAnswer(prints: 1, state: .valid)))
     }
 

@@ -10,11 +10,11 @@ extension DemoSet {
             play: change),
         DemoScene(
             title: "alice looks into it, and turns fingerprint login on again",
-            about: "The status says what is wrong and what to do about it. With the password, a "
-                + "new key is sealed to the fingers that there are now.",
+            about: "The status names the finger, and no key is made for what is left unsaid. She "
+                + "does without it; then, with the password, a new key is sealed to what there is.",
             play: enable),
         DemoScene(
-            title: "The template is put back",
+            title: "The template is put back, and the list that it was in",
             about: "Adding one is a change like any other: an old finger cannot be slipped in.",
             play: restore),
         DemoScene(
@@ -39,11 +39,11 @@ extension DemoSet {
         set.screen.act("somebody removes one of alice's two templates from the disk")
         try set.shell(
             """
-            mkdir -m 700 /run/taken && cd \(templates) \
-            && mv "$(ls | grep -vxFf \(firstTemplate))" /run/taken/
+            mkdir -m 700 /run/taken && cd \(templates) && cp -a . /run/taken/prints \
+            && cp -a ../account /run/taken/ && rm "$(ls | grep -vxFf \(firstTemplate))"
             """)
         let terminal = try set.alice("sudo", "whoami")
-        let reason = try set.see("Run 'signet enable' to turn it on again", on: terminal)
+        let reason = try set.see("Run 'signet status' to see which", on: terminal)
         try set.check(
             "alice is told the reason", reason.contains(damaged), came: reason)
         try set.see(sudoPrompt, on: terminal)
@@ -60,6 +60,18 @@ extension DemoSet {
             "the status is 1 for scripts, and names the reason",
             ending == .exited(1) && status.transcript.contains(damaged),
             came: "\(ending)\n\(status.transcript)")
+        try set.check(
+            "and it names the finger, and the one command that is left to run",
+            status.transcript.contains("left-index is damaged")
+                && status.transcript.contains("next, run: signet enroll left-index"),
+            came: status.transcript)
+        let refused = try set.alice("signet", "enable")
+        try set.see("no key is made without it", on: refused)
+        let deleting = try set.alice("signet", "delete", "left-index")
+        try set.see("Password of alice: ", on: deleting)
+        try set.typePassword(deleting)
+        try set.see("left-index is deleted for alice", on: deleting)
+        try set.end(deleting, "the damaged finger is done without")
         try set.turnOn()
         let terminal = try set.alice("sudo", "whoami")
         try set.seeInvitation(terminal)
@@ -68,8 +80,8 @@ extension DemoSet {
     }
 
     private static func restore(_ set: DemoSet) throws {
-        set.screen.act("somebody puts the removed template back")
-        try set.shell("mv /run/taken/* \(templates)/ && rmdir /run/taken")
+        set.screen.act("somebody puts the removed template back, and the list with it")
+        try set.shell("cd \(templates)/.. && cp -a /run/taken/* . && rm -r /run/taken")
         let terminal = try set.alice("sudo", "whoami")
         let reason = try set.see("Run 'signet enable' to turn it on again", on: terminal)
         try set.check(

@@ -134,6 +134,7 @@ enum Samples {
         full.keyring = .passwordChanged
         full.secrets = .max
         full.keptOut = Bytes("login.accounts".utf8)
+        full.refusal = Denial(.vaultUnavailable, subject: Bytes("there is no usable TPM".utf8))
         return full
     }
 

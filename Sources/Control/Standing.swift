@@ -1,0 +1,121 @@
+import Doctor
+import Statement
+import Texts
+import Wire
+
+/// What keeps fingerprint login from working; the raw value is for programs.
+enum Obstacle: String {
+    case noFinger = "no-finger"
+    case off
+    case invalidated
+    case damaged
+    case closed
+    case locked
+    case noReader = "no-reader"
+    case lidClosed = "lid-closed"
+    case vault
+    case refused
+    case unused
+    case moduleMissing = "module-missing"
+    case keptOut = "kept-out"
+    case notRegistered = "not-registered"
+    case registrationEnded = "registration-ended"
+    case serverFile = "server-file"
+
+    /// What a server's part in logins comes to.
+    init(_ trouble: ServerDemand.Trouble) {
+        switch trouble {
+        case .notRegistered: self = .notRegistered
+        case .ended: self = .registrationEnded
+        case .file: self = .serverFile
+        }
+    }
+}
+
+/// How things stand for an account, from all that is asked.
+struct Standing {
+    let status: StatusAnswer
+    /// The prints that are damaged; asked for only where there are any.
+    let damaged: [PrintAnswer]
+    let readers: [ReaderAnswer]
+    let module: ModuleUse
+    /// Nil where that cannot be told.
+    let servers: [ServerAnswer]?
+    let signing: SigningKeyAnswer?
+    /// What the stacks want of servers.
+    let demands: ServerDemands
+
+    /// Why no touch lets in at some services, though nothing else stood in the way.
+    var serverTroubles: [(demand: ServerDemand, trouble: ServerDemand.Trouble)] {
+        demands.demands(on: status.account).compactMap { demand in
+            demand.trouble(servers).map { (demand, $0) }
+        }
+    }
+
+    /// The same where it is so at all services.
+    private var serverObstacles: [Obstacle] {
+        let troubles = serverTroubles
+        guard !troubles.isEmpty, !demands.areOpen(beside: troubles.map(\.demand)) else { return [] }
+        var obstacles: [Obstacle] = []
+        for obstacle in troubles.map({ Obstacle($0.trouble) }) where !obstacles.contains(obstacle) {
+            obstacles.append(obstacle)
+        }
+        return obstacles
+    }
+
+    /// What keeps login from working, the first to be mended first. A login that the daemon would
+    /// refuse always has one.
+    var obstacles: [Obstacle] {
+        var obstacles: [Obstacle] = []
+        if readers.isEmpty || status.refusal?.reason == .noReader { obstacles.append(.noReader) }
+        if status.prints == 0 && damaged.isEmpty { obstacles.append(.noFinger) }
+        switch status.state {
+        case .valid: break
+        case .invalidated: obstacles.append(damaged.isEmpty ? .invalidated : .damaged)
+        case .none, .disabled: obstacles.append(damaged.isEmpty ? .off : .damaged)
+        }
+        if status.closed != nil { obstacles.append(.closed) }
+        if status.lock != .open { obstacles.append(.locked) }
+        switch status.refusal?.reason {
+        case .lidClosed: obstacles.append(.lidClosed)
+        case .vaultUnavailable, .platformChanged: obstacles.append(.vault)
+        case .some where obstacles.isEmpty: obstacles.append(.refused)
+        default: break
+        }
+        if module.isUnused { obstacles.append(.unused) }
+        if module.isMissing { obstacles.append(.moduleMissing) }
+        if status.keptOut != nil { obstacles.append(.keptOut) }
+        return obstacles + serverObstacles
+    }
+
+    /// What is left to do, first things first; nil where nothing is, or no command does it.
+    var next: LoginStep? {
+        for obstacle in obstacles {
+            if let step = step(for: obstacle) { return step }
+        }
+        return nil
+    }
+
+    private func step(for obstacle: Obstacle) -> LoginStep? {
+        switch obstacle {
+        case .noFinger: .enroll
+        case .off: .enable
+        case .invalidated: status.cause == .tpmExchanged ? .startAnew : .enable
+        case .damaged: damaged.first?.finger.map(LoginStep.enrollAgain) ?? .startAnew
+        case .closed: .closed(because: status.closed ?? [], status.cause)
+        case .vault: .closed(because: status.refusal?.subject ?? [], status.cause)
+        case .locked: .unlock
+        case .unused: .activate(module.activation)
+        case .moduleMissing: .install(module.installation)
+        case .keptOut: .seeSettings
+        case .notRegistered, .registrationEnded:
+            serverTroubles.lazy.compactMap { trouble -> LoginStep? in
+                guard case .server(let url) = trouble.demand.wish else { return nil }
+                return .register(url)
+            }.first
+        case .serverFile: .seeDoctor
+        // For these a hand is wanted, or a moment's patience.
+        case .noReader, .lidClosed, .refused: nil
+        }
+    }
+}
