@@ -32,6 +32,8 @@ let package = Package(
         .executable(name: "signet-relay", targets: ["signet-relay"]),
         .executable(name: "signet-server", targets: ["signet-server"]),
         .executable(name: "verify-password", targets: ["verify-password"]),
+        // For tests: it takes libusb's place in a daemon of testbench's.
+        .library(name: "playedusb", type: .dynamic, targets: ["PlayedUSB"]),
     ],
     targets: [
         // C libraries: a module map and a header of includes, nothing else.
@@ -173,6 +175,7 @@ let package = Package(
         // Tests mirror sources; Support, StoreSupport, Fingerprints and testbench are shared by
         // tests, demo, bench.
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(name: "PlayedUSB", path: "Tests/PlayedUSB"),
         .target(
             name: "TestSupport", dependencies: ["CLinux", "CTestSupport", "Posix", "Wire"],
             path: "Tests/Support", swiftSettings: common),
