@@ -1,11 +1,16 @@
 import CFprint
 import Loop
+import Wire
 
 /// One reader: opened while somebody uses it, one operation at a time.
 @ReaderActor
 final class Device {
     /// How long a driver that does not heed cancellation is waited for.
     private static let patience = Duration.seconds(2)
+    /// How long one that was cancelled is waited for by whoever comes next: some take five seconds.
+    private static let obstinacy = Duration.seconds(6)
+    /// How long a finger may rest on the reader before whoever comes next is told to lift it.
+    private static let rest = Duration.milliseconds(500)
 
     let id: String
     let handle: DeviceHandle
@@ -14,12 +19,11 @@ final class Device {
     private(set) var isGone = false
     /// Whether the machine is about to sleep, or sleeps.
     private(set) var isSuspended = false
-    /// Whether it could be opened once, and then could not.
+    /// Whether it could not be opened, for a reason that finding it anew may mend.
     private(set) var isStale = false
 
     private var users = 0
     private var isOpen = false
-    private var wasOpen = false
     private var moving: Pending<Result<Void, ReaderFault>>?
     private var running: Operation?
     private var unplugging: SignalConnection?
@@ -41,8 +45,14 @@ final class Device {
     private final class Operation {
         let end = Pending<Void>()
         var task: Task<Void, Never>?
+        /// Cancels it when its time is over.
+        var deadline: Timer?
+        /// Whether the caller has its answer, and the reader only waits until the finger is lifted.
+        var isDecided = false
         /// Ends it with a fault, whether the driver heeds that or not.
         var giveUp: (ReaderFault) -> Void = { _ in }
+
+        var isCancelled: Bool { task?.isCancelled == true }
     }
 
     // MARK: Opening and closing
@@ -123,10 +133,11 @@ final class Device {
         onReader { [self] in
             do throws(ReaderFault) {
                 try await handle.open()
-                (isOpen, wasOpen, isStale) = (true, true, false)
+                (isOpen, isStale) = (true, false)
                 finishMoving(.success(()))
             } catch {
-                isStale = wasOpen && error.mayBeOfStaleReader
+                handle.closeLeftOpen()
+                isStale = error.mayBeOfStaleReader
                 finishMoving(.failure(error))
             }
         }
@@ -151,7 +162,7 @@ final class Device {
         isOpen = false
         onReader { [self] in
             // A reader that was unplugged reports that once more; it is closed all the same.
-            try? await handle.close()
+            if !isGone || handle.closesWhenGone { try? await handle.close() }
             finishMoving(.success(()))
         }
     }
@@ -159,19 +170,27 @@ final class Device {
     // MARK: Operations
 
     /// Runs one operation on the open reader, cancelled with the calling task or after `limit`.
-    /// Throws `busy` while another runs; one that was cancelled is waited for.
+    ///
+    /// The body may give its verdict early: the caller has it then, and the operation goes on to its
+    /// own end. Throws `busy` while another runs; one that was cancelled, or only waits until the
+    /// finger is lifted, is waited for, and `observer` hears that it has to be.
     func run<Value: Sendable>(
-        limit: Duration, _ body: @escaping @ReaderActor () async throws(ReaderFault) -> Value
+        limit: Duration, observer: ReaderEvent.Observer? = nil,
+        _ body: @escaping @ReaderActor (Verdict<Value>) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
-        while let running {
-            guard running.task?.isCancelled == true else { throw .busy }
-            await running.end.wait()
-        }
+        let end = SuspendingClock.now + limit
+        try await waitUntilFree(until: end, observer)
         let outcome = Outcome<Value>()
         let operation = Operation()
         running = operation
+        let verdict = Verdict<Value> { value in
+            operation.isDecided = outcome.decide(value)
+            return operation.isDecided
+        }
         let task = onReader { [self] in
-            outcome.settle(await attempt(body))
+            outcome.settle(
+                await attempt { () async throws(ReaderFault) in try await body(verdict) })
+            operation.deadline?.cancel()
             running = nil
             operation.end.settle(())
             settle()
@@ -181,14 +200,55 @@ final class Device {
             task.cancel()
             outcome.giveUp(fault, after: Self.patience)
         }
-        let deadline = Timer(onReaderAfter: limit) {
+        operation.deadline = Timer(onReaderAfter: end - SuspendingClock.now) {
             task.cancel()
             outcome.giveUp(.timedOut, after: Self.patience)
         }
-        defer { deadline.cancel() }
         return try await outcome.value {
             task.cancel()
             onReader { outcome.giveUp(.cancelled, after: Self.patience) }
+        }
+    }
+
+    /// Whether something runs on the reader that nobody has ended, or it is held open.
+    var isInUse: Bool {
+        if let running { return !running.isDecided && !running.isCancelled }
+        return users > 0
+    }
+
+    /// Waits until the reader is closed, which nobody uses any more; false where it is not in time.
+    func becomeIdle() async -> Bool {
+        do throws(ReaderFault) {
+            try await waitUntilFree(until: SuspendingClock.now + Self.patience, nil)
+        } catch { return false }
+        while let moving { _ = await moving.wait() }
+        return !isInUse && !isOpen
+    }
+
+    private func waitUntilFree(
+        until end: SuspendingClock.Instant, _ observer: ReaderEvent.Observer?
+    ) async throws(ReaderFault) {
+        while let running {
+            guard running.isDecided || running.isCancelled else { throw .busy }
+            let left = end - SuspendingClock.now
+            let free = Outcome<Void>()
+            onReader {
+                await running.end.wait()
+                free.settle(.success(()))
+            }
+            let patience = running.isCancelled ? min(left, Self.obstinacy) : left
+            let limit = Timer(onReaderAfter: patience) {
+                free.settle(.failure(running.isCancelled ? .busy : .timedOut))
+            }
+            let nudge = Timer(onReaderAfter: Self.rest) { [id] in
+                guard !running.isCancelled else { return }
+                observer?(ReaderEvent(reader: id, kind: .retry(.removeFinger)))
+            }
+            defer {
+                limit.cancel()
+                nudge.cancel()
+            }
+            try await free.value { onReader { free.settle(.failure(.cancelled)) } }
         }
     }
 
@@ -205,6 +265,23 @@ final class Device {
             if isSuspended && error == .cancelled { return .failure(.suspended) }
             return .failure(isGone ? .removed : error)
         }
+    }
+}
+
+/// What an operation gives its caller before it is over.
+@ReaderActor
+final class Verdict<Value: Sendable> {
+    /// Whether it was given: nobody hears any more of what the operation comes to.
+    private(set) var isGiven = false
+    private let take: (Value) -> Bool
+
+    init(_ take: @escaping (Value) -> Bool) {
+        self.take = take
+    }
+
+    /// Gives it, unless the operation is being ended already: then its end tells.
+    func give(_ value: Value) {
+        if !isGiven { isGiven = take(value) }
     }
 }
 
@@ -227,6 +304,13 @@ private final class Outcome<Value: Sendable> {
         timer = nil
         waiting?.resume()
         waiting = nil
+    }
+
+    /// Settles with a value that came before the end; false where something else led to that first.
+    func decide(_ value: Value) -> Bool {
+        guard result == nil, reason == nil else { return false }
+        settle(.success(value))
+        return true
     }
 
     /// Settles with `fault` unless the driver ends by itself within `patience`.

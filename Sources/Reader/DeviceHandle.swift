@@ -24,6 +24,9 @@ import Wire
 
     @ReaderActor var deviceID: String { unsafe String(cString: fp_device_get_device_id(pointer)) }
 
+    /// What prints fit: the driver and the device's id.
+    @ReaderActor var kind: [String] { [driver, deviceID] }
+
     @ReaderActor
     func description(id: String, serial: String?, seat: String) -> ReaderDescription {
         let kind = fp_image_device_get_type()
@@ -58,6 +61,10 @@ import Wire
         }
     }
 
+    /// Whether the driver survives that a reader is closed which is not there any more. goodixmoc
+    /// reads the answer to its last command, which there is none to: it stays open instead.
+    @ReaderActor var closesWhenGone: Bool { driver != "goodixmoc" }
+
     @ReaderActor
     func close() async throws(ReaderFault) {
         unsafe try await plain { device, ended, data in
@@ -65,6 +72,13 @@ import Wire
         } finish: { device, result, error in
             _ = unsafe fp_device_close_finish(device, result, error)
         }
+    }
+
+    /// Closes what libfprint leaves open on the bus where it could not open a reader: without this
+    /// the next try would fail too, with "already open". Nothing happens where it is closed.
+    @ReaderActor
+    func closeLeftOpen() {
+        _ = unsafe onUSB { device in unsafe g_usb_device_close(device, nil) }
     }
 
     /// What the reader keeps itself; a list that the driver did not make is a fault, not empty.

@@ -15,6 +15,8 @@ package struct ListedMatch: Sendable {
     package let result: MatchResult
     /// The id of the reader that scanned.
     package let reader: String
+    /// The print that the reader found instead of the templates, where it keeps prints and tells.
+    package var stranger: StoredPrint?
 }
 
 /// Judges what the reader with this id keeps itself, before that is asked for a finger; false ends
@@ -32,10 +34,9 @@ extension Readers {
         among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
         observer: @escaping ReaderEvent.Observer = { _ in }
     ) async throws(ReaderFault) -> MatchResult {
-        try await first(of: galleries(of: templates, on: ids), limit: limit) {
-            gallery async throws(ReaderFault) -> MatchResult in
-            try await gallery.device.match(gallery.entries, observer: observer)
-        }
+        try await listAndMatch(
+            among: templates, on: ids, limit: limit, examine: nil, observer: observer
+        ).result
     }
 
     /// As `match`, and has each reader that keeps one of the templates list what it keeps, and
@@ -48,12 +49,16 @@ extension Readers {
         examine: StorageExamination?,
         observer: @escaping ReaderEvent.Observer = { _ in }
     ) async throws(ReaderFault) -> ListedMatch {
-        try await first(of: galleries(of: templates, on: ids), limit: limit) {
-            gallery async throws(ReaderFault) -> ListedMatch in
+        await settled()
+        return try await first(of: galleries(of: templates, on: ids), limit: limit) {
+            gallery, limit async throws(ReaderFault) -> ListedMatch in
             let device = gallery.device
-            let result = try await device.match(
-                gallery.entries, examine: gallery.isListed ? examine : nil, observer: observer)
-            return ListedMatch(result: result, reader: device.id)
+            return try await device.run(limit: limit, observer: observer) {
+                verdict async throws(ReaderFault) -> ListedMatch in
+                try await device.match(
+                    gallery.entries, examine: gallery.isListed ? examine : nil,
+                    observer: observer, verdict: verdict)
+            }
         }
     }
 
@@ -83,16 +88,16 @@ extension Readers {
     /// Runs `body` on all readers at once; the first value wins.
     private func first<Value: Sendable>(
         of galleries: [Gallery], limit: Duration,
-        _ body: @escaping @ReaderActor (Gallery) async throws(ReaderFault) -> Value
+        _ body: @escaping @ReaderActor (Gallery, Duration) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
         if rest.isSuspended { throw .suspended }
         guard let only = galleries.first else { throw .noReader }
-        if galleries.count == 1 { return try await run(body, on: only, limit: limit) }
+        if galleries.count == 1 { return try await body(only, limit) }
         let (results, feed) = AsyncStream<Result<Value, ReaderFault>>.makeStream()
         let tasks = galleries.map { gallery in
-            onReader { [self] in
+            onReader {
                 do throws(ReaderFault) {
-                    feed.yield(.success(try await run(body, on: gallery, limit: limit)))
+                    feed.yield(.success(try await body(gallery, limit)))
                 } catch {
                     feed.yield(.failure(error))
                 }
@@ -109,15 +114,6 @@ extension Readers {
         }
         guard !Task.isCancelled, let fault = faults.first else { throw .cancelled }
         throw fault
-    }
-
-    private func run<Value: Sendable>(
-        _ body: @escaping @ReaderActor (Gallery) async throws(ReaderFault) -> Value,
-        on gallery: Gallery, limit: Duration
-    ) async throws(ReaderFault) -> Value {
-        try await gallery.device.run(limit: limit) { () async throws(ReaderFault) -> Value in
-            try await body(gallery)
-        }
     }
 }
 

@@ -34,32 +34,34 @@ final class EnrolProgress {
     }
 }
 
-/// Reports when the reader wants a finger and when it has one, until it is ended.
+/// What libfprint tells of a scan as soon as it is judged: the operation goes on until the finger is
+/// lifted.
 @ReaderActor
-final class FingerStatus {
-    private var connection: SignalConnection?
-    private var last: UInt32 = 0
+final class MatchReport {
+    /// Two prints by their addresses, 0 for none, that stay libfprint's until `body` returns: the one
+    /// that matched, and what was scanned.
+    typealias Body = @ReaderActor (_ match: UInt, _ scanned: UInt) -> Void
 
-    init(of device: Device, _ observer: @escaping ReaderEvent.Observer) {
-        let (handle, id) = (device.handle, device.id)
-        connection = unsafe SignalConnection(handle.pointer, "notify::finger-status") {
-            [weak self] _ in
-            ReaderActor.assumeIsolated {
-                guard let self else { return }
-                let now = unsafe fp_device_get_finger_status(handle.pointer).rawValue
-                let new = now & ~self.last
-                self.last = now
-                if new & FP_FINGER_STATUS_NEEDED.rawValue != 0 {
-                    observer(ReaderEvent(reader: id, kind: .fingerNeeded))
-                }
-                if new & FP_FINGER_STATUS_PRESENT.rawValue != 0 {
-                    observer(ReaderEvent(reader: id, kind: .fingerPresent))
-                }
-            }
-        }
+    private let body: Body
+
+    init(_ body: @escaping Body) {
+        self.body = body
     }
 
-    func end() {
-        connection = nil
+    /// A reference for libfprint to hold until it calls `release`.
+    func retained() -> gpointer {
+        unsafe Unmanaged.passRetained(self).toOpaque()
+    }
+
+    nonisolated static let release: GDestroyNotify = { data in
+        if let data = unsafe data { unsafe Unmanaged<MatchReport>.fromOpaque(data).release() }
+    }
+
+    /// A bad scan is reported here as well, and is no verdict.
+    nonisolated static let callback: FpMatchCb = { _, match, scanned, data, error in
+        guard let data = unsafe data, unsafe error == nil else { return }
+        let report = unsafe Unmanaged<MatchReport>.fromOpaque(data).takeUnretainedValue()
+        let prints = (UInt(bitPattern: match), UInt(bitPattern: scanned))
+        ReaderActor.assumeIsolated { report.body(prints.0, prints.1) }
     }
 }

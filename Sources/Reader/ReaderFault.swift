@@ -65,6 +65,13 @@ extension ReaderFault {
             self = .cancelled
             return
         }
+        // The bus may tell of it before libfprint does.
+        if error.domain == name(of: g_usb_device_error_quark()),
+            error.code == Int32(G_USB_DEVICE_ERROR_NO_DEVICE.rawValue)
+        {
+            self = .removed
+            return
+        }
         guard error.domain == name(of: fp_device_error_quark()) else {
             self = .general(error.message)
             return

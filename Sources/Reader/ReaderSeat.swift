@@ -31,21 +31,28 @@ extension DeviceHandle {
     /// The serial number on the bus, without opening the device.
     @ReaderActor
     var serial: String? {
-        onUSB { bus, address in USBSerial.read(bus: bus, address: address) } ?? nil
+        unsafe onUSB { device in
+            unsafe USBSerial.read(
+                bus: g_usb_device_get_bus(device), address: g_usb_device_get_address(device))
+        } ?? nil
     }
 
     /// The seat that the device is attached to; readers that are on no USB belong to the machine.
     @ReaderActor
     var seat: String {
-        onUSB { bus, address in USBSeat.read(bus: bus, address: address) } ?? USBSeat.standard
+        unsafe onUSB { device in
+            unsafe USBSeat.read(
+                bus: g_usb_device_get_bus(device), address: g_usb_device_get_address(device))
+        } ?? USBSeat.standard
     }
 
+    /// Does something with the device on its bus; nil where it is on no USB.
     @ReaderActor
-    private func onUSB<Value>(_ read: (UInt8, UInt8) -> Value) -> Value? {
+    func onUSB<Value>(_ body: (UnsafeMutablePointer<GUsbDevice>) -> Value) -> Value? {
         let found = unsafe property("fpi-usb-device", of: gpointer(pointer)) { value -> Value? in
             guard let object = unsafe g_value_get_object(value) else { return nil }
             let device = unsafe object.assumingMemoryBound(to: GUsbDevice.self)
-            return unsafe read(g_usb_device_get_bus(device), g_usb_device_get_address(device))
+            return unsafe body(device)
         }
         return found ?? nil
     }

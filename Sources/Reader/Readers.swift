@@ -19,6 +19,10 @@ package final class Readers {
     private var connections: [SignalConnection] = []
     /// How the machine slept and woke up.
     var rest = Rest()
+    /// The most readers that were there at once, since they were last found to be fewer for good.
+    private(set) var known = 0
+    /// The end of finding them anew, while that goes on.
+    private var renewing: Pending<Void>?
 
     /// Finds the readers; takes as long as the drivers need for it.
     package init() {
@@ -51,8 +55,10 @@ package final class Readers {
         _ finger: Finger, account: String, on reader: String, limit: Duration = Readers.limit,
         observer: @escaping ReaderEvent.Observer = { _ in }
     ) async throws(ReaderFault) -> Template {
+        await settled()
         let device = try device(reader)
-        return try await device.run(limit: limit) { () async throws(ReaderFault) -> Template in
+        return try await device.run(limit: limit, observer: observer) {
+            _ async throws(ReaderFault) -> Template in
             try await device.enroll(finger, account: account, observer: observer)
         }
     }
@@ -67,10 +73,11 @@ package final class Readers {
         examine: @escaping StorageExamination,
         observer: @escaping ReaderEvent.Observer = { _ in }
     ) async throws(ReaderFault) -> (template: Template, contents: ReaderContents?) {
+        await settled()
         let device = try device(reader)
         let lists = device.description.features.contains(.list)
-        return try await device.run(limit: limit) {
-            () async throws(ReaderFault) -> (template: Template, contents: ReaderContents?) in
+        return try await device.run(limit: limit, observer: observer) {
+            _ async throws(ReaderFault) -> (template: Template, contents: ReaderContents?) in
             let template = try await device.enroll(
                 finger, account: account, examine: lists ? examine : nil, observer: observer)
             return (template, lists ? try await device.contents() : nil)
@@ -82,10 +89,11 @@ package final class Readers {
     package func list(
         on reader: String, limit: Duration = Readers.limit
     ) async throws(ReaderFault) -> ReaderContents {
+        await settled()
         let device = try device(reader)
         guard device.description.features.contains(.list) else { throw .notSupported }
         return try await device.run(limit: limit) {
-            () async throws(ReaderFault) -> ReaderContents in
+            _ async throws(ReaderFault) -> ReaderContents in
             try await device.contents()
         }
     }
@@ -115,9 +123,10 @@ package final class Readers {
     }
 
     private func delete(_ print: Print, on reader: String) async throws(ReaderFault) {
+        await settled()
         let device = try device(reader)
         guard device.description.features.contains(.delete) else { throw .notSupported }
-        try await device.run(limit: Self.limit) { () async throws(ReaderFault) in
+        try await device.run(limit: Self.limit) { _ async throws(ReaderFault) in
             try await device.handle.delete(print)
         }
     }
@@ -125,6 +134,7 @@ package final class Readers {
     /// Opens the reader and keeps it open until the hold is released, so that tries in a row need
     /// not open it each time.
     package func hold(_ reader: String) async throws(ReaderFault) -> Hold {
+        await settled()
         let device = try device(reader)
         try await device.enter()
         return Hold(device)
@@ -138,11 +148,35 @@ package final class Readers {
         for device in open { await device.shut() }
     }
 
-    /// Forgets the readers that are known, and finds them anew.
-    func enumerate() async {
-        await close()
-        context = Context()
+    /// Finds the readers anew, unless one of them is in use. Those that are known stay where fewer
+    /// are found: drivers that probe their readers miss one that does not answer just then.
+    func enumerate() async -> Bool {
+        await settled()
+        let done = Pending<Void>()
+        renewing = done
+        defer {
+            renewing = nil
+            done.settle(())
+        }
+        for device in devices {
+            guard await device.becomeIdle() else { return false }
+        }
+        let found = Context()
+        var left = found.devices.map(\.kind)
+        for kind in devices.filter({ !$0.isGone }).map(\.handle.kind) {
+            guard let index = left.firstIndex(of: kind) else { return true }
+            left.remove(at: index)
+        }
+        connections = []
+        devices = []
+        context = found
         listen()
+        return true
+    }
+
+    /// Waits while the readers are being found anew.
+    func settled() async {
+        while let renewing { await renewing.wait() }
     }
 
     deinit {
@@ -168,11 +202,12 @@ extension Readers {
     private func add(_ handle: DeviceHandle) {
         let base = "\(handle.driver):\(handle.deviceID)"
         var (id, number) = (base, 1)
-        while devices.contains(where: { $0.id == id }) {
+        while devices.contains(where: { $0.id == id && !$0.isGone }) {
             number += 1
             id = "\(base)#\(number)"
         }
         devices.append(Device(handle, id: id))
+        known = max(known, devices.count)
         rest.appeared()
     }
 
@@ -216,12 +251,9 @@ package final class Hold: Sendable {
     @ReaderActor
     init() {
         // libgusb's event thread looks up every two seconds whether it is to end, though it is woken
-        // for that too.
-        unsafe pointer = startingDrowsyThreads {
-            let context: UnsafeMutablePointer<FpContext> = unsafe fp_context_new()
-            unsafe fp_context_enumerate(context)
-            return unsafe context
-        }
+        // for that too. It starts here; what drivers wait for later has to come in time.
+        unsafe pointer = startingDrowsyThreads { unsafe fp_context_new() }
+        unsafe fp_context_enumerate(pointer)
     }
 
     deinit {

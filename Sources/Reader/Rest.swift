@@ -75,14 +75,15 @@ extension Readers {
     }
 
     /// Finds the readers anew, if a fault is one that a reader shows which is not the one any more
-    /// that was found: after sleep, or unplugged and plugged in. Tells whether it is worth while to
-    /// try again.
+    /// that was found, or that finding it anew may mend: after sleep, unplugged and plugged in, or
+    /// not to be opened. Tells whether it is worth while to try again. Nothing is done while a reader
+    /// is in use.
     ///
     /// A reader that was there before the machine slept, and is not yet back, is waited for.
     package func renew(after fault: ReaderFault) async -> Bool {
         guard isStale(fault) else { return false }
+        guard await enumerate() else { return false }
         rest.isDoubtful = false
-        await enumerate()
         if devices.isEmpty, rest.isRecent, rest.hadReaders {
             let appearance = rest.nextAppearance()
             let limit = Timer(onReaderAfter: Rest.patience) { appearance.settle(()) }
@@ -95,7 +96,7 @@ extension Readers {
     private func isStale(_ fault: ReaderFault) -> Bool {
         guard !rest.isSuspended else { return false }
         if fault == .noReader {
-            return rest.isDoubtful || devices.contains(where: \.isGone)
+            return rest.isDoubtful || devices.count < known || devices.contains(where: \.isGone)
         }
         guard fault.mayBeOfStaleReader else { return false }
         return rest.isRecent || devices.contains(where: \.isStale)

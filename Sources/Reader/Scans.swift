@@ -13,9 +13,12 @@ extension Device {
         let print = Print.blank(for: handle, finger: finger, account: account)
         let status = FingerStatus(of: self, observer)
         defer { status.end() }
-        let progress = EnrolProgress { [id, total = description.enrolStages] step in
+        let total = description.enrolStages
+        var reached = 0
+        let progress = EnrolProgress { [id] step in
             switch step {
             case .done(let stages):
+                reached = stages
                 observer(ReaderEvent(reader: id, kind: .stage(done: stages, total: total)))
             case .retry(let reason):
                 observer(ReaderEvent(reader: id, kind: .retry(reason)))
@@ -23,6 +26,7 @@ extension Device {
         }
         do {
             let enrolled = unsafe try await gioAsync { cancellable, ended, data in
+                status.begin()
                 unsafe fp_device_enroll(
                     handle.pointer, print.pointer, cancellable, EnrolProgress.callback,
                     progress.retained(), EnrolProgress.release, ended, data)
@@ -31,6 +35,10 @@ extension Device {
                     .map { unsafe Print(owned: $0) }
             }
             guard let enrolled else { throw ReaderFault.general("no print was made") }
+            // Some readers are content with fewer scans than their drivers announce.
+            if reached < total {
+                observer(ReaderEvent(reader: id, kind: .stage(done: total, total: total)))
+            }
             return try enrolled.template()
         } catch let fault as GioFault {
             throw ReaderFault(fault)
@@ -43,15 +51,22 @@ extension Device {
 
     /// Waits for a finger and compares it with the gallery, in as many rounds as its size takes;
     /// bad scans are reported and repeated. What the reader keeps is examined first, if wanted.
+    ///
+    /// The verdict is given as soon as the driver has it: many wait then until the finger is lifted.
     func match(
         _ gallery: [(index: Int, template: Template)], examine: StorageExamination? = nil,
-        observer: @escaping ReaderEvent.Observer
-    ) async throws(ReaderFault) -> MatchResult {
+        observer: @escaping ReaderEvent.Observer, verdict: Verdict<ListedMatch>
+    ) async throws(ReaderFault) -> ListedMatch {
         try await submit(to: examine)
         let cap = description.galleryCap
         let total = (gallery.count - 1) / cap + 1
+        // Whoever has a verdict hears no more.
+        let observer: ReaderEvent.Observer = { event in
+            if !verdict.isGiven { observer(event) }
+        }
         let status = FingerStatus(of: self, observer)
         defer { status.end() }
+        var stranger: StoredPrint?
         for round in 0..<total {
             if round > 0 {
                 observer(
@@ -60,12 +75,24 @@ extension Device {
             let part = gallery.dropFirst(round * cap).prefix(cap)
             var prints: [Print] = []
             for entry in part { prints.append(try Print(entry.template)) }
-            guard let found = try await scan(prints, observer: observer) else { continue }
-            let entry = part[part.startIndex + found]
-            return .matched(
-                index: entry.index, updated: try updated(prints[found], from: entry.template))
+            func judge(_ scanned: Scanned) throws(ReaderFault) -> ListedMatch? {
+                stranger = scanned.stranger ?? stranger
+                guard let found = scanned.match else {
+                    guard round + 1 == total else { return nil }
+                    return ListedMatch(result: .noMatch, reader: id, stranger: stranger)
+                }
+                let entry = part[part.startIndex + found]
+                let updated = try updated(prints[found], from: entry.template)
+                return ListedMatch(
+                    result: .matched(index: entry.index, updated: updated), reader: id)
+            }
+            let scanned = try await scan(prints, status, observer: observer) { scanned in
+                // What cannot be judged now is judged at the end, and fails there.
+                if let found = try? judge(scanned) { verdict.give(found) }
+            }
+            if let found = try judge(scanned) { return found }
         }
-        return .noMatch
+        return ListedMatch(result: .noMatch, reader: id, stranger: stranger)
     }
 
     /// Has what the reader keeps judged; throws `cancelled` where it may not go on.
@@ -76,15 +103,24 @@ extension Device {
         }
     }
 
-    /// One good scan; the place of the print that it matched.
+    /// One good scan. `reported` hears what it came to as soon as the driver says so.
     private func scan(
-        _ prints: [Print], observer: ReaderEvent.Observer
-    ) async throws(ReaderFault) -> Int? {
+        _ prints: [Print], _ status: FingerStatus, observer: ReaderEvent.Observer,
+        reported: @escaping @ReaderActor (Scanned) -> Void
+    ) async throws(ReaderFault) -> Scanned {
         let canIdentify = description.features.contains(.identify)
+        let keepsPrints = description.features.contains(.storage)
+        defer { status.pause() }
         while true {
             do throws(GioFault) {
-                return canIdentify
-                    ? try await handle.identify(prints) : try await handle.verify(prints)
+                status.begin()
+                var scanned =
+                    canIdentify
+                    ? try await handle.identify(prints, reported: reported)
+                    : try await handle.verify(prints, reported: reported)
+                // Others make a print of every finger that they see.
+                if !keepsPrints { scanned.stranger = nil }
+                return scanned
             } catch {
                 switch ScanFailure(error) {
                 case .fault(let fault): throw fault
@@ -105,36 +141,77 @@ extension Device {
     }
 }
 
+/// What one good scan came to.
+private struct Scanned {
+    /// The place of the print that matched.
+    var match: Int?
+    /// The print that the reader found instead, which it keeps, and which is none of those looked for.
+    var stranger: StoredPrint?
+
+    /// Nothing matched, and nothing is known of the finger.
+    init() {}
+
+    /// Reads what libfprint says: both prints stay its own.
+    @ReaderActor
+    init(_ match: OpaquePointer?, _ scanned: OpaquePointer?, among prints: [Print]) {
+        if let match = unsafe match {
+            self.match =
+                prints.firstIndex { unsafe $0.pointer == match }
+                ?? prints.firstIndex { unsafe fp_print_equal($0.pointer, match) != 0 }
+        } else if let scanned = unsafe scanned {
+            unsafe g_object_ref(gpointer(scanned))
+            stranger = try? StoredPrint(unsafe Print(owned: scanned))
+        }
+    }
+}
+
 extension DeviceHandle {
     /// Scans once and finds the finger among `prints` (`fp_device_identify`).
     @ReaderActor
-    fileprivate func identify(_ prints: [Print]) async throws(GioFault) -> Int? {
-        guard let gallery = unsafe g_ptr_array_new() else { return nil }
+    fileprivate func identify(
+        _ prints: [Print], reported: @escaping @ReaderActor (Scanned) -> Void
+    ) async throws(GioFault) -> Scanned {
+        guard let gallery = unsafe g_ptr_array_new() else { return Scanned() }
         defer { unsafe g_ptr_array_unref(gallery) }
         for print in prints { unsafe g_ptr_array_add(gallery, gpointer(print.pointer)) }
+        let report = MatchReport { match, scanned in
+            reported(
+                unsafe Scanned(
+                    OpaquePointer(bitPattern: match), OpaquePointer(bitPattern: scanned),
+                    among: prints))
+        }
         return unsafe try await gioAsync { cancellable, ended, data in
             unsafe fp_device_identify(
-                pointer, gallery, cancellable, nil, nil, nil, ended, data)
+                pointer, gallery, cancellable, MatchReport.callback, report.retained(),
+                MatchReport.release, ended, data)
         } finish: { result, error in
-            var match: OpaquePointer?
-            _ = unsafe fp_device_identify_finish(pointer, result, &match, nil, error)
-            guard let match = unsafe match.map({ unsafe Print(owned: $0) }) else { return nil }
-            return prints.firstIndex { unsafe $0.pointer == match.pointer }
-                ?? prints.firstIndex { unsafe fp_print_equal($0.pointer, match.pointer) != 0 }
+            var (match, scanned): (OpaquePointer?, OpaquePointer?)
+            _ = unsafe fp_device_identify_finish(pointer, result, &match, &scanned, error)
+            defer {
+                if let match = unsafe match { unsafe g_object_unref(gpointer(match)) }
+                if let scanned = unsafe scanned { unsafe g_object_unref(gpointer(scanned)) }
+            }
+            return unsafe Scanned(match, scanned, among: prints)
         }
     }
 
     /// Scans once and compares the finger with the only one of `prints` (`fp_device_verify`).
     @ReaderActor
-    fileprivate func verify(_ prints: [Print]) async throws(GioFault) -> Int? {
-        guard let print = prints.first else { return nil }
+    fileprivate func verify(
+        _ prints: [Print], reported: @escaping @ReaderActor (Scanned) -> Void
+    ) async throws(GioFault) -> Scanned {
+        guard let print = prints.first else { return Scanned() }
+        let report = MatchReport { match, _ in
+            reported(unsafe Scanned(OpaquePointer(bitPattern: match), nil, among: prints))
+        }
         return unsafe try await gioAsync { cancellable, ended, data in
             unsafe fp_device_verify(
-                pointer, print.pointer, cancellable, nil, nil, nil, ended, data)
+                pointer, print.pointer, cancellable, MatchReport.callback, report.retained(),
+                MatchReport.release, ended, data)
         } finish: { result, error in
             var match: gboolean = 0
             _ = unsafe fp_device_verify_finish(pointer, result, &match, nil, error)
-            return match != 0 ? 0 : nil
+            return unsafe Scanned(match != 0 ? print.pointer : nil, nil, among: prints)
         }
     }
 }
