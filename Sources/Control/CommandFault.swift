@@ -69,13 +69,15 @@ extension Denial {
         switch reason {
         case .wrongPassword, .noPassword: .wrongPassword
         case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
+            .readerConfused,
             .badRequest:
             .fault
         case .tooManyRequests, .stopping, .suspending, .serverUnreachable,
             .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
             .noService
         case .notEnrolled, .notEnabled, .invalidated, .lockedForNow, .lockedUntilPassword,
-            .noReader, .readerRemoved, .readerTooHot, .readerBusy, .noMatch, .timedOut,
+            .printLost, .readerFull, .fingerOnReader, .noReader, .readerRemoved, .readerTooHot,
+            .readerBusy, .noMatch, .timedOut,
             .cancelled, .remoteSession, .lidClosed, .otherSeat, .queueFull, .notPermitted,
             .unknownAccount, .fingerNotEnrolled, .fingerKnown, .tooManyFingers, .unknownFinger,
             .platformChanged, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,

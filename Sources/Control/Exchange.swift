@@ -196,7 +196,7 @@ extension Answer {
         case .askingServer: return notice.subject
         case .touch: return nil
         case .waiting, .retry, .noMatch, .stage, .fingerPresent, .fingerGone, .passwordStale,
-            .contended:
+            .contended, .preparing, .printLost:
             return before
         }
     }

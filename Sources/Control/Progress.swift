@@ -12,6 +12,8 @@ struct Progress {
     private var invitation: Text = ""
     private var message: Text = ""
     private var isDrawn = false
+    /// Whether the service has said that it is there: what it does is told where it takes long.
+    private var isPreparing = false
 
     /// Nothing is shown until the first notice.
     init(_ surroundings: Surroundings, isJSON: Bool, reason: Bytes? = nil) {
@@ -23,6 +25,10 @@ struct Progress {
 
     /// Shows a notice.
     mutating func show(_ notice: Notice) {
+        if notice.kind == .preparing, !isPreparing {
+            isPreparing = true
+            return
+        }
         if isJSON { return surroundings.say(document(notice)) }
         if let done = notice.done { self.done = done }
         if let total = notice.total { self.total = total }
@@ -30,9 +36,10 @@ struct Progress {
         case .touch:
             invitation = text(notice) ?? ""
             message = invitation
-        case .waiting, .retry, .noMatch, .passwordStale, .askingServer: message = notice.text ?? ""
+        case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .preparing:
+            message = notice.text ?? ""
         // A line of its own, which nothing is drawn over.
-        case .contended:
+        case .contended, .printLost:
             end()
             if let text = notice.text { surroundings.say(text) }
             return

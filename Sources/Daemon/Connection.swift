@@ -1,5 +1,6 @@
 import Gate
 import Loop
+import Policy
 import Posix
 import Wire
 
@@ -14,6 +15,9 @@ final class Connection {
     static let sending = Duration.seconds(10)
     /// How long the daemon waits for a client that does not read.
     static let sendTimeout = Duration.seconds(5)
+    /// When a client that asked for a touch has a sign that the service is there, and when it is told
+    /// what takes so long: a reader may be slow to open, or its driver say nothing.
+    static let (firstSign, secondSign) = (Duration.milliseconds(80), Duration.milliseconds(1_500))
     /// Requests over one connection.
     static let requestLimit = 256
 
@@ -32,6 +36,8 @@ final class Connection {
     private var watch: FileWatch?
     private var idle: Timer?
     private var request: Task<Void, Never>?
+    /// Says that the service is there, as long as nothing else was said to the request under way.
+    private var sign: Timer?
     private var password: CheckedContinuation<SecretBytes?, Never>?
     private var secret: SecretDelivery?
     /// The password that came with the request under way, and the one that goes with its answer.
@@ -144,6 +150,9 @@ final class Connection {
         requests += 1
         guard requests <= Connection.requestLimit else { return refuse() }
         idle?.cancel()
+        if VerbTable.rule(for: request.verb).touch != nil {
+            giveSign(after: Connection.firstSign, another: true)
+        }
         self.request = onService { [self] in
             let answer = told(await service.answer(request, from: self))
             takePassword(nil)
@@ -156,6 +165,14 @@ final class Connection {
             self.request = nil
             guard isOpen else { return ended(self) }
             if isStopping { close() } else { waitForRequest() }
+        }
+    }
+
+    private func giveSign(after delay: Duration, another: Bool = false) {
+        sign = Timer(after: delay) { [weak self] in
+            guard let self, self.request != nil else { return }
+            post(.notice(Notice(.preparing)))
+            if another { giveSign(after: Connection.secondSign) }
         }
     }
 
@@ -186,6 +203,7 @@ extension Connection: Client {
     }
 
     func post(_ answer: Answer) {
+        sign?.cancel()
         guard isOpen, let packet = try? answer.encoded() else { return }
         // A client that lets so little pile up is not reading: it is let go.
         if (try? socket.send(packet)) != .whole { close() }
@@ -198,6 +216,7 @@ extension Connection: Client {
     }
 
     private func send(_ packet: Bytes) async {
+        sign?.cancel()
         while isOpen {
             switch try? socket.send(packet) {
             case .whole: return

@@ -24,10 +24,19 @@ struct EnrolmentComparison {
     /// What is counted; nil where nothing of other accounts' fingers could be told.
     private let counted: CountedComparison?
 
-    fileprivate init(isTaken: Bool = false, counted: CountedComparison? = nil) {
+    /// The account's own print of the finger, where it was that.
+    let own: Template?
+
+    fileprivate init(
+        isTaken: Bool = false, counted: CountedComparison? = nil, own: Template? = nil
+    ) {
         self.isTaken = isTaken
         self.counted = counted
+        self.own = own
     }
+
+    /// Why the reader refused a finger that it has already: of another account's nothing is said.
+    var duplicate: Denial { Denial(isTaken ? .fingerNotEnrolled : .fingerOnReader) }
 
     /// Before what was scanned is kept: nothing is of a finger that is another account's.
     func refuseTaken() throws(Denial) {
@@ -96,7 +105,10 @@ extension Service {
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
         guard reader.features.contains(.identify) else { return EnrolmentComparison() }
         let owned = try ownedTemplates(on: reader, for: account)
-        guard !owned.isEmpty else { return EnrolmentComparison() }
+        // A print that another system left may be found in the place of the new one.
+        var isCompared = !owned.isEmpty
+        if !isCompared { isCompared = await keepsForeignPrints(reader) }
+        guard isCompared else { return EnrolmentComparison() }
         var counted: CountedComparison?
         if client.peer.uid != 0, owned.contains(where: { $0.owner.uid != account.uid }) {
             counted = try CountedComparison(
@@ -106,12 +118,18 @@ extension Service {
         let sight = FingerSight()
         let result = await interruptible(by: scans.interruption) { [readers] in
             await readers.match(among: templates, on: reader.id, limit: left) { notice in
+                // Nobody hears what others have lost.
+                if notice.kind == .printLost { return }
                 if notice.kind != .touch { sight.isFingerSeen = true }
                 client.post(.notice(notice))
             }
         }
         queue.noteTouch(turn)
         switch result {
+        // There is nothing left on the reader to compare with.
+        case .failure(.notFound):
+            counted?.takeBack()
+            return EnrolmentComparison()
         case .failure(let fault):
             // Who takes a request back when the reader's light has told the result has been told.
             if sight.isFingerSeen { counted?.compared() } else { counted?.takeBack() }
@@ -121,6 +139,7 @@ extension Service {
                 counted?.compared()
                 // As much as is written for a finger that is another account's.
                 counted?.compared()
+                guard found.stranger == nil else { throw Denial(.fingerOnReader) }
                 return EnrolmentComparison(counted: counted)
             }
             let match = owned[index]
@@ -133,8 +152,18 @@ extension Service {
             guard match.finger == finger else {
                 throw Denial(.fingerKnown, finger: match.finger)
             }
-            return EnrolmentComparison()
+            return EnrolmentComparison(own: match.template)
         }
+    }
+
+    /// Whether a reader lists prints that no account has; not where it cannot be told.
+    private func keepsForeignPrints(_ reader: ReaderDescription) async -> Bool {
+        guard reader.features.contains(.list),
+            case .success(let contents) = await readers.list(reader.id)
+        else { return false }
+        do throws(StoreFault) {
+            return try !ownedPrints().isSuperset(of: contents.digests())
+        } catch { return false }
     }
 
     /// Whether a finger was on the reader, as far as that tells.

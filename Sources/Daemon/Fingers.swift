@@ -59,9 +59,11 @@ extension Service {
         let before = EnrolmentBefore()
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
         let noteTouch = queue.touchNote(turn)
+        // Such a reader has no place for two prints of one finger.
+        let old = reader.features.contains(.duplicateCheck) ? comparison.own : nil
         let scanned = await interruptible(by: scans.interruption) { [self] in
             await readers.enroll(
-                finger, account: account.name, on: reader.id, limit: left,
+                finger, account: account.name, on: reader.id, limit: left, replacing: old,
                 examine: { [self] _, contents in begin(on: contents, account, before) }
             ) { notice in
                 if notice.kind != .touch { noteTouch() }
@@ -70,7 +72,15 @@ extension Service {
         }
         let answer: Result<Answer, Denial>
         switch scanned {
-        case .failure(let fault): answer = .failure(before.denial ?? Denial(of: fault))
+        case .failure(let fault):
+            let denial = fault == .duplicate ? comparison.duplicate : Denial(of: fault)
+            answer = .failure(before.denial ?? denial)
+            if old != nil {
+                // Also where the request was taken back: its task reaches no reader any more.
+                await onService { [self] in
+                    await dropLost(finger, of: account, on: reader, password)
+                }.value
+            }
         case .success(let (template, contents)):
             do throws(Denial) {
                 try comparison.refuseTaken()
@@ -82,6 +92,30 @@ extension Service {
         }
         await tidyReaders()
         return try answer.get()
+    }
+
+    /// Deletes the print of a finger that was to be replaced, if the reader does not have it any more:
+    /// the account's other fingers stay good.
+    private func dropLost(
+        _ finger: Finger, of account: Account, on reader: ReaderDescription,
+        _ password: VerifiedPassword?
+    ) async {
+        guard case .success(let contents) = await readers.list(reader.id) else { return }
+        var gone: [Store.StoredPrint] = []
+        var isBlind = false
+        do throws(Denial) {
+            let isThere = try reading(account) { () throws(StoreFault) -> Bool in
+                let prints = try kept(account)?.prints.enrolment().prints ?? []
+                let old = prints.first { $0.finger == finger }
+                return contents.prints.contains { stored in
+                    (old.flatMap { try? Template(bytes: $0.template) }).map(stored.isSame) ?? false
+                }
+            }
+            guard !isThere else { return }
+            _ = try await remove(finger, of: account, password, &gone, &isBlind)
+            journal.fault(
+                "the reader gave up a print that was not replaced", account: account.name)
+        } catch { journal.fault("\(error.reason)", account: account.name) }
     }
 
     /// What came out before an enrolment on a reader.

@@ -1,5 +1,6 @@
 import Loop
 import Reader
+import Statement
 import Wire
 
 /// The readers that the administrator lets us use, in the words of the socket.
@@ -59,19 +60,20 @@ final class ReaderPool {
                 ?? usable.filter { seat == nil || $0.seat == seat }.map(\.id)
             return try await readers.listAndMatch(
                 among: templates, on: ids, limit: limit, examine: examine,
-                observer: observer(tell))
+                observer: observer(tell, templates))
         }
     }
 
     /// Enrols a finger; see `Readers.listAndEnroll`.
     func enroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration,
-        examine: @escaping Examination, tell: @escaping @ServiceActor (Notice) -> Void
+        replacing old: Template?, examine: @escaping Examination,
+        tell: @escaping @ServiceActor (Notice) -> Void
     ) async -> Result<(template: Template, contents: ReaderContents?), ReaderFault> {
         await renewing(limit) { [self] limit throws(ReaderFault) in
             try await readers.listAndEnroll(
-                finger, account: account, on: reader, limit: limit, examine: examine,
-                observer: observer(tell, isEnrolling: true))
+                finger, account: account, on: reader, limit: limit, replacing: old,
+                examine: examine, observer: observer(tell, isEnrolling: true))
         }
     }
 
@@ -163,18 +165,23 @@ final class ReaderPool {
 
     /// Passes events on to the service's thread, in their order.
     private func observer(
-        _ tell: @escaping @ServiceActor (Notice) -> Void, isEnrolling: Bool = false
+        _ tell: @escaping @ServiceActor (Notice) -> Void, _ templates: [Template] = [],
+        isEnrolling: Bool = false
     ) -> ReaderEvent.Observer {
         { [weak self] event in
-            guard let notice = self?.notice(event, isEnrolling) else { return }
+            guard let notice = self?.notice(event, templates, isEnrolling) else { return }
             onService { tell(notice) }
         }
     }
 
-    private func notice(_ event: ReaderEvent, _ isEnrolling: Bool) -> Notice? {
+    private func notice(
+        _ event: ReaderEvent, _ templates: [Template], _ isEnrolling: Bool
+    ) -> Notice? {
+        // Not asked for where a finger is on the reader: somebody waits for what comes of that.
+        var reader: ReaderDescription? { readers.descriptions.first { $0.id == event.reader } }
         switch event.kind {
         case .fingerNeeded:
-            let reader = readers.descriptions.first { $0.id == event.reader }
+            let reader = reader
             // How many scans are wanted tells an enrolment from the look whose finger it is.
             let total = isEnrolling ? reader.map { UInt8(clamping: $0.enrolStages) } : nil
             return Notice(
@@ -183,7 +190,11 @@ final class ReaderPool {
         // The reader says itself that it needs the finger again.
         case .round: return nil
         case .fingerPresent: return Notice(.fingerPresent)
-        case .retry(let reason): return Notice(.retry, retry: reason)
+        case .lost(let index):
+            guard templates.indices.contains(index) else { return nil }
+            return Notice(.printLost, subject: Bytes(templates[index].finger.name.bytes))
+        case .retry(let reason):
+            return Notice(.retry, scan: reader?.scanType, retry: reason)
         case .stage(let done, let total):
             return Notice(.stage, done: UInt8(clamping: done), total: UInt8(clamping: total))
         }
@@ -225,9 +236,11 @@ extension Denial {
         case .cancelled: self.init(.cancelled)
         case .timedOut: self.init(.timedOut)
         case .suspended: self.init(.suspending)
-        case .duplicate: self.init(.fingerNotEnrolled)
-        case .full: self.init(.tooManyFingers)
-        case .notSupported, .protocolError, .notFound, .invalidTemplate:
+        case .duplicate: self.init(.fingerOnReader)
+        case .full: self.init(.readerFull)
+        case .notFound: self.init(.printLost)
+        case .protocolError: self.init(.readerConfused)
+        case .notSupported, .invalidTemplate:
             self.init(.readerFailed, subject: Bytes("\(fault)".utf8))
         case .general(let message):
             self.init(.readerFailed, subject: Bytes(message.utf8.prefix(Limit.text)))

@@ -10,6 +10,8 @@ struct Dialogue {
     /// Held back from the beginning, where the process is in a terminal's foreground.
     private var signals: HeldSignals?
     private var mismatches: UInt8 = 0
+    /// Whether the daemon has said that it is there: what it does is shown where that takes long.
+    private var isPreparing = false
 
     /// How long the daemon may take to say anything at all.
     private static let firstAnswerMilliseconds: UInt32 = 5_000
@@ -80,6 +82,10 @@ struct Dialogue {
             mismatches = mismatches == .max ? .max : mismatches + 1
             // The denial that follows says it.
             if notice.triesLeft == 0 { return false }
+        }
+        if notice.kind == .preparing, !isPreparing {
+            isPreparing = true
+            return false
         }
         guard let text = text(of: notice) else { return false }
         line?.makeRoom()

@@ -101,7 +101,8 @@ extension Denial {
             .serverKeyBlocked:
             return PAM_AUTH_ERR
         case .notEnrolled, .notEnabled, .invalidated, .noReader, .readerRemoved, .readerTooHot,
-            .readerBusy, .readerFailed, .timedOut, .cancelled, .remoteSession, .queueFull,
+            .readerBusy, .readerFailed, .readerConfused, .readerFull, .fingerOnReader, .printLost,
+            .timedOut, .cancelled, .remoteSession, .queueFull,
             .notPermitted, .unknownAccount, .wrongPassword, .passwordCheckFailed,
             .fingerNotEnrolled,
             .fingerKnown, .tooManyFingers, .unknownFinger, .storage, .tooManyRequests,
@@ -127,7 +128,8 @@ extension DenialReason {
         case .notEnrolled, .cancelled, .notPermitted, .unknownAccount, .inBackground: true
         case .notEnabled, .noReader, .remoteSession, .notServed, .lidClosed, .otherSeat: !isAttended
         case .invalidated, .lockedForNow, .lockedUntilPassword, .readerRemoved, .readerTooHot,
-            .readerBusy, .readerFailed, .noMatch, .timedOut, .queueFull, .wrongPassword,
+            .readerBusy, .readerFailed, .readerConfused, .readerFull, .fingerOnReader, .printLost,
+            .noMatch, .timedOut, .queueFull, .wrongPassword,
             .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown, .tooManyFingers, .unknownFinger,
             .storage, .tooManyRequests, .badRequest, .stopping, .suspending, .vaultUnavailable,
             .platformChanged, .fingersClosed, .secretExists, .unknownSecret, .secretStale,

@@ -17,6 +17,8 @@ package struct ListedMatch: Sendable {
     package let reader: String
     /// The print that the reader found instead of the templates, where it keeps prints and tells.
     package var stranger: StoredPrint?
+    /// The templates whose prints the reader has lost, where only a comparison tells.
+    package var lost: Set<Int> = []
 }
 
 /// Judges what the reader with this id keeps itself, before that is asked for a finger; false ends
@@ -29,7 +31,8 @@ extension Readers {
     /// alone, and tells whose it is. The first reader with a result wins; the others are cancelled.
     ///
     /// A reader's fault counts only when no other reader is left: then the first one is thrown.
-    /// Throws `noReader` where no reader fits a template.
+    /// Throws `noReader` where no reader fits a template. Without templates the readers of `ids`
+    /// find one among none, which tells of prints that they keep.
     package func match(
         among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
         observer: @escaping ReaderEvent.Observer = { _ in }
@@ -81,7 +84,9 @@ extension Readers {
             let entries = templates.enumerated()
                 .filter { $0.element.driver == driver && $0.element.deviceID == deviceID }
                 .map { (index: $0.offset, template: $0.element) }
-            return entries.isEmpty ? nil : Gallery(device: device, entries: entries)
+            // A reader that is named may be asked what it makes of a finger all the same.
+            guard !entries.isEmpty || (templates.isEmpty && ids != nil) else { return nil }
+            return Gallery(device: device, entries: entries)
         }
     }
 

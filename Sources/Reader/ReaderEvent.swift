@@ -13,6 +13,8 @@ package struct ReaderEvent: Equatable, Sendable {
         case retry(RetryReason)
         /// Enrolment got on: so many scans of so many are done.
         case stage(done: Int, total: Int)
+        /// The reader has lost the print of the template at this index; the others are looked for.
+        case lost(index: Int)
         /// Nothing matched in this part of a large gallery; the finger is wanted again.
         case round(next: Int, total: Int)
     }

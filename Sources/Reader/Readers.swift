@@ -66,11 +66,14 @@ package final class Readers {
     /// As `enroll`, on a reader that lists what it keeps: has `examine` judge that before, and gives
     /// what it keeps with the new print. Other readers enrol alone, with `nil` for the latter.
     ///
+    /// A print that is to be replaced is deleted after that, on readers that take no finger twice:
+    /// it is gone then, whatever the enrolment comes to.
+    ///
     /// Nobody else can change what the reader keeps meanwhile. A list that fails afterwards is
     /// thrown, and the print is on the reader then.
     package func listAndEnroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration = Readers.limit,
-        examine: @escaping StorageExamination,
+        replacing old: Template? = nil, examine: @escaping StorageExamination,
         observer: @escaping ReaderEvent.Observer = { _ in }
     ) async throws(ReaderFault) -> (template: Template, contents: ReaderContents?) {
         await settled()
@@ -79,7 +82,8 @@ package final class Readers {
         return try await device.run(limit: limit, observer: observer) {
             _ async throws(ReaderFault) -> (template: Template, contents: ReaderContents?) in
             let template = try await device.enroll(
-                finger, account: account, examine: lists ? examine : nil, observer: observer)
+                finger, account: account, replacing: old, examine: lists ? examine : nil,
+                observer: observer)
             return (template, lists ? try await device.contents() : nil)
         }
     }

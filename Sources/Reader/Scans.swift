@@ -3,13 +3,17 @@ import Loop
 import Wire
 
 extension Device {
+    /// How long a reader may take to say that it does not have a print.
+    private static let glance = Duration.milliseconds(300)
+
     /// Waits for fingers until the enrolment is complete; bad scans are reported and repeated. What
     /// the reader keeps is examined first, if wanted.
     func enroll(
-        _ finger: Finger, account: String, examine: StorageExamination? = nil,
-        observer: @escaping ReaderEvent.Observer
+        _ finger: Finger, account: String, replacing old: Template? = nil,
+        examine: StorageExamination? = nil, observer: @escaping ReaderEvent.Observer
     ) async throws(ReaderFault) -> Template {
         try await submit(to: examine)
+        if let old { try await forget(old) }
         let print = Print.blank(for: handle, finger: finger, account: account)
         let status = FingerStatus(of: self, observer)
         defer { status.end() }
@@ -59,7 +63,7 @@ extension Device {
     ) async throws(ReaderFault) -> ListedMatch {
         try await submit(to: examine)
         let cap = description.galleryCap
-        let total = (gallery.count - 1) / cap + 1
+        let total = max(1, (gallery.count - 1) / cap + 1)
         // Whoever has a verdict hears no more.
         let observer: ReaderEvent.Observer = { event in
             if !verdict.isGiven { observer(event) }
@@ -67,32 +71,84 @@ extension Device {
         let status = FingerStatus(of: self, observer)
         defer { status.end() }
         var stranger: StoredPrint?
+        var lost: Set<Int> = []
         for round in 0..<total {
             if round > 0 {
                 observer(
                     ReaderEvent(reader: id, kind: .round(next: round + 1, total: total)))
             }
-            let part = gallery.dropFirst(round * cap).prefix(cap)
+            var part = Array(gallery.dropFirst(round * cap).prefix(cap))
             var prints: [Print] = []
             for entry in part { prints.append(try Print(entry.template)) }
             func judge(_ scanned: Scanned) throws(ReaderFault) -> ListedMatch? {
                 stranger = scanned.stranger ?? stranger
                 guard let found = scanned.match else {
                     guard round + 1 == total else { return nil }
-                    return ListedMatch(result: .noMatch, reader: id, stranger: stranger)
+                    return ListedMatch(
+                        result: .noMatch, reader: id, stranger: stranger, lost: lost)
                 }
-                let entry = part[part.startIndex + found]
+                let entry = part[found]
                 let updated = try updated(prints[found], from: entry.template)
                 return ListedMatch(
-                    result: .matched(index: entry.index, updated: updated), reader: id)
+                    result: .matched(index: entry.index, updated: updated), reader: id, lost: lost)
             }
-            let scanned = try await scan(prints, status, observer: observer) { scanned in
-                // What cannot be judged now is judged at the end, and fails there.
-                if let found = try? judge(scanned) { verdict.give(found) }
+            func scanned() async throws(ReaderFault) -> ListedMatch? {
+                let scanned = try await scan(prints, status, observer: observer) { scanned in
+                    // What cannot be judged now is judged at the end, and fails there.
+                    if let found = try? judge(scanned) { verdict.give(found) }
+                }
+                return try judge(scanned)
             }
-            if let found = try judge(scanned) { return found }
+            do throws(ReaderFault) {
+                if let found = try await scanned() { return found }
+            } catch {
+                guard error == .notFound else { throw error }
+                let missing = try await lostPlaces(among: prints)
+                for place in missing.reversed() {
+                    observer(ReaderEvent(reader: id, kind: .lost(index: part[place].index)))
+                    lost.insert(part.remove(at: place).index)
+                    prints.remove(at: place)
+                }
+                guard !missing.isEmpty, !prints.isEmpty else { throw error }
+                if let found = try await scanned() { return found }
+            }
         }
-        return ListedMatch(result: .noMatch, reader: id, stranger: stranger)
+        return ListedMatch(result: .noMatch, reader: id, stranger: stranger, lost: lost)
+    }
+
+    /// The places of the prints that the reader, which cannot list, has lost: one of them ends a
+    /// comparison with all. Each is looked for alone, for a moment.
+    private func lostPlaces(among prints: [Print]) async throws(ReaderFault) -> [Int] {
+        guard prints.count > 1 else { return Array(prints.indices) }
+        var lost: [Int] = []
+        for (place, print) in prints.enumerated() {
+            if Task.isCancelled { throw .cancelled }
+            if await isLost(print) { lost.append(place) }
+        }
+        return lost
+    }
+
+    /// Whether the reader says so, before anybody can have touched it.
+    private func isLost(_ print: Print) async -> Bool {
+        let outcome = Pending<Bool>()
+        let task = onReader { [handle] in
+            do throws(GioFault) {
+                _ = try await handle.identify([print]) { _ in }
+                outcome.settle(false)
+            } catch { outcome.settle(ReaderFault(error) == .notFound) }
+        }
+        let limit = Timer(onReaderAfter: Self.glance) { task.cancel() }
+        defer { limit.cancel() }
+        return await outcome.wait()
+    }
+
+    /// Deletes a print that the reader may have lost already.
+    private func forget(_ old: Template) async throws(ReaderFault) {
+        do throws(ReaderFault) {
+            try await handle.delete(try Print(old))
+        } catch {
+            guard error == .notFound else { throw error }
+        }
     }
 
     /// Has what the reader keeps judged; throws `cancelled` where it may not go on.

@@ -23,13 +23,19 @@ extension Denial {
         case .cancelled: "cancelled"
         case .remoteSession: "fingerprint login does not serve remote sessions: use the password"
         case .queueFull: queueText
-        case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed: readerText
+        case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed, .readerConfused:
+            readerText
+        case .printLost:
+            """
+            the fingerprint reader no longer has the fingerprint of \(account): \
+            use the password, and run 'signet enroll' to enrol the finger again
+            """
         case .notPermitted: "you may not ask this for \(account)"
         case .unknownAccount: "there is no account \(account) on this machine"
         case .wrongPassword, .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown,
             .tooManyFingers,
             .unknownFinger, .secretExists, .unknownSecret, .secretStale, .tooManySecrets,
-            .enrolmentPaused, .enrolmentLocked, .enrolmentYielded:
+            .enrolmentPaused, .enrolmentLocked, .enrolmentYielded, .readerFull, .fingerOnReader:
             commandText(account)
         case .storage: storageText
         case .tooManyRequests: "too many requests. Wait a moment and try again"
@@ -169,6 +175,11 @@ extension Denial {
         case .readerRemoved: "the fingerprint reader was unplugged"
         case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
         case .readerBusy: "the fingerprint reader is in use by another program"
+        case .readerConfused:
+            """
+            the fingerprint reader gave an answer that its driver does not understand: \
+            try again, or use the password
+            """
         case .readerFailed: failedText
         default: "no fingerprint reader was found that can be used for this: use the password"
         }
@@ -208,6 +219,16 @@ extension Denial {
         case .fingerKnown: fingerKnownText
         case .tooManyFingers: "no more fingers can be added. Delete one with 'signet delete'"
         case .unknownFinger: "no such finger is enrolled. See 'signet list'"
+        case .readerFull:
+            """
+            the fingerprint reader has no room for another fingerprint. Delete one with \
+            'signet delete', or on the other system that stores fingerprints there
+            """
+        case .fingerOnReader:
+            """
+            the fingerprint reader already stores this finger, enrolled by another system. \
+            Delete it there, or enrol another finger
+            """
         case .secretExists, .unknownSecret, .secretStale, .tooManySecrets: secretText
         default: "the request is not possible now"
         }

@@ -15,6 +15,9 @@ extension Notice {
         case .fingerPresent, .fingerGone: nil
         case .passwordStale: "the login password has changed: run 'signet enable --keyring'"
         case .askingServer: askingText
+        case .preparing: "preparing the fingerprint reader"
+        case .printLost:
+            "the reader has lost a fingerprint (\(subject ?? [])): enrol it again with 'signet enroll'"
         case .contended: "another request has arrived: \(subject ?? [])"
         }
     }
@@ -37,8 +40,11 @@ extension Notice {
 
     private var retryText: Text {
         switch retry {
+        case .tooShort where scan == .press: "the finger was lifted too soon: try again"
         case .tooShort: "the swipe was too short: try again"
         case .offCentre: "the finger was off centre: try again"
+        case .removeFinger where scan == .swipe:
+            "lift the finger and swipe it across the reader again"
         case .removeFinger: "lift the finger and touch the reader again"
         case .tooFast: "the finger moved too fast: try again"
         case .unclear, nil: "the scan was not clear: try again"

@@ -92,6 +92,14 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case enrolmentLocked = 45
     /// An enrolment gave way to a touch, after a while in which no finger was on the reader.
     case enrolmentYielded = 46
+    /// The reader has lost the account's prints that it kept.
+    case printLost = 47
+    /// The reader's own storage is full.
+    case readerFull = 48
+    /// The reader's own storage has this finger already, and Signet knows nothing of it.
+    case fingerOnReader = 49
+    /// The reader said something that its driver did not expect.
+    case readerConfused = 50
     /// A server could not be asked. `subject`: why.
     case serverUnreachable = 60
     /// A server said no. `subject`: its problem's code.

@@ -37,6 +37,11 @@ package enum NoticeKind: UInt8, CaseIterable, Sendable {
     case askingServer = 9
     /// Another request for the same account has arrived. `subject`: "su (bob, pts/1)".
     case contended = 10
+    /// The reader is being got ready. Sent where nothing else was said within a tenth of a second, and
+    /// again where that takes long: only then is it worth a line.
+    case preparing = 11
+    /// A reader has lost a print that it kept: the others are looked for. `subject`: the finger.
+    case printLost = 12
 }
 
 /// Something to tell the user while a request goes on.

@@ -27,6 +27,7 @@ struct DaemonFaultTests {
         switch reason {
         case .wrongPassword, .noPassword: .wrongPassword
         case .vaultUnavailable, .fingersClosed, .passwordCheckFailed, .storage, .readerFailed,
+            .readerConfused,
             .badRequest:
             .fault
         case .tooManyRequests, .stopping, .suspending, .serverUnreachable, .serverTooLongAgo,
