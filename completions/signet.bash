@@ -154,7 +154,8 @@ _signet() {
         config) options=(--check --json) ;;
         'secret set') options=(--account --replace --json) ;;
         'secret get') options=(--account --no-newline --force) ;;
-        readers | doctor | help) options=(--json) ;;
+        readers) options=(--prints --delete-foreign --clear --reader --force --json) ;;
+        doctor | help) options=(--json) ;;
         notify) options=() ;;
         *) return ;;
     esac

@@ -86,7 +86,10 @@ complete -c signet -l account -x -a '(__fish_complete_users)' -d 'whose' -n '__s
 complete -c signet -l password-stdin -d 'read the password from standard input' \
     -n '__signet_is enroll delete enable disable unlock vault import-fprintd'
 complete -c signet -l reader -x -a '(__signet_strings id readers)' -d 'which reader' \
-    -n '__signet_is enroll'
+    -n '__signet_is enroll readers'
+complete -c signet -l prints -d 'what readers store' -n '__signet_is readers'
+complete -c signet -l delete-foreign -d 'delete what no account has' -n '__signet_is readers'
+complete -c signet -l clear -d 'delete all that readers store' -n '__signet_is readers'
 complete -c signet -l all -d 'all fingers' -n '__signet_is delete'
 complete -c signet -l server -x -d 'at this server' -n '__signet_is enable disable sign \
     operations mac-token'
@@ -113,7 +116,7 @@ complete -c signet -l check -F -d 'what is wrong in the files' -n '__signet_is c
 complete -c signet -F -n '__signet_is config; and contains -- --check (commandline -opc)'
 complete -c signet -l replace -d 'take the place of one' -n '__signet_is "secret set" login'
 complete -c signet -s n -l no-newline -d 'add no line end' -n '__signet_is "secret get"'
-complete -c signet -l force -d 'do it all the same' -n '__signet_is "secret get" sign'
+complete -c signet -l force -d 'do it all the same' -n '__signet_is "secret get" sign readers'
 
 complete -c signet -n '__signet_wants enroll' -a 'left-thumb left-index left-middle left-ring
     left-little right-thumb right-index right-middle right-ring right-little'

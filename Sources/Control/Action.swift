@@ -53,7 +53,8 @@ enum Action: String, CaseIterable {
         case .secretSet: [.account, .replace]
         case .secretGet: [.account, .noNewline, .force]
         case .secretList, .secretDelete: [.account]
-        case .readers, .doctor, .notify, .help: []
+        case .readers: [.prints, .deleteForeign, .clear, .reader, .force]
+        case .doctor, .notify, .help: []
         }
     }
 
@@ -116,6 +117,8 @@ enum Option: String, CaseIterable {
     case noKeyring = "no-keyring"
     case signing, challenge, audience, request, body, secret, reason
     case publicKey = "public-key"
+    case prints, clear
+    case deleteForeign = "delete-foreign"
 
     /// As it is typed.
     var name: String { "--\(rawValue)" }
@@ -132,7 +135,7 @@ enum Option: String, CaseIterable {
         case .export: "N"
         case .to: "DIRECTORY"
         case .json, .help, .all, .passwordStdin, .verify, .signers, .check, .replace, .force,
-            .noNewline, .keyring, .noKeyring, .signing, .publicKey:
+            .noNewline, .keyring, .noKeyring, .signing, .publicKey, .prints, .deleteForeign, .clear:
             nil
         }
     }
@@ -159,6 +162,7 @@ enum Option: String, CaseIterable {
         case .noKeyring: CommandHelp.noKeyring
         case .replace: CommandHelp.replace
         case .force where action == .sign: CommandHelp.forceSign
+        case .force where action == .readers: CommandHelp.forceClear
         case .force: CommandHelp.force
         case .noNewline: CommandHelp.noNewline
         case .signing: CommandHelp.signing
@@ -169,6 +173,9 @@ enum Option: String, CaseIterable {
         case .secret: CommandHelp.secret
         case .reason: CommandHelp.reason
         case .publicKey: CommandHelp.publicKey
+        case .prints: CommandHelp.prints
+        case .deleteForeign: CommandHelp.deleteForeign
+        case .clear: CommandHelp.clear
         }
     }
 }

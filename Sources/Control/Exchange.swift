@@ -142,7 +142,7 @@ struct Exchange {
                     .event, .confirmed, .server, .operation, .serverTrouble:
                     continue
                 // What was taken over before stays.
-                case .importedPrint, .macToken: _ = try take(answer)
+                case .importedPrint, .storedPrint, .macToken: _ = try take(answer)
                 }
             }
         } catch .noService {

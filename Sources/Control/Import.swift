@@ -49,7 +49,7 @@ extension Invocation {
                 return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .confirmed, .serverEnabled, .token, .server, .signed, .signingKey,
+                .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed, .signingKey,
                 .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }

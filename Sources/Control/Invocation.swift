@@ -178,7 +178,7 @@ extension Invocation {
                 return .goOn
             case .assertion, .denial, .passwordWanted, .status, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
+                .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,
                 .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)

@@ -70,7 +70,7 @@ extension Invocation {
             case .done: return .finished
             case .notice, .assertion, .denial, .passwordWanted, .status, .print, .reader,
                 .setting, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
+                .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,
                 .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)

@@ -2,12 +2,44 @@ import Texts
 import Wire
 
 extension Invocation {
-    /// `signet readers`
+    /// `signet readers [--prints | --delete-foreign | --clear --force]`
     func readers() throws(CommandFault) {
+        let actions: [(Option, StorageAction)] = [
+            (.prints, .list), (.deleteForeign, .deleteForeign), (.clear, .clear),
+        ]
+        let asked = actions.filter { arguments.has($0.0) }
+        guard asked.count < 2 else { throw .usage(CommandText.oneOfStorage) }
+        if let (_, action) = asked.first { return try stored(action) }
+        guard arguments.value(.reader) == nil, !arguments.has(.force) else {
+            throw .usage(CommandText.oneOfStorage)
+        }
         let readers = try readerAnswers()
         let document = JSON.document("readers", [("readers", .array(readers.map(\.document)))])
         guard !readers.isEmpty else { return say(document, [CommandOutcome.noReaders]) }
         say(document, Table.lines([CommandTable.readers] + readers.map(\.row)))
+    }
+
+    private func stored(_ action: StorageAction) throws(CommandFault) {
+        guard action != .clear || arguments.has(.force) else {
+            throw .usage(CommandText.clearWantsForce)
+        }
+        var done = DoneAnswer()
+        let request = ReaderPrintsRequest(action, readerID: arguments.value(.reader)?.bytes)
+        let prints = try collect(.readerPrints(request), &done) { answer in
+            if case .storedPrint(let print) = answer { return print }
+            return nil
+        }
+        let members: [(name: String, value: JSON)] = [
+            ("prints", .array(prints.map(\.document)))
+        ]
+        let lines =
+            prints.isEmpty
+            ? [CommandOutcome.noStoredPrints]
+            : Table.lines([CommandTable.storedPrints] + prints.map(\.row))
+        say(
+            action == .list
+                ? .document("stored-prints", members) : .document("deleted-prints", members),
+            action == .list ? lines : [CommandOutcome.deletedPrints(done.prints ?? 0)])
     }
 
     /// All readers that the daemon knows.
@@ -16,6 +48,23 @@ extension Invocation {
             if case .reader(let reader) = answer { return reader }
             return nil
         }
+    }
+}
+
+extension StoredPrintAnswer {
+    fileprivate var row: [Text] {
+        [
+            "\(readerID)", account.map { "\($0)" } ?? CommandTable.foreign,
+            finger.map { $0.word.text } ?? CommandTable.unknown,
+        ]
+    }
+
+    fileprivate var document: JSON {
+        .object([
+            ("reader", .bytes(readerID)), ("account", .optional(account) { .bytes($0) }),
+            ("finger", .optional(finger) { .string($0.word) }),
+            ("name", .optional(subject) { .bytes($0) }),
+        ])
     }
 }
 

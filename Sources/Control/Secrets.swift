@@ -50,7 +50,7 @@ extension Invocation {
             case .done: return .finished
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
+                .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,
                 .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)

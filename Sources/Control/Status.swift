@@ -28,7 +28,7 @@ extension Invocation {
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-                .importedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
+                .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,
                 .macToken, .authorization, .operation, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)

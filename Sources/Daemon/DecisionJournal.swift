@@ -125,7 +125,8 @@ struct DecisionJournal: Sendable {
             ("allow", "", .info)
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
             .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .server, .signingKey, .macToken, .operation, .serverTrouble:
+            .importedPrint, .storedPrint, .server, .signingKey, .macToken, .operation,
+            .serverTrouble:
             ("answer", "", .debug)
         }
     }
@@ -175,7 +176,8 @@ private struct Context {
         case .verify(_, _, let reason): purpose = reason ?? []
         case .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
             .log, .configuration, .passwordAccepted, .password, .cancel, .confirm, .shown,
-            .secretPart, .secretList, .vault, .migrate, .trustVault, .passwordChanged, .watch,
+            .secretPart, .secretList, .vault, .migrate, .trustVault, .readerPrints,
+            .passwordChanged, .watch,
             .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey,
             .macTokenList, .operationList:
             break

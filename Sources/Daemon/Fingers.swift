@@ -158,7 +158,7 @@ extension Service {
         return .done(try answer.get())
     }
 
-    private func remove(
+    func remove(
         _ finger: Finger?, of account: Account, _ password: VerifiedPassword?,
         _ gone: inout [Store.StoredPrint], _ isBlind: inout Bool
     ) async throws(Denial) -> DoneAnswer {

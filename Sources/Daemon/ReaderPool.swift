@@ -117,6 +117,21 @@ final class ReaderPool {
         }
     }
 
+    /// The readers that store prints, listing them or not: all, or the one with this id.
+    func storing(_ id: Bytes?) -> [ReaderDescription] {
+        usable.filter { reader in
+            reader.features.contains(.storage) && (id == nil || Bytes(reader.id.utf8) == id)
+        }
+    }
+
+    /// Deletes all that a reader stores; the fault where it did not.
+    func clear(_ reader: String) async -> ReaderFault? {
+        do throws(ReaderFault) {
+            try await readers.clearStorage(of: reader)
+            return nil
+        } catch { return error }
+    }
+
     /// Deletes what a list showed; false where the reader did not.
     func delete(_ stored: Reader.StoredPrint, on reader: String) async -> Bool {
         do throws(ReaderFault) {

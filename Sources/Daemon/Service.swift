@@ -235,7 +235,7 @@ final class Service: Answering {
         case .operationShow(let request): try await showOperation(request, account, client)
         case .operationDecide(let request): try await decideOperation(request, account, client)
         case .readers, .configuration, .password, .cancel, .shown, .secretPart, .vault,
-            .trustVault:
+            .trustVault, .readerPrints:
             throw Denial(.badRequest)
         }
     }
@@ -248,6 +248,7 @@ final class Service: Answering {
         case .configuration: await listSettings(client)
         case .vault: await listVaults(client)
         case .trustVault: try await trustVault(client)
+        case .readerPrints(let request): try await answerReaderPrints(request, client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
             .list, .log, .passwordAccepted, .password, .cancel, .confirm, .shown, .secretSet,
             .secretPart, .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,

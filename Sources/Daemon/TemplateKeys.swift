@@ -172,7 +172,8 @@ extension Request {
     var readsPrints: Bool {
         switch self {
         case .verify, .enroll, .delete, .enable, .status, .list, .migrate,
-            .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint, .serverEnable,
+            .readerPrints, .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint,
+            .serverEnable,
             .serverDisable, .serverLogin, .serverList, .sign, .signingEnable, .signingKey,
             .macTokenAdd, .macTokenList, .macTokenHeader, .operationList, .operationShow,
             .operationDecide:

@@ -132,7 +132,7 @@ final class DaemonWatch {
         case .denial(let denial): tell(.failed(denial.text(account: account)))
         case .event, .notice, .assertion, .passwordWanted, .done, .status, .print, .reader,
             .receipt, .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
-            .importedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
+            .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
             .signingKey,
             .macToken, .authorization, .operation, .serverTrouble, .decided:
             disconnect()

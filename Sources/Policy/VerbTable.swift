@@ -99,6 +99,8 @@ package enum VerbTable {
         case .vault: row(.anyone, .none)
         case .migrate: row(.rootOrAccount, .password)
         case .trustVault: row(.root, .none)
+        // Whose fingers a reader stores is nobody else's business.
+        case .readerPrints: row(.root, .none)
         case .passwordChanged: row(.root, .none)
         case .watch: row(.rootOrAccount, .none)
         case .importPrint: row(.rootOrAccount, .password)

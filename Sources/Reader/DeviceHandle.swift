@@ -110,6 +110,15 @@ import Wire
         }
     }
 
+    @ReaderActor
+    func clearStorage() async throws(ReaderFault) {
+        unsafe try await plain { device, ended, data in
+            unsafe fp_device_clear_storage(device, nil, ended, data)
+        } finish: { device, result, error in
+            _ = unsafe fp_device_clear_storage_finish(device, result, error)
+        }
+    }
+
     /// A call that wants no finger. It is short, and not cancelled with the task: half an opening or
     /// deletion helps nobody, and not every driver survives it.
     @ReaderActor

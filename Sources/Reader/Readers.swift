@@ -135,6 +135,16 @@ package final class Readers {
         }
     }
 
+    /// Deletes all that the reader stores, whoever enrolled it. Throws `notSupported` where it cannot.
+    package func clearStorage(of reader: String) async throws(ReaderFault) {
+        await settled()
+        let device = try device(reader)
+        guard device.description.features.contains(.clear) else { throw .notSupported }
+        try await device.run(limit: Self.limit) { _ async throws(ReaderFault) in
+            try await device.handle.clearStorage()
+        }
+    }
+
     /// Opens the reader and keeps it open until the hold is released, so that tries in a row need
     /// not open it each time.
     package func hold(_ reader: String) async throws(ReaderFault) -> Hold {

@@ -96,6 +96,16 @@ package enum CommandHelp {
         "read the password from standard input, up to a line end"
     /// `--reader`
     package static let reader: Text = "which reader, by the id that 'signet readers' shows"
+    /// `readers --prints`
+    package static let prints: Text = "what the readers store, and whose it is; for root"
+    /// `--delete-foreign`
+    package static let deleteForeign: Text =
+        "delete the fingerprints from the readers that no account here has; for root"
+    /// `--clear`
+    package static let clear: Text =
+        "delete all fingerprints from the readers, those of accounts here as well; for root"
+    /// `readers --force`
+    package static let forceClear: Text = "with --clear: yes, all"
     /// `--server`
     package static let server: Text = "of this server alone"
     /// `enable --server`

@@ -93,6 +93,12 @@ package enum CommandOutcome {
     /// Nothing to list.
     package static let noReaders: Text =
         "no fingerprint reader was found. Is it plugged in, and supported by libfprint?"
+    /// `readers --prints`, where there is nothing.
+    package static let noStoredPrints: Text = "the readers store no fingerprints that are known"
+    /// What was deleted from readers.
+    package static func deletedPrints(_ count: UInt8) -> Text {
+        "fingerprints deleted from readers: \(number: count)"
+    }
     /// Nothing to list.
     package static func noReceipts(_ account: Bytes) -> Text {
         "there are no receipts for \(account)"

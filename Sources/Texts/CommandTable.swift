@@ -7,6 +7,10 @@ package enum CommandTable {
     package static let fingers: [Text] = ["finger", "enrolled", "reader", "state"]
     /// Above the readers.
     package static let readers: [Text] = ["id", "name", "driver", "scan", "stages", "features"]
+    /// Above what readers store.
+    package static let storedPrints: [Text] = ["reader", "account", "finger"]
+    /// In place of an account: none here has the print.
+    package static let foreign: Text = "none (another system's)"
     /// A print that is as it was stored.
     package static let intact: Text = "good"
     /// A print that is not.

@@ -76,6 +76,12 @@ package enum CommandText {
     package static func badAccount(_ name: Bytes) -> Text {
         "\(name) cannot be an account's name"
     }
+    /// `readers --clear` alone.
+    package static let clearWantsForce: Text =
+        "this deletes all fingerprints from the readers, those of accounts here as well: say '--force' too"
+    /// Which of `--prints`, `--delete-foreign` and `--clear`.
+    package static let oneOfStorage: Text =
+        "say one of '--prints', '--delete-foreign' and '--clear'"
     /// No such vault.
     package static let whichVault: Text = "migrate wants to know where to: tpm or file"
     /// A reader's id that is too long to be one.

@@ -222,12 +222,12 @@ extension Denial {
         case .readerFull:
             """
             the fingerprint reader has no room for another fingerprint. Delete one with \
-            'signet delete', or on the other system that stores fingerprints there
+            'signet delete'; as root, 'signet readers --prints' shows all that it stores
             """
         case .fingerOnReader:
             """
             the fingerprint reader already stores this finger, enrolled by another system. \
-            Delete it there, or enrol another finger
+            As root, run 'signet readers --delete-foreign' to remove such fingerprints
             """
         case .secretExists, .unknownSecret, .secretStale, .tooManySecrets: secretText
         default: "the request is not possible now"

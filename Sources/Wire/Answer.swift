@@ -349,6 +349,7 @@ package enum Answer: Equatable, Sendable {
     case secretWanted
     case event(EventAnswer)
     case importedPrint(ImportedPrintAnswer)
+    case storedPrint(StoredPrintAnswer)
     /// The touch is still valid; with the login password, where it was wanted and is released.
     case confirmed(password: Bytes?)
     case serverEnabled(ServerEnabledAnswer)

@@ -21,6 +21,7 @@ extension Answer {
         case .secretWanted: .secretWanted
         case .event: .event
         case .importedPrint: .importedPrint
+        case .storedPrint: .storedPrint
         case .confirmed: .confirmed
         case .serverEnabled: .serverEnabled
         case .token: .token
@@ -68,6 +69,7 @@ extension Answer {
         case .secretWanted: break
         case .event(let event): try event.put(into: &frame)
         case .importedPrint(let print): try print.put(into: &frame)
+        case .storedPrint(let print): try print.put(into: &frame)
         case .confirmed(let password):
             guard let password else { break }
             return try Answer.confirmed(with: password.span)
@@ -139,6 +141,7 @@ extension Answer {
         case .secretWanted: self = .secretWanted
         case .event: self = .event(try EventAnswer(from: &frame))
         case .importedPrint: self = .importedPrint(try ImportedPrintAnswer(from: &frame))
+        case .storedPrint: self = .storedPrint(try StoredPrintAnswer(from: &frame))
         case .serverEnabled: self = .serverEnabled(try ServerEnabledAnswer(from: &frame))
         case .token: self = .token(try TokenAnswer(from: &frame))
         case .server: self = .server(try ServerAnswer(from: &frame))

@@ -68,6 +68,7 @@ package enum Field: UInt8, CaseIterable {
     case verdictKey = 128
 
     #if !hasFeature(Embedded)
+    case storageAction = 21
     case code = 81
     case application = 82
     case registration = 83
@@ -156,7 +157,7 @@ package enum Field: UInt8, CaseIterable {
         case .method: 1...16
         case .resource: 1...Limit.resource
         case .credential: 16...16
-        case .isRepeatable, .registrationState, .isAway, .granted: 1...1
+        case .isRepeatable, .registrationState, .isAway, .granted, .storageAction: 1...1
         case .httpStatus: 2...2
         case .attempts: 4...4
         case .expires: 8...8

@@ -66,6 +66,7 @@ package enum Request: Equatable, Sendable {
     /// `vault` is the one to go to, `file` or `tpm`.
     case migrate(account: Bytes, vault: Bytes)
     case trustVault
+    case readerPrints(ReaderPrintsRequest)
     case passwordChanged(account: Bytes, service: Bytes, password: Bytes)
     case watch(account: Bytes)
     /// Takes over the account's prints of fprintd.
@@ -115,6 +116,7 @@ package enum Request: Equatable, Sendable {
         case .vault: .vault
         case .migrate: .migrate
         case .trustVault: .trustVault
+        case .readerPrints: .readerPrints
         case .passwordChanged: .passwordChanged
         case .watch: .watch
         case .importPrint: .importPrint
@@ -168,7 +170,7 @@ package enum Request: Equatable, Sendable {
         case .serverEnable(let request): request.account
         case .secretSet(let request): request.account
         case .readers, .configuration, .password, .cancel, .shown, .secretPart, .vault,
-            .trustVault:
+            .trustVault, .readerPrints:
             nil
         }
     }

@@ -40,6 +40,7 @@ extension Request {
         case .shown: return LoginRequest.shown()
         case .readers, .configuration, .cancel, .vault, .trustVault:
             break
+        case .readerPrints(let request): try request.put(into: &frame)
         case .secretSet, .secretPart, .secretGet, .secretDelete, .migrate:
             try putKept(into: &frame)
         case .serverEnable(let request): try request.put(into: &frame)
@@ -133,6 +134,7 @@ extension Request {
         case .cancel: self = .cancel
         case .vault: self = .vault
         case .trustVault: self = .trustVault
+        case .readerPrints: self = .readerPrints(try ReaderPrintsRequest(from: &frame))
         case .secretList: self = .secretList(account: try frame.accountName())
         case .watch: self = .watch(account: try frame.accountName())
         case .importPrint: self = .importPrint(account: try frame.accountName())

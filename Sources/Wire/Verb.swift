@@ -59,6 +59,8 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     /// The client has shown a notice that asked for it; follows a request only.
     case shown = 28
     #if !hasFeature(Embedded)
+    /// What readers store, and its removal.
+    case readerPrints = 29
     /// Registers this device at a server.
     case serverEnable = 30
     /// Takes that back, at the server and here.
@@ -133,6 +135,8 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     /// Ends `confirm`: the touch is still valid.
     case confirmed = 146
     #if !hasFeature(Embedded)
+    /// One print that a reader stores.
+    case storedPrint = 147
     /// Ends `serverEnable`: it is registered.
     case serverEnabled = 150
     /// Ends `serverLogin`: the tokens.

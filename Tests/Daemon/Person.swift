@@ -43,7 +43,7 @@ extension Answer {
             true
         case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
             .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .server, .macToken, .operation, .serverTrouble:
+            .importedPrint, .storedPrint, .server, .macToken, .operation, .serverTrouble:
             false
         }
     }

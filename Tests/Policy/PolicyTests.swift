@@ -18,7 +18,7 @@ struct VerbTableTests {
         (.secretList, true, false, .none, true), (.secretDelete, true, false, .none, true),
         (.vault, true, true, .none, true), (.migrate, true, false, .password, true),
         (.trustVault, false, false, .none, true), (.passwordChanged, false, false, .none, true),
-        (.watch, true, false, .none, true),
+        (.watch, true, false, .none, true), (.readerPrints, false, false, .none, true),
         (.importPrint, true, false, .password, true),
         (.confirm, true, false, .none, true), (.shown, true, true, .none, false),
         (.serverEnable, true, false, .password, true),

@@ -92,7 +92,7 @@ package final class DaemonClient: Sendable {
                     return answers
                 case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .server, .macToken, .operation, .serverTrouble:
+                    .importedPrint, .storedPrint, .server, .macToken, .operation, .serverTrouble:
                     break
                 }
             }

@@ -120,6 +120,7 @@ struct ProtocolDocumentTests {
             ("States of a registration", entries(RegistrationProgress.self)),
             ("Decisions", entries(OperationChoice.self)),
             ("States of an operation", entries(OperationState.self)),
+            ("What is done with stored prints", entries(StorageAction.self)),
         ])
     func enumerations(heading: String, expected: [String]) throws {
         #expect(try document.rows(heading).map { "\($0[0]) \($0[1])" } == expected)

@@ -29,7 +29,7 @@ struct RoundTripTests {
         for request in Samples.requests {
             switch request.verb {
             case .readers, .configuration, .password, .cancel, .shown, .secretPart, .vault,
-                .trustVault:
+                .trustVault, .readerPrints:
                 #expect(request.account == nil)
             default: #expect(request.account != nil)
             }

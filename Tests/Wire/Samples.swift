@@ -65,6 +65,8 @@ enum Samples {
         .secretList(account: account), .secretDelete(account: account, name: [0xFF]),
         .vault, .migrate(account: account, vault: Bytes("tpm".utf8)), .trustVault,
         .passwordChanged(account: account, service: Bytes("passwd".utf8), password: [1, 2]),
+        .readerPrints(ReaderPrintsRequest(.list)),
+        .readerPrints(ReaderPrintsRequest(.clear, readerID: [1])),
         .watch(account: account),
         .importPrint(account: account),
         .confirm(account: account, challenge: thirtyTwo), .shown,
@@ -215,6 +217,10 @@ enum Samples {
                     place: [2])),
             .importedPrint(
                 ImportedPrintAnswer(finger: .leftLittle, since: 5, outcome: nil, place: [2])),
+            .storedPrint(
+                StoredPrintAnswer(
+                    account: account, finger: .leftLittle, readerID: [1], subject: [2])),
+            .storedPrint(StoredPrintAnswer(account: nil, finger: nil, readerID: [])),
             .importedPrint(
                 ImportedPrintAnswer(finger: nil, outcome: .foreign, place: [])),
             .serverEnabled(
