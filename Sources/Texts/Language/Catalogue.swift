@@ -14,7 +14,7 @@ package struct Catalogue: Sendable {
     private let translations: Int
 
     /// The length in bytes that no file of ours comes near.
-    package static let maximumLength = 262_144
+    package static let maximumLength = 524_288
     /// The name of the files, as `…/de/LC_MESSAGES/` has them.
     package static let fileName: StaticString = "signet.mo"
     /// Where the directories of the languages are; a file in the first comes before the others.
