@@ -134,7 +134,7 @@ struct SudoLanguageTests {
     func catalogues() throws {
         for ruin in [
             "truncate -s 1000 \(catalogue)", "truncate -s 0 \(catalogue)",
-            "head -c 40000 /dev/urandom > \(catalogue)", "head -c 300000 /dev/zero >> \(catalogue)",
+            "head -c 40000 /dev/urandom > \(catalogue)", "head -c 600000 /dev/zero >> \(catalogue)",
             "chmod 666 \(catalogue)", "chown alice \(catalogue)", "chmod 777 /usr/local/share",
             "mv \(catalogue) /etc/mo; ln -s /etc/mo \(catalogue)",
             "rm \(catalogue); mkfifo \(catalogue)", "rm -r /usr/local/share/locale",
