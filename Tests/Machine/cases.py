@@ -1,0 +1,424 @@
+"""What is seen in a whole machine, in this order: each case finds what those before it left."""
+
+import re
+import time
+
+from machine import Failed, Reader, wait_for
+
+PASSWORD = "correct horse"
+ALL = []
+
+
+class Case:
+    """One row of the table."""
+
+    def __init__(self, name, function, always, absent):
+        self.name, self.function, self.always, self.absent = name, function, always, absent
+
+
+def case(name, always=False, absent=()):
+    """A row; `always` for what later ones need, `absent` where the release has no such thing."""
+    def add(function):
+        ALL.append(Case(name, function, always, absent))
+        return function
+    return add
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+def recover(machine):
+    """After a case that failed: alice at the first terminal's prompt, and the reader plugged in."""
+    if machine.reader is None or machine.reader.process.poll() is not None:
+        machine.reader = Reader(machine.run, MODEL)
+    machine.switch(1)
+    for _ in range(2):
+        machine.press("ctrl", "c")
+    time.sleep(1)
+    shown = machine.screen()
+    if re.search(r"^alice\$ *$", shown, re.M):
+        return
+    machine.root("systemctl restart getty@tty1")
+    machine.log_in("alice")
+
+
+def enforce(machine):
+    """The profile in force, also where the package has it complain."""
+    machine.root("sed 's/, *complain//; s/flags=(complain)//' /etc/apparmor.d/signetd "
+                 "| apparmor_parser --replace")
+    profiles = machine.root("cat /sys/kernel/security/apparmor/profiles")
+    expect("signetd (enforce)" in profiles, f"not enforced: {profiles}")
+
+
+MODEL = "goodixmoc"
+STAGES = {"goodixmoc": 12, "elanmoc": 9, "synaptics": 8}
+
+
+def enroll(machine, finger="alice-right", which="right-index"):
+    machine.begin(f"signet enroll {which}")
+    machine.see("Password of alice:")
+    machine.type(PASSWORD + "\n")
+    machine.see("touch the reader")
+    for _ in range(STAGES[MODEL]):
+        machine.reader.touch(finger)
+    return machine.end(0)
+
+
+def sudo_with_touch(machine, finger="alice-right"):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    machine.reader.touch(finger)
+    shown = machine.end(0)
+    expect(re.search("^root$", shown, re.M), f"sudo did not run the command:\n{shown}")
+
+
+def daemon(machine):
+    return machine.root("systemctl show --property=MainPID --value signetd.service").strip()
+
+
+@case("the packages install, and nothing runs until it is asked for", always=True)
+def install(machine):
+    machine.reader = None
+    machine.root("mkdir -p /srv/debs && mount -t 9p -o trans=virtio,ro debs /srv/debs")
+    machine.root("apt-get -q -y install --no-install-recommends libtss2-tcti-device0 "
+                 "/srv/debs/signet_*.deb /srv/debs/libpam-signet_*.deb")
+    expect(machine.root("systemctl is-active signetd.socket").strip() == "active",
+           "the socket is not open")
+    expect(daemon(machine) == "0", "the daemon runs though nobody asks for it")
+
+
+@case("AppArmor: the profile is enforced", always=True)
+def apparmor(machine):
+    enforce(machine)
+
+
+@case("the reader and the TPM are found", always=True)
+def devices(machine):
+    machine.reader = Reader(machine.run, MODEL)
+    wait_for("the kernel does not see the reader", 30,
+             lambda: "Played" in machine.root("cat /sys/bus/usb/devices/*/manufacturer; true"))
+    said = machine.root("signet readers")
+    expect("(goodixmoc" in said or "Goodix" in said, f"no reader: {said}")
+    said = machine.root("signet vault")
+    expect("tpm" in said.lower(), f"no TPM: {said}")
+
+
+@case("enrolment on a console", always=True)
+def enrolment(machine):
+    machine.log_in("alice")
+    shown = enroll(machine)
+    expect("fingerprint login is on for alice" in shown, shown)
+    machine.root("pam-auth-update --enable signet")
+
+
+@case("sudo with a touch", always=True)
+def sudo(machine):
+    sudo_with_touch(machine)
+
+
+@case("sudo: another finger does not, and the password does")
+def stranger(machine):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    machine.reader.touch("stranger")
+    machine.see("did not match")
+    machine.type(PASSWORD + "\n")
+    shown = machine.end(0)
+    expect(re.search("^root$", shown, re.M), shown)
+
+
+@case("su asks who runs it for a touch, and others for the password")
+def su(machine):
+    machine.begin("su alice -c 'id -un'")
+    machine.see("or type the password:")
+    machine.reader.touch()
+    machine.end(0)
+    machine.begin("su bob -c 'id -un'")
+    shown = machine.see("Password:")
+    expect("touch" not in shown, shown)
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+
+
+@case("login on a console with a touch")
+def login(machine):
+    machine.type("exit\n")
+    machine.see("login: ?$", 90)
+    machine.type("alice\n")
+    machine.see("or type the password:")
+    machine.reader.touch()
+    machine.see(r"^alice\$")
+
+
+@case("sshd asks for no touch, and for the password at once")
+def sshd(machine):
+    machine.root("printf '#!/bin/sh\\necho correct horse\\n' > /run/askpass; chmod 755 /run/askpass")
+    began = time.monotonic()
+    said = machine.root(
+        "SSH_ASKPASS=/run/askpass SSH_ASKPASS_REQUIRE=force timeout 60 ssh -o BatchMode=no "
+        "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
+        "-o PreferredAuthentications=password alice@localhost 'id -un'")
+    expect("alice" in said and "touch" not in said, said)
+    expect(time.monotonic() - began < 25, "it took more than 25 s: somebody waited for a finger")
+
+
+@case("kill -9 of the daemon during a scan: the password, and the next touch counts")
+def killed(machine):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    machine.root("kill -9 " + daemon(machine))
+    machine.see("[Pp]assword for alice:|Password:")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    sudo_with_touch(machine)
+
+
+@case("unplugged during a scan: the password; plugged in again: a touch")
+def unplugged(machine):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    machine.reader.tell("UNPLUG")
+    machine.see("unplugged")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    machine.reader.tell("PLUG")
+    wait_for("the kernel does not see the reader", 30,
+             lambda: "Played" in machine.root("cat /sys/bus/usb/devices/*/manufacturer; true"))
+    sudo_with_touch(machine)
+
+
+@case("the idle daemon ends, and its socket starts it again")
+def idle(machine):
+    wait_for("the daemon does not end", 90, lambda: daemon(machine) == "0")
+    sudo_with_touch(machine)
+    expect(daemon(machine) != "0", "no daemon after a touch")
+
+
+@case("doctor: the machine is sound")
+def doctor(machine):
+    machine.root("signet doctor")
+
+
+PLANTS = {
+    "chmod 666 /var/lib/signet/keys/1000.pub": "chmod 644 /var/lib/signet/keys/1000.pub",
+    "mv $(find /lib /usr/lib -name pam_signet.so | head -n 1) /root/":
+        "mv /root/pam_signet.so /usr/lib/$(uname -m)-linux-gnu/security/",
+    "systemctl stop signetd.socket signetd.service": "systemctl start signetd.socket",
+    "sed -i '1i auth sufficient pam_permit.so' /etc/pam.d/sudo": "sed -i 1d /etc/pam.d/sudo",
+}
+
+
+@case("doctor: planted faults are found, and gone when they are undone")
+def planted(machine):
+    for plant, undo in PLANTS.items():
+        machine.root(plant)
+        status, said = machine.status("signet doctor")
+        machine.root(undo)
+        expect(status in (6, 7), f"'{plant}' is not found ({status}): {said}")
+    machine.root("signet doctor")
+
+
+@case("lockout after five strangers' touches; the password lifts it")
+def lockout(machine):
+    left = 5
+    while left > 0:
+        machine.begin("sudo -k; sudo id -un")
+        for _ in range(min(left, 3)):
+            machine.see(r"or type the password: *\Z")
+            machine.reader.touch("stranger")
+            left -= 1
+        machine.see(r"\[sudo\] password for alice: *\Z|^Password: *\Z")
+        machine.press("ctrl", "c")
+        machine.end(1)
+    machine.begin("sudo -k; sudo id -un")
+    shown = machine.see(r"\[sudo\] password for alice: *\Z|^Password: *\Z")
+    expect("too many" in shown or "locked" in shown, f"not a word of the lockout:\n{shown}")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    sudo_with_touch(machine)
+
+
+@case("pkexec with its agent on the console")
+def pkexec(machine):
+    machine.begin("pkexec id -un")
+    machine.see("touch the reader")
+    machine.reader.touch()
+    shown = machine.end(0)
+    expect(re.search("^root$", shown, re.M), shown)
+
+
+@case("run0 on the console", absent=("bookworm",))
+def run0(machine):
+    machine.begin("run0 id -un")
+    machine.see("touch the reader")
+    machine.reader.touch()
+    shown = machine.end(0)
+    expect(re.search("root", shown, re.M), shown)
+
+
+def by_user_manager(machine):
+    """What `signet verify` says under alice's service manager."""
+    machine.root("rm -f /home/alice/said; runuser -u alice -- env XDG_RUNTIME_DIR=/run/user/1000 "
+                 "systemd-run --quiet --user --collect "
+                 "sh -c 'signet verify > ~/saying 2>&1; mv ~/saying ~/said'")
+    wait_for("nothing is said", 60, lambda: machine.status("test -e /home/alice/said")[0] == 0)
+    return machine.root("cat /home/alice/said")
+
+
+@case("another user's console in front: no touch for who is behind")
+def switched(machine):
+    machine.begin("until [ -e /run/go ]; do sleep 0.2; done; sudo -k; sudo id -un")
+    machine.switch(2)
+    machine.log_in("bob", PASSWORD)
+    machine.root("touch /run/go")
+    machine.terminal = 1
+    shown = machine.see(r"[Pp]assword( for alice)?: *\Z")
+    expect("touch" not in shown, shown)
+    said = by_user_manager(machine)
+    expect("no active session at a seat" in said, said)
+    machine.terminal = 2
+    machine.type("exit\n")
+    machine.switch(1)
+    machine.root("rm /run/go")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    sudo_with_touch(machine)
+
+
+@case("a lingering service gets no touch")
+def lingering(machine):
+    machine.root("loginctl enable-linger alice")
+    machine.type("exit\n")
+    machine.see("login: ?$", 90)
+    said = by_user_manager(machine)
+    expect("no active session at a seat" in said, said)
+    machine.root("loginctl disable-linger alice")
+    machine.log_in("alice")
+
+
+@case("fprintd alongside: one touch at sudo, Signet's")
+def fprintd(machine):
+    machine.root("apt-get -q -y install --no-install-recommends fprintd libpam-fprintd")
+    said = machine.root("fprintd-list alice; true")
+    expect("no fingers" in said or "found 1 devices" in said.lower(), said)
+    sudo_with_touch(machine)
+    machine.root("apt-get -q -y purge fprintd libpam-fprintd")
+
+
+def asleep(machine):
+    machine.root("systemctl suspend --no-block")
+    wait_for("the machine does not sleep", 60,
+             lambda: machine.monitor.ask("query-status")["status"] == "suspended")
+
+
+@case("suspend and resume (ACPI S3): the prompt gives way, and the next touch counts")
+def suspended(machine):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    asleep(machine)
+    machine.monitor.ask("system_wakeup")
+    machine.see("going to sleep")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    sudo_with_touch(machine)
+
+
+@case("an upgrade under a running daemon, which a login waits at")
+def upgrade(machine):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    before = daemon(machine)
+    machine.root("apt-get -q -y install --no-install-recommends /srv/debs/next/*.deb")
+    machine.see(r"[Pp]assword( for alice)?: *\Z")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    expect(daemon(machine) != before, "the daemon is the old one")
+    enforce(machine)
+    sudo_with_touch(machine)
+
+
+@case("signet-server and signet-relay under systemd: a login there")
+def server(machine):
+    machine.root("apt-get -q -y install --no-install-recommends /srv/debs/signet-server_*.deb")
+    machine.root("install -d /etc/signet/tls /etc/signet/server.conf.d /etc/signet/signet.conf.d; "
+                 "install -o signet-server -m 600 /srv/debs/tls/* /etc/signet/tls; "
+                 "install -m 644 /srv/debs/tls/chain.pem /etc/signet/authority; "
+                 "printf '[server]\\nurl = https://localhost:8443\\n[listen]\\n"
+                 "certificate = /etc/signet/tls/chain.pem\\nkey = /etc/signet/tls/key.pem\\n' "
+                 "> /etc/signet/server.conf.d/machine.conf; "
+                 "printf '[relay]\\nca-file = /etc/signet/authority\\n' "
+                 "> /etc/signet/signet.conf.d/machine.conf; "
+                 "systemctl enable --now signet-server.service")
+    admin = "runuser -u signet-server -- signet-server admin "
+    machine.root(admin + "application add shop")
+    code = machine.root(admin + "activation add shop alice").strip()
+    machine.begin("signet enable --server https://localhost:8443")
+    machine.see("Activation code for")
+    machine.type(code + "\n")
+    machine.see("Password of alice:")
+    machine.type(PASSWORD + "\n")
+    machine.see("touch the reader")
+    machine.reader.touch()
+    machine.end(0)
+    machine.begin("signet login shop --server https://localhost:8443")
+    machine.see("touch the reader")
+    machine.reader.touch()
+    machine.end(0)
+    said = machine.root("journalctl --unit=signet-server --no-pager -b")
+    expect("Failed to set thread priority" not in said, said[-1500:])
+
+
+@case("reboot: a login with a touch, from the same fingers")
+def reboot(machine):
+    machine.root("systemctl reboot --no-block")
+    machine.booted()
+    machine.root("mount -t 9p -o trans=virtio,ro debs /srv/debs")
+    enforce(machine)
+    machine.see("login: ?$", 90)
+    machine.type("alice\n")
+    machine.see("or type the password:")
+    machine.reader.touch()
+    machine.see(r"^alice\$")
+    sudo_with_touch(machine)
+
+
+@case("cleared TPM: the password, and 'signet enable' makes a touch count again")
+def cleared(machine):
+    machine.root("tpm2_clear -c l")
+    machine.begin("sudo -k; sudo id -un")
+    shown = machine.see(r"or type the password: *\Z|[Pp]assword( for alice)?: *\Z")
+    if "or type the password" in shown:
+        machine.reader.touch()
+        machine.see(r"\[sudo\] password for alice: *\Z|^Password: *\Z")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    status, said = machine.status("signet doctor")
+    expect(status != 0, f"doctor finds nothing: {said}")
+    machine.begin("signet enable")
+    machine.see("Password of alice:")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    sudo_with_touch(machine)
+
+
+@case("AppArmor has denied nothing in all of this")
+def denials(machine):
+    said = machine.root("journalctl --no-pager -k -o cat --grep 'apparmor=.DENIED.' "
+                        "| grep signet; true")
+    expect(said == "", "\n".join(sorted(set(re.sub(r"^.*?apparmor", "apparmor", line)
+                                           for line in said.splitlines()))[:20]))
+
+
+@case("purge: no state, no module in a stack, no profile in the kernel, and the password works")
+def purge(machine):
+    machine.root("apt-get -q -y purge signet libpam-signet")
+    said = machine.root("grep -l pam_signet /etc/pam.d/*; ls -d /var/lib/signet /run/signet "
+                        "2> /dev/null; pgrep -x signetd; "
+                        "grep signetd /sys/kernel/security/apparmor/profiles; true")
+    expect(said == "", f"left: {said}")
+    machine.begin("sudo -k; sudo id -un")
+    machine.see(r"password for alice: *\Z")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
