@@ -42,12 +42,15 @@ BROWSER_DEBS = chromium chromium-driver
 CHECK_DEBS = apparmor debootstrap man-db mandoc python3-venv strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
+# What a whole machine needs, and what makes its disk: docs/MACHINE-TEST.md.
+MACHINE_DEBS = e2fsprogs gcc libc6-dev libusbredirparser-dev mmdebstrap openssl python3 \
+	qemu-system-common qemu-system-x86 seabios swtpm util-linux
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build module programs catalogues demo test programs-table check \
-	format-check graph-check bench fuzz pot install uninstall deb deb-test clean
+	format-check graph-check bench fuzz pot install uninstall deb deb-test machine-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
@@ -260,6 +263,10 @@ deb-test: deb ## install, use, upgrade and purge the packages on a Debian of the
 		build/deb/signet_*.changes
 	$(AS_ROOT) checks/package
 
+machine-test: deb ## drive the packages in whole machines, Debian 12 and 13 (RELEASES=…, ONLY=…)
+	@checks/packages $(MACHINE_DEBS)
+	$(AS_ROOT) Tests/Machine/run $(if $(ONLY),--only '$(ONLY)') $(RELEASES)
+
 clean: ## remove all that was built
-	$(if $(wildcard .build/debian),$(AS_ROOT) rm -rf .build/debian)
+	$(if $(wildcard .build/debian .build/machine),$(AS_ROOT) rm -rf .build/debian .build/machine)
 	rm -rf .build .build-release .build-module build

@@ -67,7 +67,9 @@ def main():
     for release in releases:
         machine = Machine(work, release, kind)
         try:
+            began = time.monotonic()
             machine.start()
+            print(f"machine: {release}: booted ({time.monotonic() - began:.0f} s)", flush=True)
             tables[release] = run(machine, only)
         finally:
             machine.stop()
