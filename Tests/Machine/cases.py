@@ -82,7 +82,7 @@ def daemon(machine):
 def install(machine):
     machine.reader = None
     machine.root("mkdir -p /srv/debs && mount -t 9p -o trans=virtio,ro debs /srv/debs")
-    machine.root("apt-get -q -y install --no-install-recommends libtss2-tcti-device0 "
+    machine.root("apt-get -q -y install --no-install-recommends "
                  "/srv/debs/signet_*.deb /srv/debs/libpam-signet_*.deb")
     expect(machine.root("systemctl is-active signetd.socket").strip() == "active",
            "the socket is not open")
