@@ -30,9 +30,10 @@ def expect(condition, what):
 
 
 def recover(machine):
-    """After a case that failed: alice at the first terminal's prompt, and the reader plugged in."""
-    if machine.reader is None or machine.reader.process.poll() is not None:
-        machine.reader = Reader(machine.run, MODELS[machine.release])
+    """After a case that failed: alice at the first terminal's prompt, and the reader plugged in anew."""
+    if machine.reader is not None:
+        machine.reader.pull()
+    machine.reader = Reader(machine.run, MODELS[machine.release])
     machine.switch(1)
     for _ in range(2):
         machine.press("ctrl", "c")
