@@ -71,8 +71,7 @@ extension DaemonTests {
             let (bench, client) = try proven()
             defer { withExtendedLifetime(bench) {} }
             try client.send(.login(.daemon))
-            // Read before the finger is asked for, so that none of them can come after the answer.
-            try client.send(.shown)
+            // One: the daemon reads a packet a turn, and this one before the finger is asked for.
             try client.send(.shown)
             try client.wait(for: .touch)
             try bench.storage.send(.scan("one"))

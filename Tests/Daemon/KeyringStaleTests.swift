@@ -128,6 +128,11 @@ extension DaemonTests {
             }
             #expect(try bench.ask(Self.login).reason == .invalidated)
             #expect(try bench.keyring() == .fingersChanged)
+            // What is left is not sealed to: somebody has to say what becomes of the finger.
+            let refused = try #require(try bench.ask(.enable(account: Self.name)).denial)
+            #expect(refused.reason == .printsDamaged)
+            let finger = try #require(refused.finger)
+            #expect(try bench.ask(.delete(account: Self.name, finger: finger)).done != nil)
             let byRoot = try bench.ask(.enable(account: Self.name))
             #expect(byRoot.done?.keyring == .fingersChanged)
             let byItself = try bench.give(to: .enable(account: Self.name), as: .daemon)

@@ -68,7 +68,7 @@ extension DaemonTests {
             let bench = try DaemonBench()
             try bench.enrol(.daemon, as: "one")
             let faults: [(Int, DenialReason)] = [
-                (0, .readerFailed), (4, .readerBusy), (5, .readerFailed), (257, .readerTooHot),
+                (0, .readerFailed), (4, .readerBusy), (5, .readerConfused), (257, .readerTooHot),
             ]
             for (code, reason) in faults {
                 let client = try bench.client()

@@ -154,7 +154,7 @@ extension DaemonTests {
             try bench.storage.send(.proceed)
             try bench.storage.send(.error(5))
             let failed = try bench.ask(.login(.daemon))
-            #expect(failed.reason == .readerFailed, "\(failed)")
+            #expect(failed.reason == .readerConfused, "\(failed)")
             #expect(try bench.status(of: .daemon).state == .valid)
             #expect(try bench.failures(of: .daemon) == 0)
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
