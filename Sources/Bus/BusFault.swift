@@ -25,11 +25,11 @@ extension BusFault: CustomStringConvertible {
     /// One line without a full stop.
     package var description: String {
         switch self {
-        case .noBus(let why): "nobody answers at the bus: \(why)"
+        case .noBus(let why): "the message bus does not answer: \(why)"
         case .closed: "the connection to the bus has ended"
         case .timedOut: "no answer came in time"
         case .cancelled: "it was cancelled"
-        case .unknown: "nobody on the bus does this"
+        case .unknown: "no service on the message bus offers this"
         case .refused(let why): "the other side refused it: \(why)"
         case .invalidCall: "the bus takes no such call"
         case .malformed: "the answer is not of the form that it should have"
