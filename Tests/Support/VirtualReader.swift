@@ -251,7 +251,11 @@ private func sendWhenOpen(
 private func exchange(
     _ bytes: [UInt8], over stream: consuming Descriptor, _ deadline: ContinuousClock.Instant
 ) throws(TestFault) -> Bool {
-    try stream.write(bytes)
+    do throws(TestFault) {
+        try stream.write(bytes)
+    } catch .system(_, _, EPIPE), .system(_, _, ECONNRESET) {
+        return false
+    }
     shutdown(stream.number, Int32(SHUT_WR))
     var answer = [UInt8](repeating: 0, count: 4096)
     while stream.isReady(within: deadline - ContinuousClock.now) {
