@@ -90,8 +90,16 @@ extension DaemonTests {
             cut()
             #expect(try logIn(request(offlineHours: 720)).reason == .serverTooLongAgo)
             server.answering(yes(at: 0))
-            #expect(try logIn().assertion != nil)
-            #expect(try latest() == "latest: 1970-01-01T00:00:00Z")
+            // The login's own receipt is written when its confirmation is due, which takes a second: on
+            // a busy machine that may be before the file is read here.
+            var (corrected, isInTime) = ("", false)
+            for _ in 0..<10 where !isInTime {
+                let begin = ContinuousClock.now
+                #expect(try logIn().assertion != nil)
+                corrected = try latest()
+                isInTime = ContinuousClock.now - begin < .seconds(1)
+            }
+            #expect(corrected == "latest: 1970-01-01T00:00:00Z")
         }
 
         /// Somebody's request that takes one of the relay's places.
