@@ -138,7 +138,8 @@ struct Exchange {
                     if awaitsTouch && secret != nil { throw .interrupted }
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
-                    .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
+                    .refusal, .signer, .setting, .chainHead, .secretPart, .secret, .vault,
+                    .secretWanted,
                     .event, .confirmed, .server, .operation, .serverTrouble:
                     continue
                 // What was taken over before stays.

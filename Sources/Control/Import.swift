@@ -47,7 +47,7 @@ extension Invocation {
             case .done(let done):
                 result = done
                 return .finished
-            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
+            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt, .refusal,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed, .signingKey,
                 .macToken, .authorization, .operation, .serverTrouble, .decided:

@@ -6,6 +6,7 @@ import Wire
 /// All that the daemon answers to `log`.
 struct LogAnswers {
     var receipts: [ReceiptAnswer] = []
+    var refusals: [Refusal] = []
     var signers: [Bytes] = []
     var head: (counter: UInt64, digest: Bytes)?
     /// Why the receipts end where they do, if the daemon could not read on.
@@ -65,6 +66,7 @@ extension Invocation {
         try exchange(request).run { (answer) throws(CommandFault) in
             switch answer {
             case .receipt(let receipt): answers.receipts.append(receipt)
+            case .refusal(let refusal): answers.refusals.append(refusal)
             case .signer(let line): answers.signers.append(line.withoutLineEnd)
             case .chainHead(let counter, let digest): answers.head = (counter, digest)
             case .done: return .finished
@@ -85,18 +87,12 @@ extension Invocation {
             [
                 ("account", .bytes(account)),
                 ("receipts", .array(answers.receipts.map(\.document))),
+                ("refusals", .array(answers.refusals.map(\.document))),
             ])
-        guard !answers.receipts.isEmpty else {
+        guard !answers.receipts.isEmpty || !answers.refusals.isEmpty else {
             return say(document, [CommandOutcome.noReceipts(account)])
         }
-        say(
-            document,
-            answers.receipts.enumerated().map { index, receipt in
-                guard let statement = try? Statement(parsing: receipt.statement) else {
-                    return CommandLog.unreadable(position: UInt64(index + 1))
-                }
-                return CommandLog.line(statement, isUnused: receipt.isUnused(statement))
-            })
+        say(document, answers.lines(of: account))
         let isAsked = answers.receipts.contains { receipt in
             (try? Statement(parsing: receipt.statement))?.server?.mode == .online
         }
@@ -152,6 +148,39 @@ extension Invocation {
                 CommandOutcome.exported(number, directory: directory.bytes),
                 CommandOutcome.checkCommand(account, namespace: receipt.namespace),
             ])
+    }
+}
+
+extension LogAnswers {
+    /// A line for each receipt and each refusal, by their time; receipts keep their own order.
+    fileprivate func lines(of account: Bytes) -> [Text] {
+        var lines: [Text] = []
+        var refusals = refusals[...]
+        for (index, receipt) in receipts.enumerated() {
+            guard let statement = try? Statement(parsing: receipt.statement) else {
+                lines.append(CommandLog.unreadable(position: UInt64(index + 1)))
+                continue
+            }
+            while let next = refusals.first, next.until < statement.issued.seconds {
+                lines.append(CommandRefusals.line(next, of: account))
+                refusals.removeFirst()
+            }
+            lines.append(CommandLog.line(statement, isUnused: receipt.isUnused(statement)))
+        }
+        return lines + refusals.map { CommandRefusals.line($0, of: account) }
+    }
+}
+
+extension Refusal {
+    /// A refusal as programs read it.
+    fileprivate var document: JSON {
+        .object([
+            ("reason", .string(reason.word)), ("service", .bytes(CommandRefusals.what(self))),
+            ("terminal", .bytes(terminal)), ("requester", .bytes(requester)),
+            ("count", .number(UInt64(count))),
+            ("since", .bytes(Instant(seconds: since).text)),
+            ("until", .bytes(Instant(seconds: until).text)),
+        ])
     }
 }
 

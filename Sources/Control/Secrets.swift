@@ -48,7 +48,7 @@ extension Invocation {
                 tell(notice, name, account)
                 return .goOn
             case .done: return .finished
-            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt,
+            case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt, .refusal,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,

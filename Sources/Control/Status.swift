@@ -27,6 +27,7 @@ extension Invocation {
                 status = answer
                 return .finished
             case .notice, .assertion, .denial, .passwordWanted, .done, .print, .reader, .receipt,
+                .refusal,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,

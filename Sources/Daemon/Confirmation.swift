@@ -13,6 +13,7 @@ final class PendingConfirmation {
     let account: Account
     let challenge: Bytes
     let service: Bytes
+    let terminal: Bytes
     let proof: TouchProof
     let presence: Presence
     /// The login password that goes with the confirmation, if one does.
@@ -36,6 +37,7 @@ final class PendingConfirmation {
         self.account = account
         challenge = request.challenge
         service = request.service
+        terminal = request.terminal
         self.proof = proof
         self.presence = presence
         self.password = password

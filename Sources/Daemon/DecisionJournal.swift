@@ -123,8 +123,8 @@ struct DecisionJournal: Sendable {
         case .assertion, .confirmed, .done, .serverEnabled, .token, .signed, .authorization,
             .decided:
             ("allow", "", .info)
-        case .notice, .passwordWanted, .status, .print, .reader, .receipt, .signer, .setting,
-            .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
+        case .notice, .passwordWanted, .status, .print, .reader, .receipt, .refusal, .signer,
+            .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
             .importedPrint, .storedPrint, .server, .signingKey, .macToken, .operation,
             .serverTrouble:
             ("answer", "", .debug)

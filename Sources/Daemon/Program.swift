@@ -177,6 +177,7 @@ package final class Program {
             let end = ContinuousClock.now + Self.farewell
             await listener?.stop(within: Self.farewell)
             await service?.relay.hearOut(within: end - .now)
+            service?.saveRefusals()
             await service?.readers.close()
             await service?.vaults.close()
             if hasOwnSocket { PacketListener.remove(places.socket) }

@@ -129,7 +129,7 @@ extension Service {
         }
     }
 
-    /// Sends an account's receipts, who signed them, and where their chain must end.
+    /// Sends an account's receipts, who signed them, where their chain must end, and what was refused.
     func log(
         _ request: LogRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -140,6 +140,9 @@ extension Service {
             await client.send(.chainHead(counter: head.counter, digest: head.digest))
             for line in try kept.credential.signers().split(separator: UInt8(ascii: "\n")) {
                 await client.send(.signer(Bytes(line.prefix(Limit.text))))
+            }
+            for refusal in refusals(of: account, kept).refusals {
+                await client.send(.refusal(refusal))
             }
             return try await send(log, request, account, client)
         }

@@ -46,6 +46,9 @@ final class Service: Answering {
     var sendingSecrets: Set<UInt32> = []
     /// Keys that servers are being shown just now.
     var provingKeys: Set<Bytes> = []
+    /// Refused attempts that were counted and have yet to be written, by uid, and when that is.
+    var countedRefusals: [UInt32: CountedRefusals] = [:]
+    var refusalTimer: Timer?
     /// When servers are told that they were given up.
     let removals = RemovalRounds()
     /// Users who have been refused for asking too often, and not served since.
@@ -121,6 +124,7 @@ final class Service: Answering {
     }
 
     func answered(_ request: Request, with answer: Answer, to client: any Client) {
+        let proven = client.confirmation
         for action in later.removeValue(forKey: ObjectIdentifier(client)) ?? [] { action() }
         // Who asks too often must not fill the journal too, in which others' decisions stand.
         if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
@@ -132,6 +136,9 @@ final class Service: Answering {
             pending.afterwards = record
         } else {
             record()
+        }
+        if case .denial(let denial) = answer {
+            keepRefusal(denial, of: request, proven, from: client)
         }
     }
 

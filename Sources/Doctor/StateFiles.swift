@@ -61,7 +61,8 @@ extension Machine {
         for name in found {
             let path = "\(directory)/\(name)"
             switch name {
-            case "account", "credential", "keyring", "lockout", "counter", "receipts", "signers":
+            case "account", "credential", "keyring", "lockout", "counter", "receipts", "refusals",
+                "signers":
                 findings += check(path, .privateFile)
             case "prints", "secrets", "servers", "mac-tokens":
                 findings += check(path, .privateDirectory) + fileFindings(in: path)

@@ -131,7 +131,8 @@ final class DaemonWatch {
         case .denial(let denial) where denial.reason == .stopping: disconnect()
         case .denial(let denial): tell(.failed(denial.text(account: account)))
         case .event, .notice, .assertion, .passwordWanted, .done, .status, .print, .reader,
-            .receipt, .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted,
+            .receipt, .refusal, .signer, .setting, .chainHead, .secretPart, .secret, .vault,
+            .secretWanted,
             .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
             .signingKey,
             .macToken, .authorization, .operation, .serverTrouble, .decided:

@@ -32,6 +32,8 @@ package struct AccountState: Sendable {
     package var servers: ServerStore { ServerStore(account: self) }
     /// The MAC tokens that servers gave.
     package var macTokens: MACTokenStore { MACTokenStore(account: self) }
+    /// The refused attempts, for the owner to see.
+    package var refusals: RefusalStore { RefusalStore(directory: directory) }
     /// The failed matches.
     package var lockout: LockoutStore { LockoutStore(directory: directory) }
 

@@ -8,7 +8,7 @@ import Vault
 /// `private/template-keys/`, `private/reader-work`, `private/stored/` for what readers keep;
 /// `private/comparisons/<uid>` for fingers compared while an account enrolled;
 /// `private/accounts/<uid>/` with account, prints/, secrets/, servers/, mac-tokens/, credential,
-/// keyring, signers, lockout, counter, receipts. The doctor knows these names: see `StateFiles`.
+/// keyring, signers, lockout, counter, receipts, refusals. The doctor knows these names: see `StateFiles`.
 package struct StateDirectory: Sendable {
     /// Where it is on an installed system.
     package static let standardPath = "/var/lib/signet"

@@ -6,21 +6,28 @@ import Wire
 package enum CommandLog {
     /// One receipt; `isUnused` where the proof was given, and not confirmed.
     package static func line(_ statement: Statement, isUnused: Bool = false) -> Text {
-        let device = StaticString("/dev/").bytes
-        let terminal =
-            statement.terminal.starts(with: device)
-            ? Bytes(statement.terminal.dropFirst(device.count)) : statement.terminal
+        let terminal = short(statement.terminal)
         let at: Text = terminal.isEmpty ? "" : " \(terminal)"
         let isOwn = statement.requester.isEmpty || statement.requester == statement.account
         let asker: Text = isOwn ? "" : ", asked by \(statement.requester)"
         let purpose: Text = statement.purpose.isEmpty ? "" : " \"\(statement.purpose)\""
-        let time = Bytes(statement.issued.text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
         let server: Text = statement.server.map { ", \(mode(of: $0))" } ?? ""
         let use: Text = isUnused ? ", \(notGranted)" : ""
         return """
-            #\(number: statement.counter) \(time) \(statement.service)\(at)\(purpose) \
+            #\(number: statement.counter) \(time(statement.issued.seconds)) \(statement.service)\(at)\(purpose) \
             \(statement.factor)\(server)\(asker)\(use)
             """
+    }
+
+    /// A terminal without `/dev/`.
+    static func short(_ terminal: Bytes) -> Bytes {
+        let device = StaticString("/dev/").bytes
+        return terminal.starts(with: device) ? Bytes(terminal.dropFirst(device.count)) : terminal
+    }
+
+    /// A moment, as the lines begin.
+    static func time(_ seconds: UInt64) -> Bytes {
+        Bytes(Instant(seconds: seconds).text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
     }
 
     /// Behind a receipt: at which server the login was, too.

@@ -338,6 +338,7 @@ package enum Answer: Equatable, Sendable {
     case print(PrintAnswer)
     case reader(ReaderAnswer)
     case receipt(ReceiptAnswer)
+    case refusal(Refusal)
     /// A line of an OpenSSH allowed_signers file.
     case signer(Bytes)
     case setting(SettingAnswer)

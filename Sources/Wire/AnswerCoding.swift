@@ -12,6 +12,7 @@ extension Answer {
         case .print: .print
         case .reader: .reader
         case .receipt: .receipt
+        case .refusal: .refusal
         case .signer: .signer
         case .setting: .setting
         case .chainHead: .chainHead
@@ -43,6 +44,7 @@ extension Answer {
         case .notice(let notice): try notice.put(into: &frame)
         case .assertion(let assertion): try assertion.put(into: &frame)
         case .receipt(let receipt): try receipt.put(into: &frame)
+        case .refusal(let refusal): try refusal.put(into: &frame)
         case .denial(let denial): try denial.put(into: &frame)
         case .passwordWanted(let account): try frame.put(accountName: account)
         case .done(let done):
@@ -126,6 +128,7 @@ extension Answer {
         case .print: self = .print(try PrintAnswer(from: &frame))
         case .reader: self = .reader(try ReaderAnswer(from: &frame))
         case .receipt: self = .receipt(try ReceiptAnswer(from: &frame))
+        case .refusal: self = .refusal(try Refusal(from: &frame))
         case .signer: self = .signer(try frame.bytes(.value))
         case .setting:
             self = .setting(

@@ -105,8 +105,10 @@ package enum Field: UInt8, CaseIterable {
     case failures = 123
     case maximumFailures = 124
     case isAway = 129
-    // A receipt.
+    // A receipt, and what has none.
     case granted = 61
+    case verb = 130
+    case until = 131
     #endif
 
     /// The sizes in bytes that a value of this field may have.
@@ -157,10 +159,11 @@ package enum Field: UInt8, CaseIterable {
         case .method: 1...16
         case .resource: 1...Limit.resource
         case .credential: 16...16
-        case .isRepeatable, .registrationState, .isAway, .granted, .storageAction: 1...1
+        case .isRepeatable, .registrationState, .isAway, .granted, .storageAction, .verb:
+            1...1
         case .httpStatus: 2...2
         case .attempts: 4...4
-        case .expires: 8...8
+        case .expires, .until: 8...8
         case .tokenName: 1...Limit.tokenName
         case .token, .operation: 16...16
         case .tokenSecret: 32...32

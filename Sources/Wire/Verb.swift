@@ -137,6 +137,8 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     #if !hasFeature(Embedded)
     /// One print that a reader stores.
     case storedPrint = 147
+    /// Refused attempts, all alike.
+    case refusal = 148
     /// Ends `serverEnable`: it is registered.
     case serverEnabled = 150
     /// Ends `serverLogin`: the tokens.

@@ -41,7 +41,8 @@ extension Answer {
         case .assertion, .confirmed, .denial, .done, .status, .serverEnabled, .token, .signed,
             .signingKey, .authorization, .decided:
             true
-        case .notice, .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
+        case .notice, .passwordWanted, .print, .reader, .receipt, .refusal, .signer, .setting,
+            .chainHead,
             .secretPart, .secret, .vault, .secretWanted, .event,
             .importedPrint, .storedPrint, .server, .macToken, .operation, .serverTrouble:
             false

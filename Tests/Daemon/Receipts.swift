@@ -10,6 +10,7 @@ struct ReceiptsSent {
     var head: (counter: UInt64, digest: Bytes)?
     var signers: Bytes = []
     var receipts: [Bytes] = []
+    var refusals: [Refusal] = []
     var last: Answer?
 
     /// Checks them as whoever holds the keys would; gives how many there are.
@@ -42,6 +43,7 @@ extension DaemonBench {
             switch answer {
             case .chainHead(let counter, let digest): sent.head = (counter, digest)
             case .signer(let line): sent.signers += line + [0x0a]
+            case .refusal(let refusal): sent.refusals.append(refusal)
             case .receipt(let receipt):
                 sent.receipts.append(try receipt.entry)
             default: sent.last = answer

@@ -27,7 +27,7 @@ struct DoctorTests {
         #expect(
             names == [
                 "account", "counter", "credential", "keyring", "lockout", "mac-tokens", "prints",
-                "receipts", "secrets", "servers", "signers",
+                "receipts", "refusals", "secrets", "servers", "signers",
             ])
         #expect(Layout.entries(of: bench.file("servers")).contains { $0.hasSuffix(".verdict") })
         let all = Set(Layout.entries(of: bench.scratch.at("private")))
@@ -68,6 +68,7 @@ struct DoctorTests {
         try bench.issue()
         try bench.keep([1, 2, 3], as: "mail")
         try bench.keep(try SecretBytes.random(16), try Bench.entry())
+        try bench.account.refusals.save(RefusalList())
     }
 
     /// A key for a server with a last yes and a MAC token, and the signing key.

@@ -90,7 +90,8 @@ package final class DaemonClient: Sendable {
                     .signed,
                     .signingKey, .authorization, .decided:
                     return answers
-                case .passwordWanted, .print, .reader, .receipt, .signer, .setting, .chainHead,
+                case .passwordWanted, .print, .reader, .receipt, .refusal, .signer, .setting,
+                    .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
                     .importedPrint, .storedPrint, .server, .macToken, .operation, .serverTrouble:
                     break

@@ -106,8 +106,9 @@ struct RefusalTests {
     @Test("a choice that is out of range, in every field that is a choice")
     func choices() {
         let choices: [Field: ClosedRange<UInt8>] = [
-            .finger: 1...10, .reason: 1...50, .cause: 1...10, .notice: 1...12, .scan: 1...2,
+            .finger: 1...10, .reason: 1...50, .cause: 1...10, .notice: 1...13, .scan: 1...2,
             .retry: 1...5, .state: 1...4, .lock: 1...3, .keyringState: 1...5,
+            .verb: 1...45,
         ]
         for (frame, isRequest) in sampleFrames {
             let parts = fields(of: frame)

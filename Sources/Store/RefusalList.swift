@@ -1,0 +1,143 @@
+import Posix
+import Statement
+import Wire
+
+/// The refused attempts at an account that its owner is shown, oldest first.
+///
+/// Bounded so that whoever can ask cannot push out what others' requests have left: the account's own
+/// requests and those of other users have room of their own, and so has each of these users and each
+/// reason.
+package struct RefusalList: Equatable, Sendable {
+    /// How many entries the account's own requests may have.
+    static let own = 50
+    /// How many the requests of all other users may have, and those of one of them.
+    static let (others, perRequester) = (50, 20)
+    /// How many one user's requests may have for one reason.
+    static let perReason = 10
+    /// Within how many seconds of the first like attempts share an entry.
+    static let span: UInt64 = 86_400
+
+    /// The entries, by the time of their last attempt.
+    package private(set) var refusals: [Refusal] = []
+
+    /// An empty list.
+    package init() {}
+
+    /// Adds one attempt at the account of this name; whether it has an entry of its own.
+    @discardableResult
+    package mutating func add(_ refusal: Refusal, to account: [UInt8]) -> Bool {
+        if let index = refusals.lastIndex(where: { $0.includes(refusal) }) {
+            var entry = refusals.remove(at: index)
+            entry.count = max(entry.count, entry.count &+ 1)
+            entry.until = max(entry.until, refusal.until)
+            refusals.append(entry)
+            return false
+        }
+        refusals.append(refusal)
+        let requester = refusal.requester
+        trim(to: Self.perReason) { $0.requester == requester && $0.reason == refusal.reason }
+        guard requester != account else {
+            trim(to: Self.own) { $0.requester == account }
+            return true
+        }
+        trim(to: Self.perRequester) { $0.requester == requester }
+        while refusals.count(where: { $0.requester != account }) > Self.others {
+            removeOfMostFrequent(but: account)
+        }
+        return true
+    }
+
+    /// Removes the oldest of those that a condition holds for, until so many are left.
+    private mutating func trim(to most: Int, _ isMeant: (Refusal) -> Bool) {
+        while refusals.count(where: isMeant) > most, let index = refusals.firstIndex(where: isMeant)
+        {
+            refusals.remove(at: index)
+        }
+    }
+
+    /// Removes the oldest entry of the user who has the most, other than the account itself.
+    private mutating func removeOfMostFrequent(but account: [UInt8]) {
+        var counts: [[UInt8]: Int] = [:]
+        for refusal in refusals where refusal.requester != account {
+            counts[refusal.requester, default: 0] += 1
+        }
+        let most = counts.values.max() ?? 0
+        let oldest = refusals.firstIndex { counts[$0.requester] == most }
+        guard let oldest else { return }
+        refusals.remove(at: oldest)
+    }
+}
+
+extension Refusal {
+    /// Whether another attempt shares the entry of this one.
+    fileprivate func includes(_ other: Refusal) -> Bool {
+        verb == other.verb && service == other.service && terminal == other.terminal
+            && requester == other.requester && reason == other.reason
+            && other.since >= since && other.since - since < RefusalList.span
+    }
+}
+
+extension RefusalList: LineRecord {
+    static let cap = 256 * 1_024
+
+    func encoded() -> [UInt8] {
+        var lines = LineWriter()
+        lines.put("signet-refusals", number: 1)
+        lines.put("refusals", number: UInt64(refusals.count))
+        for refusal in refusals {
+            lines.put("verb", number: UInt64(refusal.verb.rawValue))
+            lines.put("service", refusal.service)
+            lines.put("terminal", refusal.terminal)
+            lines.put("requester", refusal.requester)
+            lines.put("reason", number: UInt64(refusal.reason.rawValue))
+            lines.put("count", number: UInt64(refusal.count))
+            lines.put("since", number: refusal.since)
+            lines.put("until", number: refusal.until)
+        }
+        return lines.text
+    }
+
+    init(parsing lines: inout LineReader) throws(LineFault) {
+        try lines.version("signet-refusals")
+        let count = try lines.number("refusals")
+        guard count <= Self.own + Self.others else { throw .tooLong }
+        for _ in 0..<count { refusals.append(try Refusal(parsing: &lines)) }
+    }
+}
+
+extension Refusal {
+    fileprivate init(parsing lines: inout LineReader) throws(LineFault) {
+        let verb = UInt8(exactly: try lines.number("verb")).flatMap(Verb.init)
+        let service = try lines.value("service", cap: Limit.service)
+        let terminal = try lines.value("terminal", cap: Limit.label)
+        let requester = try lines.value("requester", cap: Limit.account)
+        let reason = UInt8(exactly: try lines.number("reason")).flatMap(DenialReason.init)
+        let count = UInt32(exactly: try lines.number("count"))
+        let since = try lines.number("since")
+        let until = try lines.number("until")
+        guard let verb, let reason, let count, count > 0, since <= until else { throw .malformed }
+        self.init(
+            verb, service: service, terminal: terminal, requester: requester, reason: reason,
+            count: count, since: since, until: until)
+    }
+}
+
+/// Keeps an account's refused attempts.
+///
+/// For people to read: nothing is decided by them, and they count for nothing. So an account without
+/// the file has none, and what cannot be read may be written anew.
+package struct RefusalStore: Sendable {
+    let directory: Directory
+
+    /// What was saved last. Throws where that cannot be read.
+    package func load() throws(StoreFault) -> RefusalList {
+        try directory.record(Self.name) ?? RefusalList()
+    }
+
+    /// Saves durably.
+    package func save(_ list: RefusalList) throws(StoreFault) {
+        try directory.keep(list, as: Self.name)
+    }
+
+    static let name = "refusals"
+}
