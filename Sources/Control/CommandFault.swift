@@ -88,7 +88,8 @@ extension Denial {
             .serverKeyReplaced, .serverKeyRemoved,
             .serverKeyBlocked, .tooManyServers, .noSigningKey, .signingKeyInvalidated,
             .signingKeyExists, .unknownMacToken, .tooManyMacTokens, .readingTokenWanted,
-            .unknownOperation, .operationOver, .printsDamaged:
+            .unknownOperation, .operationOver, .printsDamaged, .accountExpired,
+            .passwordExpired:
             .denied
         }
     }

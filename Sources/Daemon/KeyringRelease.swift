@@ -145,7 +145,7 @@ extension Service {
         let verdict = await passwords.verdict(on: password, of: account, within: limit)
         switch verdict {
         case .right: return false
-        case .wrong, .denied:
+        case .wrong, .denied, .accountExpired, .passwordExpired:
             do throws(StoreFault) {
                 try drop(account, kept, because: .passwordChanged)
             } catch { journal.fault(error.description, account: account.name) }

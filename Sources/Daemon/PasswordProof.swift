@@ -40,6 +40,8 @@ final class PasswordProof {
             let lack = (try? ShadowEntry.lack(of: account.name)) ?? nil
             guard let lack else { throw Denial(.wrongPassword) }
             throw Denial(.noPassword, subject: lack.detail.bytes)
+        case .accountExpired: throw Denial(.accountExpired)
+        case .passwordExpired: throw Denial(.passwordExpired)
         case .fault: throw Denial(.passwordCheckFailed)
         }
     }

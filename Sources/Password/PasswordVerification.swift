@@ -75,7 +75,9 @@ package enum PasswordVerification {
         switch status {
         case PAM_SUCCESS: .right
         case PAM_AUTH_ERR, PAM_MAXTRIES: .wrong
-        case PAM_USER_UNKNOWN, PAM_ACCT_EXPIRED, PAM_NEW_AUTHTOK_REQD, PAM_PERM_DENIED: .denied
+        case PAM_USER_UNKNOWN, PAM_PERM_DENIED: .denied
+        case PAM_ACCT_EXPIRED: .accountExpired
+        case PAM_NEW_AUTHTOK_REQD: .passwordExpired
         default: .fault
         }
     }

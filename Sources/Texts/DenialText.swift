@@ -75,6 +75,7 @@ extension Denial {
             operationText
         case .printsDamaged: damagedText(account)
         case .noPassword: noPasswordText(account)
+        case .accountExpired, .passwordExpired: expiredText(account)
         #endif
         }
     }
@@ -244,6 +245,19 @@ extension Denial {
         return """
             \(account) has no password on this machine, so none is accepted. An administrator can \
             set one with 'passwd \(account)', or run this command as root
+            """
+    }
+
+    private func expiredText(_ account: Bytes) -> Text {
+        guard reason == .accountExpired else {
+            return """
+                the password of \(account) has expired. Set a new one with 'passwd', then run this \
+                command again
+                """
+        }
+        return """
+            the account \(account) has expired, so its password is not accepted. An administrator \
+            can extend it with 'chage -E DATE \(account)'
             """
     }
 

@@ -155,6 +155,10 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case printsDamaged = 83
     /// The password was not accepted, and the account has none that could be. `subject`: a `Detail`.
     case noPassword = 84
+    /// The account has expired, so its password counts for nothing.
+    case accountExpired = 85
+    /// The password has expired, and has to be changed first.
+    case passwordExpired = 86
     #endif
 }
 

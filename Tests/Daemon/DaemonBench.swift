@@ -160,7 +160,9 @@ final class DaemonBench {
         case $password in
         right*) exit 80 ;;
         wrong) exit 81 ;;
-        expired) exit 82 ;;
+        denied) exit 82 ;;
+        expired) exit 84 ;;
+        outdated) exit 85 ;;
         slow) exec sleep 1000 ;;
         *) exit 0 ;;
         esac

@@ -27,7 +27,8 @@ extension DaemonTests {
             let before = try bench.status(of: .daemon)
             let client = try bench.client(.daemon)
             let verdicts: [(String, DenialReason)] = [
-                ("wrong", .noPassword), ("expired", .noPassword),
+                ("wrong", .noPassword), ("denied", .noPassword), ("expired", .accountExpired),
+                ("outdated", .passwordExpired),
                 ("crash", .passwordCheckFailed), ("", .passwordCheckFailed),
             ]
             for request in Self.requests {

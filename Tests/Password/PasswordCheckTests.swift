@@ -37,8 +37,11 @@ struct PasswordCheckTests {
 
     @Test("denies an account that may not log in, with the right password too")
     func denied() throws {
-        #expect(try Check.verdict("expired", AccountFiles.password) == .denied)
-        #expect(try Check.verdict("mustchange", AccountFiles.password) == .denied)
+        #expect(try Check.verdict("expired", AccountFiles.password) == .accountExpired)
+        #expect(try Check.verdict("mustchange", AccountFiles.password) == .passwordExpired)
+        // Who does not know the password learns nothing of it.
+        #expect(try Check.verdict("expired", "wrong") == .wrong)
+        #expect(try Check.verdict("mustchange", "wrong") == .wrong)
         #expect(try Check.verdict("nobody-here", AccountFiles.password) == .denied)
     }
 
@@ -66,7 +69,8 @@ struct PasswordCheckTests {
         #expect(try Check.verdict("alice", AccountFiles.password, script: confined) == .right)
         #expect(try Check.verdict("alice", "wrong", script: confined) == .wrong)
         #expect(
-            try Check.verdict("expired", AccountFiles.password, script: confined) == .denied)
+            try Check.verdict("expired", AccountFiles.password, script: confined)
+                == .accountExpired)
     }
 
     @Test(
