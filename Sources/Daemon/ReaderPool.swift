@@ -1,6 +1,7 @@
 import Loop
 import Reader
 import Statement
+import Texts
 import Wire
 
 /// The readers that the administrator lets us use, in the words of the socket.
@@ -255,8 +256,8 @@ extension Denial {
         case .full: self.init(.readerFull)
         case .notFound: self.init(.printLost)
         case .protocolError: self.init(.readerConfused)
-        case .notSupported, .invalidTemplate:
-            self.init(.readerFailed, subject: Bytes("\(fault)".utf8))
+        case .notSupported: self.init(.readerFailed, subject: Detail.readerUnable.bytes)
+        case .invalidTemplate: self.init(.readerFailed, subject: Detail.printNotAccepted.bytes)
         case .general(let message):
             self.init(.readerFailed, subject: Bytes(message.utf8.prefix(Limit.text)))
         }

@@ -18,6 +18,11 @@ package enum Detail {
     /// The log ends with something else than a receipt.
     package static let receiptsEndInDamage: Text = "the receipts end in damage"
 
+    /// A reader cannot do what was asked of it (`DenialReason.readerFailed`).
+    package static let readerUnable: Text = "it cannot do what was asked of it"
+    /// A reader or its library refused a stored fingerprint.
+    package static let printNotAccepted: Text = "it does not accept the stored fingerprint"
+
     /// Why no password is accepted (`DenialReason.noPassword`): the account has none.
     package static let passwordNone: Text = "the account has no password"
     /// It has one that was locked.
