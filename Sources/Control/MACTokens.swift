@@ -32,7 +32,7 @@ extension Invocation {
             account: account, timeoutMilliseconds: 30_000, server: server, name: name)
         var got: MACTokenAnswer?
         _ = try ask(
-            .macTokenAdd(request), purpose: { _ in CommandMACTokens.adding(name, server) },
+            .macTokenAdd(request), purpose: { CommandMACTokens.adding($0, name, server) },
             meanwhile: { answer in
                 guard case .macToken(let token) = answer else { return false }
                 got = token

@@ -68,10 +68,10 @@ extension Invocation {
         do throws(CommandFault) {
             state = try ask(
                 request,
-                purpose: { _ in
+                purpose: { action in
                     isShown
-                        ? CommandOperations.touch(choice, id, wanted.server)
-                        : CommandOperations.reading
+                        ? CommandOperations.touch(action, choice, id, wanted.server)
+                        : CommandOperations.reading(action)
                 },
                 meanwhile: { (answer) throws(CommandFault) in
                     guard case .operation(let operation) = answer else { return false }
@@ -142,7 +142,7 @@ extension Invocation {
             account: account, timeoutMilliseconds: mayTouch ? 30_000 : nil, server: only)
         var found = AwaitedOperations()
         _ = try ask(
-            .operationList(request), purpose: { _ in CommandOperations.reading },
+            .operationList(request), purpose: { CommandOperations.reading($0) },
             meanwhile: { answer in
                 switch answer {
                 case .operation(let operation): found.operations.append(operation)
@@ -215,7 +215,7 @@ extension Invocation {
             operation: place.operation)
         var shown: OperationAnswer?
         _ = try ask(
-            .operationShow(request), purpose: { _ in CommandOperations.reading },
+            .operationShow(request), purpose: { CommandOperations.reading($0) },
             meanwhile: { answer in
                 guard case .operation(let operation) = answer else { return false }
                 shown = operation

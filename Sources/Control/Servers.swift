@@ -19,7 +19,7 @@ extension Invocation {
         defer { wipe(&code) }
         let request = ServerEnableRequest(account: account, server: server, code: code)
         let enabled = try ask(
-            .serverEnable(request), purpose: { _ in CommandServers.enabling(server) }
+            .serverEnable(request), purpose: { CommandServers.enabling($0, server) }
         ) { answer in
             if case .serverEnabled(let enabled) = answer { enabled } else { nil }
         }
@@ -100,7 +100,7 @@ extension Invocation {
         let name = known.first { $0.server == server }?.account ?? account
         var token = try ask(
             .serverLogin(account: account, server: server, timeoutMilliseconds: 30_000),
-            purpose: { _ in CommandServers.loggingIn(server, as: name) }
+            purpose: { CommandServers.loggingIn($0, server, as: name) }
         ) { answer in
             if case .token(let token) = answer { token } else { nil }
         }
@@ -174,10 +174,11 @@ extension Invocation {
     }
 
     /// A request that ends with one answer; notices are told on standard error, and other answers may
-    /// come before it if `meanwhile` takes them.
+    /// come before it if `meanwhile` takes them. `purpose` says what the touch is for, given what to do
+    /// at the reader.
     func ask<Value>(
         _ request: Request, awaitsTouch: Bool = true, awaitsServer: Bool = true,
-        purpose: (Notice) -> Text,
+        purpose: (Text) -> Text,
         meanwhile: (Answer) throws(CommandFault) -> Bool = { _ in false },
         _ value: (Answer) -> Value?
     ) throws(CommandFault) -> Value {
@@ -186,7 +187,7 @@ extension Invocation {
         var result: Value?
         try exchange.run { (answer) throws(CommandFault) in
             if case .notice(let notice) = answer {
-                let text = notice.kind == .touch ? purpose(notice) : notice.text
+                let text = notice.kind == .touch ? purpose(Prompt.action(notice)) : notice.text
                 if let text { surroundings.complain(text) }
                 return .goOn
             }

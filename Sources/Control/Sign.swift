@@ -56,8 +56,8 @@ extension Invocation {
         let signed = try sign(
             .file(name: name, digest: digest), account,
             file.isInput
-                ? CommandSigning.input(digest: start)
-                : CommandSigning.file(file.path.bytes, digest: start))
+                ? { CommandSigning.input($0, digest: start) }
+                : { CommandSigning.file($0, file.path.bytes, digest: start) })
         try checkSignature(signed, of: digest, in: .file)
         let armoured = Armour.wrap(signed.signature)
         if file.isInput {
@@ -101,7 +101,7 @@ extension Invocation {
         let account = try account()
         let signed = try sign(
             .challenge(audience: audience, text: challenge), account,
-            CommandSigning.challenge(audience, challenge))
+            { CommandSigning.challenge($0, audience, challenge) })
         guard let text = signed.statement,
             let statement = try? ChallengeStatement(parsing: text),
             statement.challenge == challenge, statement.head.audience == audience
@@ -141,7 +141,7 @@ extension Invocation {
         let digest = try bodyDigest()
         let signed = try sign(
             .request(server: server, method: method, resource: resource, body: digest), account,
-            CommandSigning.request(method, url.bytes, server))
+            { CommandSigning.request($0, method, url.bytes, server) })
         guard let text = signed.statement, let statement = try? RequestStatement(parsing: text),
             statement.request.method == method, statement.request.resource == resource,
             statement.request.body == digest
@@ -177,11 +177,11 @@ extension Invocation {
 
 extension Invocation {
     private func sign(
-        _ matter: SigningMatter, _ account: Bytes, _ purpose: Text
+        _ matter: SigningMatter, _ account: Bytes, _ purpose: (Text) -> Text
     ) throws(CommandFault) -> SignedAnswer {
         let request = SignRequest(
             account: account, timeoutMilliseconds: Self.patience, matter)
-        return try ask(.sign(request), awaitsServer: false, purpose: { _ in purpose }) { answer in
+        return try ask(.sign(request), awaitsServer: false, purpose: purpose) { answer in
             if case .signed(let signed) = answer { signed } else { nil }
         }
     }

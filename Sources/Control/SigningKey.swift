@@ -10,7 +10,7 @@ extension Invocation {
         let account = try account()
         let key = try ask(
             .signingEnable(account: account), awaitsServer: false,
-            purpose: { _ in CommandSigning.enabling }
+            purpose: { CommandSigning.enabling($0) }
         ) { answer in
             if case .signingKey(let key) = answer { key } else { nil }
         }

@@ -22,9 +22,9 @@ package enum CommandMACTokens {
         "several servers gave a MAC token \(name): say '--server'"
     }
 
-    /// What the touch is for.
-    package static func adding(_ name: Bytes, _ server: Bytes) -> Text {
-        "touch the reader to get the MAC token \(name) from \(server)"
+    /// What the touch is for; `action` as `Prompt.action` has it.
+    package static func adding(_ action: Text, _ name: Bytes, _ server: Bytes) -> Text {
+        "\(action) to get the MAC token \(name) from \(server)"
     }
     /// It is there.
     package static func added(_ name: Bytes, _ server: Bytes, until: Text) -> Text {

@@ -67,15 +67,19 @@ package enum CommandOperations {
     }
 
     /// What the touch is for: to read.
-    package static let reading: Text =
-        "touch the reader to see what awaits your decision, for the next 30 days"
+    /// `action` as `Prompt.action` has it.
+    package static func reading(_ action: Text) -> Text {
+        "\(action) to see what awaits your decision, for the next 30 days"
+    }
     /// What the touch is for.
-    package static func touch(_ choice: OperationChoice, _ id: Bytes, _ server: Bytes) -> Text {
+    package static func touch(
+        _ action: Text, _ choice: OperationChoice, _ id: Bytes, _ server: Bytes
+    ) -> Text {
         switch choice {
         case .approve:
-            "touch the reader to approve operation \(id) of \(server), or end with Ctrl-C"
+            "\(action) to approve operation \(id) of \(server), or end with Ctrl-C"
         case .reject:
-            "touch the reader to reject operation \(id) of \(server), or end with Ctrl-C"
+            "\(action) to reject operation \(id) of \(server), or end with Ctrl-C"
         }
     }
     /// Its text did not get out.

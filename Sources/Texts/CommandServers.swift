@@ -27,13 +27,13 @@ package enum CommandServers {
         """
     }
 
-    /// What the touch is for.
-    package static func enabling(_ server: Bytes) -> Text {
-        "touch the reader to register this device at \(server)"
+    /// What the touch is for; `action` as `Prompt.action` has it.
+    package static func enabling(_ action: Text, _ server: Bytes) -> Text {
+        "\(action) to register this device at \(server)"
     }
     /// What the touch is for.
-    package static func loggingIn(_ server: Bytes, as account: Bytes) -> Text {
-        "touch the reader to log in to \(server) as \(account)"
+    package static func loggingIn(_ action: Text, _ server: Bytes, as account: Bytes) -> Text {
+        "\(action) to log in to \(server) as \(account)"
     }
 
     /// It is done.

@@ -15,24 +15,29 @@ package enum CommandSigning {
         "the signing key of \(account) is destroyed. What it has signed stays signed"
     }
 
-    /// What the touch is for.
-    package static let enabling: Text =
-        "touch the reader to make a key that signs files and challenges"
+    /// What the touch is for; `action` as `Prompt.action` has it, here and below.
+    package static func enabling(_ action: Text) -> Text {
+        "\(action) to make a key that signs files and challenges"
+    }
     /// What the touch is for: a file, the beginning of its digest.
-    package static func file(_ name: Bytes, digest: Bytes) -> Text {
-        "touch the reader to sign the file \(name) (SHA-256 \(digest)…)"
+    package static func file(_ action: Text, _ name: Bytes, digest: Bytes) -> Text {
+        "\(action) to sign the file \(name) (SHA-256 \(digest)…)"
     }
     /// What the touch is for: standard input, the beginning of its digest.
-    package static func input(digest: Bytes) -> Text {
-        "touch the reader to sign standard input (SHA-256 \(digest)…)"
+    package static func input(_ action: Text, digest: Bytes) -> Text {
+        "\(action) to sign standard input (SHA-256 \(digest)…)"
     }
     /// What the touch is for.
-    package static func challenge(_ audience: Bytes, _ challenge: Bytes) -> Text {
-        "touch the reader to answer the challenge of \(audience): \(challenge)"
+    package static func challenge(
+        _ action: Text, _ audience: Bytes, _ challenge: Bytes
+    ) -> Text {
+        "\(action) to answer the challenge of \(audience): \(challenge)"
     }
     /// What the touch is for: method, URL, and the server that is asked whether it holds.
-    package static func request(_ method: Bytes, _ url: Bytes, _ server: Bytes) -> Text {
-        "touch the reader to sign the request \(method) \(url), with the key for \(server)"
+    package static func request(
+        _ action: Text, _ method: Bytes, _ url: Bytes, _ server: Bytes
+    ) -> Text {
+        "\(action) to sign the request \(method) \(url), with the key for \(server)"
     }
 
     /// A signature lies beside its file.

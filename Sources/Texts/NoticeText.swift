@@ -62,12 +62,15 @@ extension Notice {
 
 /// What the PAM module shows around a touch.
 package enum Prompt {
+    /// What to do at the reader, as it wants the finger.
+    package static func action(_ notice: Notice) -> Text { notice.text ?? "touch the reader" }
+
     /// The reader waits; `purpose` is what is confirmed, empty if there is nothing to say, and
     /// `warning` is where the request comes from, nil if there is nothing to warn of.
     package static func touch(
         _ notice: Notice, purpose: Bytes, who: Text, _ warning: TerminalPosition? = nil
     ) -> Text {
-        let action = notice.text ?? "touch the reader"
+        let action = action(notice)
         let touch: Text =
             purpose.isEmpty ? "\(action) (\(who))" : "\(action) to confirm: \(purpose) (\(who))"
         switch warning {

@@ -6,7 +6,7 @@ package enum NotificationText {
     /// The name of the program that shows it.
     package static let program: Text = "Signet"
     /// The heading.
-    package static let heading: Text = "Touch the fingerprint reader to confirm"
+    package static let heading: Text = "Use the fingerprint reader to confirm"
 
     /// Who asks, and for what.
     package static func body(_ event: EventAnswer) -> Text {

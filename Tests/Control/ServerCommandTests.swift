@@ -71,6 +71,18 @@ struct ServerCommandTests {
         #expect(good.code == .done, "\(good.errors)")
         #expect(good.errors == "touch the reader to register this device at \(url)\n")
         #expect(good.output.contains("this device is registered at \(url) as alice, for shop"))
+        let swiped = try run(
+            ["enable", "--server", url],
+            [
+                listed,
+                [
+                    .receive, .send(.notice(Notice(.touch, scan: .swipe))),
+                    .send(.serverEnabled(done)),
+                ],
+            ], input: "oooooooooooooooooooo\n")
+        #expect(
+            swiped.errors
+                == "swipe your finger across the reader to register this device at \(url)\n")
         #expect(good.output.hasSuffix("its key has the fingerprint SHA256:abc\n"))
         let code = Bytes("00000-00000-00000-00000".utf8)
         let request = ServerEnableRequest(account: alice, server: Bytes(url.utf8), code: code)

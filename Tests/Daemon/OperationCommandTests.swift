@@ -42,7 +42,7 @@ extension DaemonTests {
             let reader = stage.bench.text
             surroundings.errors = { bytes in
                 errors.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
-                if bytes.starts(with: Bytes("touch the reader".utf8)) {
+                if bytes.starts(with: Bytes("swipe your finger across the reader".utf8)) {
                     try? reader.send(.scan("two"))
                 }
             }
@@ -59,7 +59,9 @@ extension DaemonTests {
             let paid = try stage.server.pay("10")
             let first = try signet(stage, "operations")
             #expect(first.code == .done, "\(first.told)")
-            #expect(first.told.hasPrefix("touch the reader to see what awaits your decision"))
+            #expect(
+                first.told.hasPrefix(
+                    "swipe your finger across the reader to see what awaits your decision"))
             #expect(first.text.contains(paid.prefix(8)) && first.text.contains("pay 10 EUR…"))
             let shown = try signet(stage, "operations", "show", String(paid.prefix(6)))
             #expect(shown.told == "" && shown.text.hasSuffix("  | pay 10 EUR\n  | to Bob\n"))
@@ -69,7 +71,7 @@ extension DaemonTests {
             #expect(
                 approved.told
                     == """
-                    touch the reader to approve operation \(paid.prefix(8)) of \
+                    swipe your finger across the reader to approve operation \(paid.prefix(8)) of \
                     \(stage.server.url), or end with Ctrl-C
                     asking \(stage.server.url)
 
@@ -81,7 +83,7 @@ extension DaemonTests {
             let again = try signet(stage, "operations", "approve", paid)
             #expect(again.code == .denied)
             #expect(again.told.contains("the operation was approved already"))
-            #expect(!again.told.contains("touch the reader"))
+            #expect(!again.told.contains("swipe your finger across the reader"))
             let none = try signet(stage, "operations")
             #expect(none.text == "no operation awaits your decision\n" && none.told == "")
         }

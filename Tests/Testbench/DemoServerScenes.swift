@@ -184,7 +184,7 @@ extension DemoSet {
         laptop.screen.act("alice sits down at her new laptop, the one with a TPM")
         try server.startRelay(on: laptop)
         let new = try laptop.enable(server, code)
-        try laptop.see("touch the reader to register this device", on: new)
+        try laptop.see("swipe your finger across the reader to register this device", on: new)
         try laptop.swipe(.aliceRight, "alice swipes her right index finger")
         try laptop.see("this device is registered", on: new)
         try laptop.end(new, "the new laptop is registered, with a key in its TPM")
