@@ -132,10 +132,12 @@ struct Exchange {
                 asked = answer.serverAsked(before: asked)
                 switch answer {
                 case .denial: throw interrupted(asked)
-                case .token, .signed, .authorization: throw interrupted(asked)
+                case .token, .signed, .signedFile, .authorization: throw interrupted(asked)
                 case .done, .serverEnabled, .signingKey, .decided:
                     // Who took it back is shown no secret, though it was on its way.
-                    if awaitsTouch && secret != nil { throw .interrupted }
+                    if awaitsTouch && (secret != nil || request.verb == .sign) {
+                        throw .interrupted
+                    }
                     if case .finished = try take(answer) { return }
                 case .notice, .assertion, .passwordWanted, .status, .print, .reader, .receipt,
                     .refusal, .signer, .setting, .chainHead, .secretPart, .secret, .vault,

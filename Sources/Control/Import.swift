@@ -50,7 +50,7 @@ extension Invocation {
             case .assertion, .denial, .passwordWanted, .status, .print, .reader, .receipt, .refusal,
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed, .signingKey,
-                .macToken, .authorization, .operation, .serverTrouble, .decided:
+                .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

@@ -74,7 +74,7 @@ extension Invocation {
                 .setting, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,
-                .macToken, .authorization, .operation, .serverTrouble, .decided:
+                .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
             return .goOn

@@ -52,7 +52,7 @@ extension Invocation {
                 .signer, .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
                 .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
                 .signingKey,
-                .macToken, .authorization, .operation, .serverTrouble, .decided:
+                .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
                 throw .fault(CommandText.unexpected)
             }
         }

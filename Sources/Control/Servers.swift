@@ -175,10 +175,10 @@ extension Invocation {
 
     /// A request that ends with one answer; notices are told on standard error, and other answers may
     /// come before it if `meanwhile` takes them. `purpose` says what the touch is for, given what to do
-    /// at the reader.
+    /// at the reader; `details` are lines below it.
     func ask<Value>(
         _ request: Request, awaitsTouch: Bool = true, awaitsServer: Bool = true,
-        purpose: (Text) -> Text,
+        purpose: (Text) -> Text, details: [Text] = [],
         meanwhile: (Answer) throws(CommandFault) -> Bool = { _ in false },
         _ value: (Answer) -> Value?
     ) throws(CommandFault) -> Value {
@@ -189,6 +189,7 @@ extension Invocation {
             if case .notice(let notice) = answer {
                 let text = notice.kind == .touch ? purpose(Prompt.action(notice)) : notice.text
                 if let text { surroundings.complain(text) }
+                if notice.kind == .touch { details.forEach(surroundings.complain) }
                 return .goOn
             }
             if try meanwhile(answer) { return .goOn }

@@ -6,7 +6,7 @@ import Wire
 
 extension Invocation {
     /// How long a touch is awaited, in milliseconds.
-    private static let patience: UInt32 = 30_000
+    static let patience: UInt32 = 30_000
 
     /// `signet sign`: files, a challenge, or a request.
     func sign() throws(CommandFault) {
@@ -34,62 +34,6 @@ extension Invocation {
         }
     }
 
-    /// `signet sign FILE…`: each has its own touch, and its signature beside it.
-    private func signFiles() throws(CommandFault) {
-        let account = try account()
-        let files = arguments.operands.map(SignedFile.init)
-        guard files.count(where: \.isInput) <= 1 else { throw .usage(CommandSigning.inputTwice) }
-        // Before anybody touches for nothing.
-        for file in files where !file.isInput {
-            try file.checkReadable()
-            if !arguments.has(.force), exists(file.signature) {
-                throw .refused(CommandSigning.exists(file.signature.bytes))
-            }
-        }
-        for file in files { try sign(file, account) }
-    }
-
-    private func sign(_ file: SignedFile, _ account: Bytes) throws(CommandFault) {
-        let digest = try file.digest(in: surroundings)
-        let start = Hexadecimal.encode(Bytes(digest.prefix(8)))
-        let name = file.isInput ? [] : Bytes(file.path.utf8.suffix(Limit.fileName))
-        let signed = try sign(
-            .file(name: name, digest: digest), account,
-            file.isInput
-                ? { CommandSigning.input($0, digest: start) }
-                : { CommandSigning.file($0, file.path.bytes, digest: start) })
-        try checkSignature(signed, of: digest, in: .file)
-        let armoured = Armour.wrap(signed.signature)
-        if file.isInput {
-            guard !isJSON else { return sayFile(file, digest, armoured, account) }
-            return try release(armoured)
-        }
-        do throws(SystemFault) {
-            if arguments.has(.force) {
-                try replaceFile(file.signature, armoured)
-            } else {
-                try createFile(file.signature, armoured)
-            }
-        } catch { throw .system(error) }
-        sayFile(file, digest, armoured, account)
-    }
-
-    private func sayFile(
-        _ file: SignedFile, _ digest: Bytes, _ armoured: Bytes, _ account: Bytes
-    ) {
-        say(
-            .document(
-                "file-signed",
-                [
-                    ("account", .bytes(account)),
-                    ("file", file.isInput ? .null : .string(file.path)),
-                    ("signatureFile", file.isInput ? .null : .string(file.signature)),
-                    ("sha256", .bytes(Hexadecimal.encode(digest))),
-                    ("signature", .bytes(armoured)),
-                ]),
-            [CommandSigning.signed(file.path.bytes, file.signature.bytes)])
-    }
-
     /// `signet sign --challenge TEXT --audience NAME`
     private func signChallenge() throws(CommandFault) {
         let challenge = try value(.challenge, most: Limit.challengeText)
@@ -106,7 +50,7 @@ extension Invocation {
             let statement = try? ChallengeStatement(parsing: text),
             statement.challenge == challenge, statement.head.audience == audience
         else { throw .fault(CommandText.unexpected) }
-        try checkSignature(signed, of: try digest(of: text), in: .challenge)
+        try checkSignature(signed.signature, of: try digest(of: text), in: .challenge)
         let armoured = Armour.wrap(signed.signature)
         if isJSON {
             return surroundings.say(
@@ -146,7 +90,7 @@ extension Invocation {
             statement.request.method == method, statement.request.resource == resource,
             statement.request.body == digest
         else { throw .fault(CommandText.unexpected) }
-        try checkSignature(signed, of: try self.digest(of: text), in: .request)
+        try checkSignature(signed.signature, of: try self.digest(of: text), in: .request)
         let authorization = SignetAuthorization(statement: text, signature: signed.signature)
         guard let header = authorization.header else { throw .refused(CommandSigning.tooLong) }
         if isJSON {
@@ -176,7 +120,7 @@ extension Invocation {
 }
 
 extension Invocation {
-    private func sign(
+    func sign(
         _ matter: SigningMatter, _ account: Bytes, _ purpose: (Text) -> Text
     ) throws(CommandFault) -> SignedAnswer {
         let request = SignRequest(
@@ -187,10 +131,10 @@ extension Invocation {
     }
 
     /// Throws unless what the service gave is a signature over just this: nothing else is handed on.
-    private func checkSignature(
-        _ signed: SignedAnswer, of digest: Bytes, in namespace: SignatureNamespace
+    func checkSignature(
+        _ blob: Bytes, of digest: Bytes, in namespace: SignatureNamespace
     ) throws(CommandFault) {
-        guard let signature = try? SSHSignature(blob: signed.signature),
+        guard let signature = try? SSHSignature(blob: blob),
             signature.namespace == namespace.bytes,
             let numbers = P256Signature(r: signature.r, s: signature.s),
             let key = try? P256PublicKey(point: signature.publicKey.point)
@@ -216,59 +160,7 @@ extension Invocation {
         return value
     }
 
-    private func release(_ bytes: Bytes) throws(CommandFault) {
+    func release(_ bytes: Bytes) throws(CommandFault) {
         guard surroundings.release(bytes) else { throw .fault(CommandSigning.unwritten) }
-    }
-}
-
-/// A file that is to be signed, or standard input.
-private struct SignedFile {
-    let path: String
-
-    init(_ path: String) { self.path = path }
-
-    var isInput: Bool { path == "-" }
-    /// Where its signature goes.
-    var signature: String { path + ".sig" }
-
-    /// SHA-256 of its bytes, read piece by piece.
-    func digest(in surroundings: Surroundings) throws(CommandFault) -> Bytes {
-        if isInput { return try digest(of: surroundings.input, surroundings.interrupts) }
-        let file: Descriptor
-        do throws(SystemFault) { file = try openFile(path) } catch {
-            throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))
-        }
-        return try digest(of: file.number, surroundings.interrupts)
-    }
-
-    /// Throws where it cannot be read.
-    func checkReadable() throws(CommandFault) {
-        do throws(SystemFault) { try Posix.checkReadable(path) } catch {
-            throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))
-        }
-    }
-
-    private static let piece = 256 * 1_024
-
-    private func digest(of number: Int32, _ interrupts: Int32) throws(CommandFault) -> Bytes {
-        do {
-            var context = try SHA256Context()
-            var piece = Bytes()
-            repeat {
-                piece.removeAll(keepingCapacity: true)
-                guard wait(for: number, or: interrupts, until: nil) != .interrupted else {
-                    throw CommandFault.interrupted
-                }
-                guard let count = try readSome(from: number, into: &piece, count: Self.piece)
-                else { continue }
-                if count == 0 { break }
-                try context.update(piece)
-            } while true
-            return try context.finish()
-        } catch let fault as CommandFault {
-            throw fault
-        } catch let fault as SystemFault {
-            throw .refused(CommandSigning.noFile(path.bytes, fault.description.bytes))
-        } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
     }
 }

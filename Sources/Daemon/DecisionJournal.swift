@@ -126,7 +126,7 @@ struct DecisionJournal: Sendable {
         case .notice, .passwordWanted, .status, .print, .reader, .receipt, .refusal, .signer,
             .setting, .chainHead, .secretPart, .secret, .vault, .secretWanted, .event,
             .importedPrint, .storedPrint, .server, .signingKey, .macToken, .operation,
-            .serverTrouble:
+            .signedFile, .serverTrouble:
             ("answer", "", .debug)
         }
     }

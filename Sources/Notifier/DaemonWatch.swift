@@ -135,7 +135,7 @@ final class DaemonWatch {
             .secretWanted,
             .importedPrint, .storedPrint, .confirmed, .serverEnabled, .token, .server, .signed,
             .signingKey,
-            .macToken, .authorization, .operation, .serverTrouble, .decided:
+            .macToken, .authorization, .operation, .signedFile, .serverTrouble, .decided:
             disconnect()
         }
     }

@@ -38,6 +38,11 @@ package func createFile(_ path: String, _ bytes: [UInt8]) throws(SystemFault) {
     try writeWhole(bytes, to: file, name: path)
 }
 
+/// Removes a file if it is there; unlink(2).
+package func removeFile(_ path: String) {
+    unsafe unlink(path)
+}
+
 /// Makes a directory for the caller alone, if there is none; mkdir(2).
 package func makeDirectory(_ path: String) throws(SystemFault) {
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {

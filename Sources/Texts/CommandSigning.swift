@@ -23,6 +23,18 @@ package enum CommandSigning {
     package static func file(_ action: Text, _ name: Bytes, digest: Bytes) -> Text {
         "\(action) to sign the file \(name) (SHA-256 \(digest)…)"
     }
+    /// What the touch is for: several files, whose lines follow.
+    package static func files(_ action: Text, _ count: Int) -> Text {
+        "\(action) to sign these \(number: UInt64(count)) files:"
+    }
+    /// One of them: its name, the beginning of its digest.
+    package static func listed(_ name: Bytes, digest: Bytes) -> Text {
+        "  \(name) (SHA-256 \(digest)…)"
+    }
+    /// The same of standard input.
+    package static func listedInput(digest: Bytes) -> Text {
+        "  standard input (SHA-256 \(digest)…)"
+    }
     /// What the touch is for: standard input, the beginning of its digest.
     package static func input(_ action: Text, digest: Bytes) -> Text {
         "\(action) to sign standard input (SHA-256 \(digest)…)"
@@ -63,6 +75,19 @@ package enum CommandSigning {
         "--request wants one URL and no file: 'signet sign --request METHOD URL'"
     /// Standard input can be read once.
     package static let inputTwice: Text = "standard input can be signed once only"
+    /// A file was named twice.
+    package static func fileTwice(_ path: Bytes) -> Text { "\(path) was named twice" }
+    /// More files than a person reads before a touch.
+    package static func tooManyFiles(_ most: Int) -> Text {
+        "one touch signs at most \(number: UInt64(most)) files. Name fewer"
+    }
+    /// Names that are too long to be read before a touch.
+    package static func longNames(_ most: Int) -> Text {
+        """
+        the names of files that one touch signs have at most \(number: UInt64(most)) bytes \
+        together. Name fewer, or change to their directory
+        """
+    }
     /// A value that is too long, or empty.
     package static func badLength(_ option: Bytes, most: UInt32) -> Text {
         "\(option) takes 1 to \(number: most) bytes"

@@ -357,6 +357,7 @@ package enum Answer: Equatable, Sendable {
     case token(TokenAnswer)
     case server(ServerAnswer)
     case signed(SignedAnswer)
+    case signedFile(SignedFileAnswer)
     case signingKey(SigningKeyAnswer)
     case macToken(MACTokenAnswer)
     /// The value of the header `Authorization`.

@@ -28,6 +28,7 @@ extension Answer {
         case .token: .token
         case .server: .server
         case .signed: .signed
+        case .signedFile: .signedFile
         case .signingKey: .signingKey
         case .macToken: .macToken
         case .authorization: .authorization
@@ -79,6 +80,7 @@ extension Answer {
         case .token(let token): try token.put(into: &frame)
         case .server(let server): try server.put(into: &frame)
         case .signed(let signed): try signed.put(into: &frame)
+        case .signedFile(let signed): try signed.put(into: &frame)
         case .signingKey(let key): try key.put(into: &frame)
         case .macToken(let token): try token.put(into: &frame)
         case .authorization(let header): try frame.put(.authorization, header)
@@ -149,6 +151,7 @@ extension Answer {
         case .token: self = .token(try TokenAnswer(from: &frame))
         case .server: self = .server(try ServerAnswer(from: &frame))
         case .signed: self = .signed(try SignedAnswer(from: &frame))
+        case .signedFile: self = .signedFile(try SignedFileAnswer(from: &frame))
         case .signingKey: self = .signingKey(try SigningKeyAnswer(from: &frame))
         case .macToken: self = .macToken(try MACTokenAnswer(from: &frame))
         case .authorization: self = .authorization(try frame.bytes(.authorization))

@@ -109,6 +109,8 @@ package enum Field: UInt8, CaseIterable {
     case granted = 61
     case verb = 130
     case until = 131
+    // Several files.
+    case fileList = 132
     #endif
 
     /// The sizes in bytes that a value of this field may have.
@@ -155,6 +157,7 @@ package enum Field: UInt8, CaseIterable {
         case .use: 1...1
         case .fileName: 0...Limit.fileName
         case .messageDigest: 32...32
+        case .fileList: 66...(Limit.files * 33 + Limit.listedNames)
         case .challengeText: 1...Limit.challengeText
         case .method: 1...16
         case .resource: 1...Limit.resource
@@ -219,6 +222,12 @@ package enum Limit {
     package static let refreshToken = 512
     /// The name of a file that is signed, as it was given.
     package static let fileName = 1_024
+    /// How many files one touch may sign: a person reads their names before.
+    package static let files = 8
+    /// The name of one of several files.
+    package static let listedName = 255
+    /// The names of several files, all together.
+    package static let listedNames = 400
     /// A challenge of anybody's.
     package static let challengeText = 1_024
     /// What an HTTP request asks for.

@@ -7,12 +7,30 @@ package enum SigningUse: UInt8, CaseIterable, Sendable {
     case challenge = 2
     /// An HTTP request, by the key for the server that its receiver asks.
     case request = 3
+    /// Several files with one touch, by the account's signing key.
+    case files = 4
+}
+
+/// One of several files that are to be signed.
+package struct FileDigest: Equatable, Sendable {
+    /// Its name, for people; empty for standard input.
+    package var name: Bytes
+    /// SHA-256 of its bytes.
+    package var digest: Bytes
+
+    /// A file by its name, of `Limit.listedName` bytes at most, and its digest, of 32 bytes.
+    package init(name: Bytes, digest: Bytes) {
+        self.name = name
+        self.digest = digest
+    }
 }
 
 /// What is to be signed.
 package enum SigningMatter: Equatable, Sendable {
     /// `name` is for people, empty for standard input; `digest` is SHA-256 of its bytes.
     case file(name: Bytes, digest: Bytes)
+    /// Two to `Limit.files`; their names together have `Limit.listedNames` bytes at most.
+    case files([FileDigest])
     /// `audience` is whoever asks, as the caller says.
     case challenge(audience: Bytes, text: Bytes)
     /// `server` is the URL of the server whose key signs; `body` is SHA-256 of the exact body.
@@ -22,6 +40,7 @@ package enum SigningMatter: Equatable, Sendable {
     package var use: SigningUse {
         switch self {
         case .file: .file
+        case .files: .files
         case .challenge: .challenge
         case .request: .request
         }
@@ -52,6 +71,9 @@ package struct SignRequest: Equatable, Sendable {
             try frame.put(.use, number: matter.use.rawValue)
             try frame.put(.fileName, name)
             try frame.put(.messageDigest, digest)
+        case .files(let files):
+            try frame.put(.use, number: matter.use.rawValue)
+            try frame.put(.fileList, try FileDigest.list(files))
         case .challenge(let audience, let text):
             try frame.put(.audience, audience)
             try frame.put(.use, number: matter.use.rawValue)
@@ -75,6 +97,8 @@ package struct SignRequest: Equatable, Sendable {
         case (.file, nil, nil):
             let name = try frame.bytes(.fileName)
             matter = .file(name: name, digest: try frame.bytes(.messageDigest))
+        case (.files, nil, nil):
+            matter = .files(try FileDigest.files(in: try frame.bytes(.fileList)))
         case (.challenge, nil, let audience?):
             matter = .challenge(audience: audience, text: try frame.bytes(.challengeText))
         case (.request, let server?, nil):
@@ -82,8 +106,65 @@ package struct SignRequest: Equatable, Sendable {
             let method = try frame.bytes(.method)
             matter = .request(
                 server: server, method: method, resource: try frame.bytes(.resource), body: body)
-        case (.file, _, _), (.challenge, _, _), (.request, _, _): throw .unexpectedField
+        case (.file, _, _), (.files, _, _), (.challenge, _, _), (.request, _, _):
+            throw .unexpectedField
         }
+    }
+}
+
+extension FileDigest {
+    /// The files in one value: of each the digest, the length of the name in one byte, and the name.
+    fileprivate static func list(_ files: [FileDigest]) throws(WireFault) -> Bytes {
+        guard areListed(files) else { throw .malformedValue }
+        return files.flatMap { $0.digest + [UInt8(truncatingIfNeeded: $0.name.count)] + $0.name }
+    }
+
+    /// The files of such a value.
+    fileprivate static func files(in list: Bytes) throws(WireFault) -> [FileDigest] {
+        var files: [FileDigest] = []
+        var rest = list[...]
+        while !rest.isEmpty {
+            guard rest.count > 32 else { throw .malformedValue }
+            let digest = Bytes(rest.prefix(32))
+            let length = Int(rest[rest.startIndex + 32])
+            rest = rest.dropFirst(33)
+            guard rest.count >= length else { throw .malformedValue }
+            files.append(FileDigest(name: Bytes(rest.prefix(length)), digest: digest))
+            rest = rest.dropFirst(length)
+        }
+        guard areListed(files) else { throw .malformedValue }
+        return files
+    }
+
+    /// Whether so many files, of such names, may be signed with one touch.
+    private static func areListed(_ files: [FileDigest]) -> Bool {
+        (2...Limit.files).contains(files.count)
+            && files.allSatisfy { $0.digest.count == 32 && $0.name.count <= Limit.listedName }
+            && files.reduce(0) { $0 + $1.name.count } <= Limit.listedNames
+    }
+}
+
+/// The signature over one of several files.
+package struct SignedFileAnswer: Equatable, Sendable {
+    /// SHA-256 of the file.
+    package var digest: Bytes
+    /// The SSHSIG blob.
+    package var signature: Bytes
+
+    /// Both.
+    package init(digest: Bytes, signature: Bytes) {
+        self.digest = digest
+        self.signature = signature
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.signature, signature)
+        try frame.put(.messageDigest, digest)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        signature = try frame.bytes(.signature)
+        digest = try frame.bytes(.messageDigest)
     }
 }
 

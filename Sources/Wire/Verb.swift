@@ -139,6 +139,8 @@ package enum AnswerKind: UInt8, CaseIterable, Sendable {
     case storedPrint = 147
     /// Refused attempts, all alike.
     case refusal = 148
+    /// The signature over one of several files.
+    case signedFile = 149
     /// Ends `serverEnable`: it is registered.
     case serverEnabled = 150
     /// Ends `serverLogin`: the tokens.

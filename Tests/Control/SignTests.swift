@@ -50,6 +50,13 @@ struct SignTests {
                 "--audience takes 1 to 256 bytes"
             ),
             (["-", "-"], "standard input can be signed once only"),
+            (["a", "b", "a"], "a was named twice"),
+            ((0..<9).map { "f\($0)" }, "one touch signs at most 8 files. Name fewer"),
+            (
+                [String(repeating: "a", count: 200), String(repeating: "b", count: 201)],
+                "have at most 400 bytes together"
+            ),
+            ([String(repeating: "a", count: 256), "b"], "have at most 400 bytes together"),
         ] as [([String], String)])
     func usage(words: [String], text: String) throws {
         let run = try run(words)
@@ -131,6 +138,45 @@ struct SignTests {
             #expect(run.code == .fault && run.errors.contains("something else than what was asked"))
             #expect(!Layout.entries(of: scratch.path).contains("file.sig"))
         }
+    }
+
+    @Test("names all files below the prompt, and writes nothing but what was all signed")
+    func several() throws {
+        let scratch = try Scratch()
+        try scratch.write("a", "text")
+        try scratch.write("b\u{1B}", "other")
+        let paths = [scratch.at("a"), scratch.at("b\u{1B}")]
+        let touch = Step.send(.notice(Notice(.touch, scan: .swipe)))
+        let signed = { (digest: Bytes) in
+            Step.send(.signedFile(SignedFileAnswer(digest: digest, signature: [1])))
+        }
+        var digests: [Bytes] = []
+        let denied = try run(
+            paths, [[.receive, touch, .send(.denial(Denial(.noMatch)))]])
+        guard case .sign(let request)? = denied.requests.last,
+            case .files(let files) = request.matter
+        else {
+            Issue.record("\(denied.requests)")
+            return
+        }
+        digests = files.map(\.digest)
+        #expect(files.map(\.name) == paths.map { Bytes($0.utf8) })
+        let lines = denied.errors.split(separator: "\n").map(String.init)
+        #expect(lines[0] == "swipe your finger across the reader to sign these 2 files:")
+        #expect(lines[1].hasPrefix("  \(scratch.at("a")) (SHA-256 982d9e3eb996f559…)"))
+        #expect(lines[2].hasPrefix("  \(scratch.at("b\\x1b")) (SHA-256 "))
+        #expect(denied.code == .denied && denied.errors.contains("the finger did not match"))
+        // Too few, in another order, not signed, or one more.
+        for steps in [
+            [signed(digests[0])], [signed(digests[1]), signed(digests[0])],
+            [signed(digests[0]), signed(digests[1])],
+            [signed(digests[0]), signed(digests[1]), signed(digests[1])],
+        ] {
+            let run = try run(
+                paths, [[.receive, touch] + steps + [.send(.done(DoneAnswer()))]])
+            #expect(run.code == .fault, "\(run.errors)")
+        }
+        #expect(Layout.entries(of: scratch.path).count == 2)
     }
 
     @Test("says why there is no signature, and what to do")

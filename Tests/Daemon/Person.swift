@@ -44,7 +44,8 @@ extension Answer {
         case .notice, .passwordWanted, .print, .reader, .receipt, .refusal, .signer, .setting,
             .chainHead,
             .secretPart, .secret, .vault, .secretWanted, .event,
-            .importedPrint, .storedPrint, .server, .macToken, .operation, .serverTrouble:
+            .importedPrint, .storedPrint, .server, .macToken, .operation, .signedFile,
+            .serverTrouble:
             false
         }
     }

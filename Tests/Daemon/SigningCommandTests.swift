@@ -36,7 +36,7 @@ extension DaemonTests {
             let reader = bench.text
             surroundings.errors = { bytes in
                 said.errors.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
-                if bytes.starts(with: Bytes("touch the reader".utf8)) {
+                if bytes.starts(with: Bytes("swipe your finger across the reader".utf8)) {
                     try? reader.send(.scan(finger))
                 }
             }
@@ -91,13 +91,25 @@ extension DaemonTests {
             let digest = Hexadecimal.encode(try SHA256.digest(Bytes("small".utf8)).prefix(8) + [])
             let start = String(decoding: digest, as: UTF8.self)
             #expect(
-                run.told.contains(
-                    "to sign the file \(scratch.at("a \\x1b[2J")) (SHA-256 \(start)…)\n"))
+                run.told.hasPrefix("swipe your finger across the reader to sign these 3 files:\n"))
+            #expect(run.told.contains("\n  \(scratch.at("a \\x1b[2J")) (SHA-256 \(start)…)\n"))
+            #expect(run.told.split(separator: "\n").count == 4)
             for name in names { #expect(try isTaken(name, "\(name).sig"), "\(name)") }
             #expect(try !isTaken("big", "empty.sig"))
             #expect(try !isTaken("big", "big.sig", "login@signet"))
             try scratch.write("big", Bytes(repeating: 0x61, count: 3_000_000) + [0x62])
             #expect(try !isTaken("big", "big.sig"))
+        }
+
+        @Test("takes back what it wrote where the signature of one of several cannot be written")
+        func allOrNone() throws {
+            let bench = try bench()
+            for name in ["a", "b"] { try scratch.write(name, name) }
+            // The same file by another name: its signature is there when its turn comes.
+            let names = [scratch.at("a"), scratch.at("b"), scratch.at("./a")]
+            let run = try signet(["sign"] + names, at: bench)
+            #expect(run.code == .fault && run.told.contains("a.sig"), "\(run.told)")
+            #expect(Layout.entries(of: scratch.path).sorted() == ["a", "b", "signers"])
         }
 
         @Test("leaves a signature that is there alone, unless it is to be replaced")
@@ -133,7 +145,9 @@ extension DaemonTests {
             #expect(run.code == .done, "\(run.told)")
             let asked = "signet-login: 1\\x0aaudience: shop ü%41\n"
             #expect(
-                run.told == "touch the reader to answer the challenge of shop.example: " + asked,
+                run.told
+                    == "swipe your finger across the reader to answer the challenge of shop.example: "
+                    + asked,
                 "\(Array(run.told.utf8))")
             try scratch.write("printed", run.bytes)
             #expect(try judge("shop.example", challenge))

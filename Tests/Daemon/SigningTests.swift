@@ -83,6 +83,73 @@ extension DaemonTests {
             #expect(try counter() == "counter: 4")
         }
 
+        private static let files = [
+            FileDigest(name: Bytes("a.pdf".utf8), digest: digest),
+            FileDigest(name: [], digest: Bytes(repeating: 8, count: 32)),
+            FileDigest(name: Bytes("c d".utf8), digest: Bytes(repeating: 7, count: 32)),
+        ]
+
+        @Test("signs several files with one touch: each by itself, with one receipt that names all")
+        func several() throws {
+            try enable()
+            let client = try bench.client(.daemon)
+            let request = SignRequest(
+                account: Self.name, timeoutMilliseconds: 20_000, .files(Self.files))
+            let last = try bench.touchEach(.sign(request), with: "one", client: client)
+            #expect(last == .done(DoneAnswer()))
+            let signed = client.heard.compactMap { answer -> SignedFileAnswer? in
+                if case .signedFile(let signed) = answer { signed } else { nil }
+            }
+            #expect(signed.map(\.digest) == Self.files.map(\.digest))
+            for one in signed {
+                try verify(.signed(SignedAnswer(signature: one.signature)), .file, of: one.digest)
+            }
+            #expect(Set(signed.map(\.signature)).count == 3)
+            let log = try bench.receipts(of: .daemon)
+            #expect(try log.verify() == 2)
+            let text = String(decoding: try #require(log.receipts.last), as: UTF8.self)
+            let digests = Self.files.map {
+                "sha256:" + String(decoding: Hexadecimal.encode($0.digest), as: UTF8.self)
+            }
+            #expect(
+                text.contains(
+                    "\npurpose: sign 3 files \(digests.joined(separator: " ")) a.pdf - c d\n"))
+        }
+
+        @Test("counts one attempt for several files, and signs none for a wrong finger or after ^C")
+        func severalRefused() throws {
+            try enable()
+            let request = Request.sign(
+                SignRequest(account: Self.name, timeoutMilliseconds: 20_000, .files(Self.files)))
+            let client = try bench.client(.daemon)
+            try client.send(request)
+            try client.wait(for: .touch)
+            try bench.text.send(.scan("two"))
+            try client.wait(for: .noMatch)
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+            #expect(try bench.failures(of: .daemon) == 1)
+            #expect(!client.heard.contains { if case .signedFile = $0 { true } else { false } })
+            #expect(try bench.receipts(of: .daemon).verify() == 1)
+            #expect(try bench.client(.bin).ask(request).reason == .notPermitted)
+        }
+
+        @Test("the longest names and challenges have a receipt, with the fixed part whole")
+        func longest() throws {
+            try enable()
+            let name = Bytes(repeating: 0x61, count: Limit.fileName)
+            let file = try sign(.file(name: name, digest: Self.digest))
+            try verify(file, .file, of: Self.digest)
+            let challenge = SigningMatter.challenge(
+                audience: Bytes(repeating: 0x62, count: Limit.label),
+                text: Bytes(repeating: 0x63, count: Limit.challengeText))
+            #expect(try sign(challenge).signed != nil)
+            let log = try bench.receipts(of: .daemon)
+            #expect(try log.verify() == 3)
+            let texts = log.receipts.map { String(decoding: $0, as: UTF8.self) }
+            #expect(texts[1].contains("purpose: sign file sha256:0909"))
+        }
+
         @Test("is none that logs in: it is another key, and no server's")
         func ownKey() throws {
             try enable()

@@ -93,7 +93,8 @@ package final class DaemonClient: Sendable {
                 case .passwordWanted, .print, .reader, .receipt, .refusal, .signer, .setting,
                     .chainHead,
                     .secretPart, .secret, .vault, .secretWanted, .event,
-                    .importedPrint, .storedPrint, .server, .macToken, .operation, .serverTrouble:
+                    .importedPrint, .storedPrint, .server, .macToken, .operation, .signedFile,
+                    .serverTrouble:
                     break
                 }
             }

@@ -81,6 +81,21 @@ enum Samples {
                 account: account, timeoutMilliseconds: 1, .file(name: [], digest: thirtyTwo))),
         .sign(
             SignRequest(
+                account: account, timeoutMilliseconds: 1,
+                .files([
+                    FileDigest(name: [], digest: thirtyTwo),
+                    FileDigest(name: Bytes("a.pdf".utf8), digest: thirtyTwo),
+                ]))),
+        .sign(
+            SignRequest(
+                account: account, timeoutMilliseconds: 1,
+                .files(
+                    [FileDigest](
+                        repeating: FileDigest(
+                            name: Bytes(repeating: 7, count: Limit.listedNames / Limit.files),
+                            digest: thirtyTwo), count: Limit.files)))),
+        .sign(
+            SignRequest(
                 account: account, timeoutMilliseconds: .max,
                 .challenge(audience: [1], text: Bytes(repeating: 7, count: Limit.challengeText)))),
         .sign(
@@ -239,6 +254,7 @@ enum Samples {
                     account: [1], since: 2, state: .removing, server: [3], application: [4],
                     fingerprint: [5])),
             .signed(SignedAnswer(signature: [1])),
+            .signedFile(SignedFileAnswer(digest: thirtyTwo, signature: [1])),
             .signed(SignedAnswer(statement: [1], signature: [2])),
             .signingKey(
                 SigningKeyAnswer(

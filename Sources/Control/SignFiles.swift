@@ -1,0 +1,194 @@
+import Crypto
+import Posix
+import Statement
+import Texts
+import Wire
+
+/// Files that one touch signs: all of them, or none.
+extension Invocation {
+    /// `signet sign FILE…`: the signature of each goes beside it.
+    func signFiles() throws(CommandFault) {
+        let account = try account()
+        let files = try namedFiles()
+        var digests: [Bytes] = []
+        for file in files { digests.append(try file.digest(in: surroundings)) }
+        let signatures =
+            files.count == 1
+            ? [try sign(files[0], digests[0], account)] : try sign(files, digests, account)
+        for (signature, digest) in zip(signatures, digests) {
+            try checkSignature(signature, of: digest, in: .file)
+        }
+        let armoured = signatures.map(Armour.wrap)
+        try write(armoured, of: files)
+        for (index, file) in files.enumerated() {
+            if file.isInput && !isJSON {
+                try release(armoured[index])
+            } else {
+                sayFile(file, digests[index], armoured[index], account)
+            }
+        }
+    }
+
+    /// The files that were named, if each can be read and all be shown in a prompt.
+    private func namedFiles() throws(CommandFault) -> [SignedFile] {
+        let files = arguments.operands.map(SignedFile.init)
+        guard files.count(where: \.isInput) <= 1 else { throw .usage(CommandSigning.inputTwice) }
+        guard files.count <= Limit.files else {
+            throw .usage(CommandSigning.tooManyFiles(Limit.files))
+        }
+        for (index, file) in files.enumerated()
+        where files[..<index].contains(where: { $0.path == file.path }) {
+            throw .usage(CommandSigning.fileTwice(file.path.bytes))
+        }
+        let isShown =
+            files.count == 1
+            || files.allSatisfy { $0.name.count <= Limit.listedName }
+                && files.reduce(0) { $0 + $1.name.count } <= Limit.listedNames
+        guard isShown else { throw .usage(CommandSigning.longNames(Limit.listedNames)) }
+        // Before anybody touches for nothing.
+        for file in files where !file.isInput {
+            try file.checkReadable()
+            if !arguments.has(.force), exists(file.signature) {
+                throw .refused(CommandSigning.exists(file.signature.bytes))
+            }
+        }
+        return files
+    }
+
+    private func sign(
+        _ file: SignedFile, _ digest: Bytes, _ account: Bytes
+    ) throws(CommandFault) -> Bytes {
+        let start = Hexadecimal.encode(Bytes(digest.prefix(8)))
+        let name = Bytes(file.name.suffix(Limit.fileName))
+        let signed = try sign(
+            .file(name: name, digest: digest), account,
+            file.isInput
+                ? { CommandSigning.input($0, digest: start) }
+                : { CommandSigning.file($0, file.path.bytes, digest: start) })
+        return signed.signature
+    }
+
+    /// One touch for several files; gives their signatures in the order of the files.
+    private func sign(
+        _ files: [SignedFile], _ digests: [Bytes], _ account: Bytes
+    ) throws(CommandFault) -> [Bytes] {
+        let list = zip(files, digests).map { FileDigest(name: $0.name, digest: $1) }
+        let request = SignRequest(
+            account: account, timeoutMilliseconds: Self.patience, .files(list))
+        var signatures: [Bytes] = []
+        _ = try ask(
+            .sign(request), awaitsServer: false,
+            purpose: { CommandSigning.files($0, files.count) }, details: list.map(\.line),
+            meanwhile: { answer in
+                guard case .signedFile(let signed) = answer, signatures.count < list.count,
+                    signed.digest == list[signatures.count].digest
+                else { return false }
+                signatures.append(signed.signature)
+                return true
+            }
+        ) { answer in
+            if case .done(let done) = answer { done } else { nil }
+        }
+        guard signatures.count == list.count else { throw .fault(CommandText.unexpected) }
+        return signatures
+    }
+
+    /// Writes the signatures beside their files. If one cannot be written, those before it are removed
+    /// again, unless they were to replace others.
+    private func write(_ signatures: [Bytes], of files: [SignedFile]) throws(CommandFault) {
+        var written: [String] = []
+        do throws(SystemFault) {
+            for (file, signature) in zip(files, signatures) where !file.isInput {
+                if arguments.has(.force) {
+                    try replaceFile(file.signature, signature)
+                } else {
+                    try createFile(file.signature, signature)
+                    written.append(file.signature)
+                }
+            }
+        } catch {
+            for path in written { removeFile(path) }
+            throw .system(error)
+        }
+    }
+
+    private func sayFile(
+        _ file: SignedFile, _ digest: Bytes, _ armoured: Bytes, _ account: Bytes
+    ) {
+        say(
+            .document(
+                "file-signed",
+                [
+                    ("account", .bytes(account)),
+                    ("file", file.isInput ? .null : .string(file.path)),
+                    ("signatureFile", file.isInput ? .null : .string(file.signature)),
+                    ("sha256", .bytes(Hexadecimal.encode(digest))),
+                    ("signature", .bytes(armoured)),
+                ]),
+            [CommandSigning.signed(file.path.bytes, file.signature.bytes)])
+    }
+}
+
+extension FileDigest {
+    /// Its line below the prompt.
+    fileprivate var line: Text {
+        let start = Hexadecimal.encode(Bytes(digest.prefix(8)))
+        return name.isEmpty
+            ? CommandSigning.listedInput(digest: start)
+            : CommandSigning.listed(name, digest: start)
+    }
+}
+
+/// A file that is to be signed, or standard input.
+struct SignedFile {
+    let path: String
+
+    init(_ path: String) { self.path = path }
+
+    var isInput: Bool { path == "-" }
+    /// As it is told to the service; empty for standard input.
+    var name: Bytes { isInput ? [] : path.bytes }
+    /// Where its signature goes.
+    var signature: String { path + ".sig" }
+
+    /// SHA-256 of its bytes, read piece by piece.
+    func digest(in surroundings: Surroundings) throws(CommandFault) -> Bytes {
+        if isInput { return try digest(of: surroundings.input, surroundings.interrupts) }
+        let file: Descriptor
+        do throws(SystemFault) { file = try openFile(path) } catch {
+            throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))
+        }
+        return try digest(of: file.number, surroundings.interrupts)
+    }
+
+    /// Throws where it cannot be read.
+    func checkReadable() throws(CommandFault) {
+        do throws(SystemFault) { try Posix.checkReadable(path) } catch {
+            throw .refused(CommandSigning.noFile(path.bytes, error.description.bytes))
+        }
+    }
+
+    private static let piece = 256 * 1_024
+
+    private func digest(of number: Int32, _ interrupts: Int32) throws(CommandFault) -> Bytes {
+        do {
+            var context = try SHA256Context()
+            var piece = Bytes()
+            repeat {
+                piece.removeAll(keepingCapacity: true)
+                guard wait(for: number, or: interrupts, until: nil) != .interrupted else {
+                    throw CommandFault.interrupted
+                }
+                guard let count = try readSome(from: number, into: &piece, count: Self.piece)
+                else { continue }
+                if count == 0 { break }
+                try context.update(piece)
+            } while true
+            return try context.finish()
+        } catch let fault as CommandFault {
+            throw fault
+        } catch let fault as SystemFault {
+            throw .refused(CommandSigning.noFile(path.bytes, fault.description.bytes))
+        } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
+    }
+}
