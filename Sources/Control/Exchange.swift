@@ -199,7 +199,7 @@ extension Answer {
         case .askingServer: return notice.subject
         case .touch: return nil
         case .waiting, .retry, .noMatch, .stage, .fingerPresent, .fingerGone, .passwordStale,
-            .contended, .preparing, .printLost:
+            .contended, .preparing, .printLost, .offer:
             return before
         }
     }

@@ -36,7 +36,7 @@ struct Progress {
         case .touch:
             invitation = text(notice) ?? ""
             message = invitation
-        case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .preparing:
+        case .waiting, .retry, .noMatch, .passwordStale, .askingServer, .preparing, .offer:
             message = notice.text ?? ""
         // A line of its own, which nothing is drawn over.
         case .contended, .printLost:

@@ -38,6 +38,8 @@ struct DecisionJournal: Sendable {
         var (decision, reason, priority) = outcome(of: answer)
         // Whoever watches for operations asks again and again.
         if case .operationList = request, decision == "allow" { priority = .debug }
+        // Nobody was refused anything.
+        if case .offer = request { priority = .debug }
         let account = request.account.map(readable) ?? ""
         let requester = (requester ?? answer.refusedRequester).map(readable) ?? ""
         var subject = account.isEmpty ? "\(request.verb)" : "\(request.verb) for \(account)"
@@ -175,7 +177,7 @@ private struct Context {
         case .sign(let asked): purpose = SigningPurpose.text(asked.matter)
         case .verify(_, _, let reason): purpose = reason ?? []
         case .enroll, .delete, .enable, .disable, .unlock, .status, .list, .readers,
-            .log, .configuration, .passwordAccepted, .password, .cancel, .confirm, .shown,
+            .log, .configuration, .passwordAccepted, .offer, .password, .cancel, .confirm, .shown,
             .secretPart, .secretList, .vault, .migrate, .trustVault, .readerPrints,
             .passwordChanged, .watch,
             .importPrint, .serverList, .signingEnable, .signingDisable, .signingKey,

@@ -218,6 +218,7 @@ final class Service: Answering {
             try unlock(
                 account, because: "password accepted by \(String(decoding: service, as: UTF8.self))"
             )
+        case .offer(let request): try await offer(request, account, client)
         case .migrate(_, let vault): try await migrate(account, to: vault, client)
         case .secretSet(let request): try await keepSecret(request, account, client)
         case .secretGet(_, let name, let timeout):
@@ -257,7 +258,8 @@ final class Service: Answering {
         case .trustVault: try await trustVault(client)
         case .readerPrints(let request): try await answerReaderPrints(request, client)
         case .authenticate, .verify, .enroll, .delete, .enable, .disable, .unlock, .status,
-            .list, .log, .passwordAccepted, .password, .cancel, .confirm, .shown, .secretSet,
+            .list, .log, .passwordAccepted, .offer, .password, .cancel, .confirm, .shown,
+            .secretSet,
             .secretPart, .secretGet, .secretList, .secretDelete, .migrate, .passwordChanged, .watch,
             .importPrint, .serverEnable, .serverDisable, .serverLogin, .serverList, .sign,
             .signingEnable, .signingDisable, .signingKey, .macTokenAdd, .macTokenList,

@@ -180,7 +180,8 @@ extension Request {
             true
         // Opens them itself, where it comes to that.
         case .authenticate: false
-        case .disable, .unlock, .log, .passwordAccepted, .secretDelete, .readers, .configuration,
+        case .disable, .unlock, .log, .passwordAccepted, .offer, .secretDelete, .readers,
+            .configuration,
             .vault, .trustVault, .password, .cancel, .confirm, .shown, .secretPart, .watch,
             .signingDisable, .macTokenRemove:
             false

@@ -48,6 +48,13 @@ extension Service {
     /// is there. A verb without such a row gets no touch.
     func admit(_ plan: TouchPlan, _ client: any Client) async throws(Denial) -> Presence {
         guard let rule = VerbTable.rule(for: plan.verb).touch else { throw Denial(.notPermitted) }
+        return try await admit(plan, by: rule, client)
+    }
+
+    /// The same by other guards than those of the plan's verb.
+    func admit(
+        _ plan: TouchPlan, by rule: TouchRule, _ client: any Client
+    ) async throws(Denial) -> Presence {
         var evidence: Presence?
         var lockout: Denial?
         for check in rule.guards {

@@ -43,7 +43,8 @@ extension Machine {
         names(directory).flatMap { name -> [Finding] in
             let path = "\(directory)/\(name)"
             switch name {
-            case "host-secret", "tpm-root", "reader-work": return check(path, .privateFile)
+            case "host-secret", "tpm-root", "reader-work", "offers":
+                return check(path, .privateFile)
             case "template-keys", "stored", "comparisons":
                 return check(path, .privateDirectory) + fileFindings(in: path)
             case "accounts":

@@ -21,6 +21,9 @@ package struct ModuleOptions: Equatable, Sendable {
     package private(set) var server: [UInt8] = []
     /// Whether the login password is asked for, to open the keyring with.
     package private(set) var keyring = false
+    /// Whether an account without fingers is told after a login with its password that it could enrol
+    /// one.
+    package private(set) var offer = false
     private var statedBackground: BackgroundPolicy?
 
     /// Why an option was refused; the payload is its index.
@@ -94,6 +97,8 @@ package struct ModuleOptions: Equatable, Sendable {
             server = value
         case .keyring:
             keyring = true
+        case .offer:
+            offer = true
         }
         return true
     }
@@ -173,9 +178,10 @@ private enum Option: UInt16, CaseIterable {
     case delay = 64
     case server = 128
     case keyring = 256
+    case offer = 512
 
     /// Whether it is a word of its own, without a value.
-    var isFlag: Bool { self == .debug || self == .keyring }
+    var isFlag: Bool { self == .debug || self == .keyring || self == .offer }
 
     var prefix: [UInt8] {
         switch self {
@@ -188,6 +194,7 @@ private enum Option: UInt16, CaseIterable {
         case .delay: StaticString("delay=").bytes
         case .server: StaticString("server=").bytes
         case .keyring: StaticString("keyring").bytes
+        case .offer: StaticString("offer").bytes
         }
     }
 

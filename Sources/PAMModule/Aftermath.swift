@@ -1,6 +1,7 @@
 import CPAMModule
 
-/// What happens after the login: a password that was accepted lifts a lockout.
+/// What happens after the login: a password that was accepted lifts a lockout, or leads to a word on
+/// enrolling.
 enum Aftermath {
     /// How long a login may be held up for it.
     private static let milliseconds: UInt32 = 500
@@ -12,7 +13,9 @@ enum Aftermath {
     static func settle(_ application: Application, _ arguments: [Bytes]) -> Int32 {
         guard let account = application.kept() else { return PAM_IGNORE }
         // libpam frees the text with its handle; the application may have changed PAM_USER.
-        guard !account.isEmpty, application.establishesCredentials, geteuid() == 0 else {
+        guard application.establishesCredentials, geteuid() == 0 else { return PAM_SUCCESS }
+        guard !account.isEmpty else {
+            Offer.make(application, arguments)
             return PAM_SUCCESS
         }
         do throws(Ending) {

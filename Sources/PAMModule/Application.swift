@@ -142,7 +142,7 @@ extension Application {
     /// Gives whether the application took it.
     @discardableResult
     func show(_ text: Text, asError: Bool = false) -> Bool {
-        guard !isQuiet, flags & UInt32(PAM_SILENT) == 0 || isSudo else { return false }
+        guard mayShow else { return false }
         let style = asError ? PAM_ERROR_MSG : PAM_TEXT_INFO
         return unsafe rendering(text).withUnsafeBytes { bytes in
             unsafe show_line(
@@ -150,6 +150,9 @@ extension Application {
                 Int32(clamping: bytes.count)) == PAM_SUCCESS
         }
     }
+
+    /// Whether the person may be told anything.
+    var mayShow: Bool { !isQuiet && (flags & UInt32(PAM_SILENT) == 0 || isSudo) }
 
     /// Whether the application is sudo, by the name of its service.
     var isSudo: Bool {
@@ -173,14 +176,20 @@ extension Application {
 }
 
 extension Application {
-    private static let record: StaticString = "signet"
+    /// What is kept for later calls on the same handle, by the names that libpam knows it by.
+    enum Record {
+        /// The account whose password lifts a lockout.
+        static let asked: StaticString = "signet"
+        /// The account that could enrol a finger.
+        static let offer: StaticString = "signet-offer"
+    }
 
     /// Keeps a text for later calls on the same handle, until libpam ends it.
-    func keep(_ text: Bytes) throws(Ending) {
+    func keep(_ text: Bytes, as record: StaticString = Record.asked) throws(Ending) {
         guard let copy = text.withCString({ unsafe strdup($0) }) else {
             throw .libpam(PAM_BUF_ERR)
         }
-        let code = unsafe pam_set_data(handle, Application.recordName, copy) { _, copy, _ in
+        let code = unsafe pam_set_data(handle, Application.name(record), copy) { _, copy, _ in
             unsafe free(copy)
         }
         guard code == PAM_SUCCESS else {
@@ -190,15 +199,15 @@ extension Application {
     }
 
     /// The text that an earlier call on the same handle kept, if there was one.
-    func kept() -> Bytes? {
+    func kept(_ record: StaticString = Record.asked) -> Bytes? {
         var copy: UnsafeRawPointer?
-        guard unsafe pam_get_data(handle, Application.recordName, &copy) == PAM_SUCCESS,
+        guard unsafe pam_get_data(handle, Application.name(record), &copy) == PAM_SUCCESS,
             let copy = unsafe copy
         else { return nil }
         return unsafe CString.bytes(copy.assumingMemoryBound(to: CChar.self))
     }
 
-    private static var recordName: UnsafePointer<CChar> {
+    private static func name(_ record: StaticString) -> UnsafePointer<CChar> {
         unsafe UnsafeRawPointer(record.utf8Start).assumingMemoryBound(to: CChar.self)
     }
 }

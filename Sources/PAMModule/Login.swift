@@ -26,11 +26,18 @@ struct Login {
     ) throws(Ending) {
         try application.keep([])
         let options = try read(arguments)
+        if options.offer { try application.keep([], as: Application.Record.offer) }
         application.debug = options.debug
         application.isQuiet = options.prompt == .off
         application.trace(Text(escaping: Release.mark.bytes))
         let login = try Login(of: application)
-        let registration = try RegisteredKey.look(for: login.account, uid: login.uid)
+        let registration: RegisteredKey.Registration
+        do throws(Ending) {
+            registration = try RegisteredKey.look(for: login.account, uid: login.uid)
+        } catch {
+            if case .declined = error { try Offer.note(login, application, options) }
+            throw error
+        }
         let server = try ServerLogin.look(options.server, for: login.account, application)
         // From here on the daemon may hold failures against the account, which a password lifts.
         try application.keep(login.account)

@@ -89,6 +89,8 @@ package enum VerbTable {
         case .log: row(.rootOrAccount, .none)
         case .configuration: row(.anyone, .none)
         case .passwordAccepted: row(.root, .none)
+        // It says who has enrolled nothing, and is for programs that log users in.
+        case .offer: row(.root, .none)
         case .password: row(.anyone, .none, beginsRequest: false)
         case .cancel: row(.anyone, .none, beginsRequest: false)
         case .secretSet: row(.rootOrAccount, .none)
@@ -149,6 +151,12 @@ package enum VerbTable {
     private static let login = TouchRule(
         guards: [.presence, .loginLists, .background, .credential, .reader, .lid],
         releases: [.statement, .loginPassword], mayServeOthers: true)
+
+    /// What must hold before an account without fingers is told that it could enrol one: all that a
+    /// login would be asked for a finger by, but the finger. None is asked for.
+    package static let offer = TouchRule(
+        guards: [.presence, .loginLists, .background, .reader, .lid], releases: [],
+        mayServeOthers: true)
 
     /// `signet verify`: releases nothing, so it needs no credential, only fingers.
     private static let check = TouchRule(

@@ -5,7 +5,7 @@ import Vault
 /// The root of all that is kept on disk; one daemon owns it.
 ///
 /// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`,
-/// `private/template-keys/`, `private/reader-work`, `private/stored/` for what readers keep;
+/// `private/template-keys/`, `private/reader-work`, `private/offers`, `private/stored/` for what readers keep;
 /// `private/comparisons/<uid>` for fingers compared while an account enrolled;
 /// `private/accounts/<uid>/` with account, prints/, secrets/, servers/, mac-tokens/, credential,
 /// keyring, signers, lockout, counter, receipts, refusals. The doctor knows these names: see `StateFiles`.

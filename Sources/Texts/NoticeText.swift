@@ -18,6 +18,7 @@ extension Notice {
         case .preparing: "preparing the fingerprint reader"
         case .printLost:
             "the reader has lost a fingerprint (\(subject ?? [])): enrol it again with 'signet enroll'"
+        case .offer: "no finger is enrolled: run 'signet enroll' to log in with a finger"
         case .contended: "another request has arrived: \(subject ?? [])"
         }
     }

@@ -48,9 +48,24 @@ package enum LoginRequest {
     package static func passwordAccepted(
         account: Bytes, service: Bytes
     ) throws(WireFault) -> Bytes {
-        var frame = FrameWriter(kind: Verb.passwordAccepted.rawValue)
+        try login(.passwordAccepted, account, service).bytes
+    }
+
+    /// The beginning of a frame about a login that is over.
+    @inline(never)
+    private static func login(
+        _ verb: Verb, _ account: Bytes, _ service: Bytes
+    ) throws(WireFault) -> FrameWriter {
+        var frame = FrameWriter(kind: verb.rawValue)
         try frame.put(accountName: account)
         try frame.put(.service, service)
+        return frame
+    }
+
+    /// Asks for a word on enrolling, after a login with the password.
+    package static func offer(_ request: OfferRequest) throws(WireFault) -> Bytes {
+        var frame = try login(.offer, request.account, request.service)
+        try frame.put(.presence, number: request.presence.rawValue)
         return frame.bytes
     }
 

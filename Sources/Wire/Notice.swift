@@ -42,6 +42,8 @@ package enum NoticeKind: UInt8, CaseIterable, Sendable {
     case preparing = 11
     /// A reader has lost a print that it kept: the others are looked for. `subject`: the finger.
     case printLost = 12
+    /// The account has no finger, and could enrol one. Sent to the PAM module alone, which asked.
+    case offer = 13
 }
 
 /// Something to tell the user while a request goes on.

@@ -55,6 +55,7 @@ package enum Request: Equatable, Sendable {
     case log(LogRequest)
     case configuration
     case passwordAccepted(account: Bytes, service: Bytes)
+    case offer(OfferRequest)
     case password(Bytes)
     case cancel
     case secretSet(SecretSetRequest)
@@ -106,6 +107,7 @@ package enum Request: Equatable, Sendable {
         case .log: .log
         case .configuration: .configuration
         case .passwordAccepted: .passwordAccepted
+        case .offer: .offer
         case .password: .password
         case .cancel: .cancel
         case .secretSet: .secretSet
@@ -150,6 +152,7 @@ package enum Request: Equatable, Sendable {
         switch self {
         case .authenticate(let request): request.account
         case .log(let request): request.account
+        case .offer(let request): request.account
         case .verify(let account, _, _), .enroll(let account, _, _), .delete(let account, _),
             .enable(let account, _), .disable(let account), .unlock(let account),
             .status(let account), .list(let account), .passwordAccepted(let account, _),

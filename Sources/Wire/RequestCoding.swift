@@ -30,6 +30,7 @@ extension Request {
             try frame.put(.count, number: request.count)
         case .passwordAccepted(let account, let service):
             return try LoginRequest.passwordAccepted(account: account, service: service)
+        case .offer(let request): return try LoginRequest.offer(request)
         case .passwordChanged(let account, let service, let password):
             return try LoginRequest.passwordChanged(
                 account: account, service: service, password: password.span)
@@ -130,6 +131,11 @@ extension Request {
         case .passwordAccepted:
             self = .passwordAccepted(
                 account: try frame.accountName(), service: try frame.bytes(.service))
+        case .offer:
+            self = .offer(
+                OfferRequest(
+                    account: try frame.accountName(), service: try frame.bytes(.service),
+                    presence: try frame.choice(.presence)))
         case .password: self = .password(try frame.bytes(.password))
         case .cancel: self = .cancel
         case .vault: self = .vault

@@ -92,6 +92,8 @@ package enum Verb: UInt8, CaseIterable, Sendable {
     /// A touch that approves or rejects an operation.
     case operationDecide = 44
     #endif
+    /// The PAM module asks whether to tell an account without fingers that it could enrol one.
+    case offer = 45
 }
 
 /// What the daemon answers; the raw value is the frame's kind.

@@ -12,14 +12,14 @@ struct OptionTests {
     func accepted() throws {
         let all = try parse(
             "timeout=170", "max-tries=1", "debug", "socket=/run/other.sock", "prompt=finger",
-            "background=warn", "delay=5000", "server=/etc/signet/corp", "keyring")
-        #expect(all.keyring)
+            "background=warn", "delay=5000", "server=/etc/signet/corp", "keyring", "offer")
+        #expect(all.keyring && all.offer)
         #expect(all.server == [UInt8]("/etc/signet/corp".utf8))
         #expect(all.timeoutSeconds == 170 && all.maximumTries == 1 && all.debug)
         #expect(all.socket == [UInt8]("/run/other.sock".utf8))
         #expect(all.prompt == .finger && all.delayMilliseconds == 5_000)
         let none = try parse()
-        #expect(none.server.isEmpty && !none.keyring)
+        #expect(none.server.isEmpty && !none.keyring && !none.offer)
         #expect(none.prompt == .auto && none.delayMilliseconds == 0)
         #expect(none.timeoutSeconds == 30 && none.maximumTries == 3 && !none.debug)
         #expect(none.socket == [UInt8]("/run/signet/signetd.sock".utf8))
@@ -56,7 +56,8 @@ struct OptionTests {
         arguments: [
             ("frobnicate", ModuleOptions.Fault.unknown(0)), ("timeout", .unknown(0)),
             ("debug=1", .unknown(0)), ("keyring=", .unknown(0)), ("keyring=yes", .unknown(0)),
-            ("keyrings", .unknown(0)), ("Keyring", .unknown(0)), ("", .unknown(0)),
+            ("keyrings", .unknown(0)), ("offer=1", .unknown(0)), ("offers", .unknown(0)),
+            ("Keyring", .unknown(0)), ("", .unknown(0)),
             ("timeout=", .malformed(0)),
             ("timeout=0", .malformed(0)), ("timeout=171", .malformed(0)),
             ("timeout=030", .malformed(0)), ("timeout=99999999999999999999", .malformed(0)),

@@ -30,7 +30,7 @@ struct VerbTableTests {
         (.macTokenAdd, true, false, .none, true), (.macTokenList, true, false, .none, true),
         (.macTokenRemove, true, false, .none, true), (.macTokenHeader, true, false, .none, true),
         (.operationList, true, false, .none, true), (.operationShow, true, false, .none, true),
-        (.operationDecide, true, false, .none, true),
+        (.operationDecide, true, false, .none, true), (.offer, false, false, .none, true),
     ]
 
     /// What root cannot ask for in an account's place.

@@ -33,7 +33,8 @@ struct DoctorTests {
         let all = Set(Layout.entries(of: bench.scratch.at("private")))
         #expect(
             all == [
-                "accounts", "comparisons", "host-secret", "reader-work", "stored", "template-keys",
+                "accounts", "comparisons", "host-secret", "offers", "reader-work", "stored",
+                "template-keys",
                 "tpm-root",
             ])
         let root = try installed()
@@ -44,6 +45,7 @@ struct DoctorTests {
     }
 
     private func keepMachine() throws {
+        try bench.state.keep(EnrolmentOffers())
         var work = ReaderWork()
         work.enrolling = [
             ReaderStorage(

@@ -75,7 +75,7 @@ struct TextTests {
                     switch kind {
                     case .fingerPresent, .fingerGone: #expect(text == nil)
                     case .touch, .waiting, .retry, .noMatch, .stage, .passwordStale,
-                        .askingServer, .contended, .preparing, .printLost:
+                        .askingServer, .contended, .preparing, .printLost, .offer:
                         #expect(text.map { isHarmless($0) && hasStyle($0) } == true)
                     }
                 }

@@ -29,6 +29,9 @@ enum Samples {
         .log(LogRequest(account: account, first: .max, count: .max)),
         .configuration,
         .passwordAccepted(account: account, service: Bytes("login".utf8)),
+        .offer(
+            OfferRequest(
+                account: account, service: Bytes("login".utf8), presence: .foreground)),
         .password([]), .password(Bytes(repeating: 0, count: Limit.password)), .cancel,
         .authenticate(
             AuthenticateRequest(

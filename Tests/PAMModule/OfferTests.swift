@@ -1,0 +1,98 @@
+import TestSupport
+import Testing
+import Wire
+
+@Suite("the word on enrolling after a login with the password")
+struct OfferTests {
+    private static let stack =
+        "auth sufficient pam_signet.so offer\nauth required pam_permit.so"
+    private static let text =
+        "info no finger is enrolled: run 'signet enroll' to log in with a finger"
+
+    private func bench(_ stack: String = OfferTests.stack) throws -> Bench {
+        try Bench(stack: stack, isRegistered: false)
+    }
+
+    @Test("is shown where the daemon says so, once, for the account that logged in")
+    func shown() throws {
+        let bench = try bench()
+        let probe = try bench.start(
+            ["auth", "user:root", "establish", "establish"])
+        let visit = try bench.visit()
+        let request = try visit.request()
+        #expect(
+            request
+                == .offer(
+                    OfferRequest(
+                        account: Bytes("alice".utf8), service: Bytes("probe".utf8),
+                        presence: .noTerminal)))
+        try visit.send(.notice(Notice(.offer)))
+        let lines = try probe.lines()
+        #expect(lines.filter { $0 == Self.text }.count == 1)
+        #expect(lines.first == "auth 0" && lines.filter { $0 == "establish 0" }.count == 2)
+        #expect(!bench.hasVisit)
+    }
+
+    @Test("is not shown where the daemon says anything else, and fails no login")
+    func unsaid() throws {
+        for answer in [
+            Answer.done(DoneAnswer()), .denial(Denial(.noReader)), .notice(Notice(.touch)),
+            .denial(Denial(.badRequest)),
+        ] {
+            let bench = try bench()
+            let probe = try bench.start(["auth", "establish"])
+            let visit = try bench.visit()
+            _ = try visit.request()
+            try visit.send(answer)
+            #expect(try probe.lines().prefix(2) == ["auth 0", "establish 0"], "\(answer)")
+        }
+    }
+
+    @Test("holds up no login where the daemon is silent or absent")
+    func silent() throws {
+        let bench = try bench()
+        let probe = try bench.start(["auth", "establish"])
+        let visit = try bench.visit()
+        #expect(try probe.lines().prefix(2) == ["auth 0", "establish 0"])
+        _ = try visit.request()
+        let absent = try Bench(stack: Self.stack, listens: false, isRegistered: false)
+        #expect(
+            try absent.start(["auth", "establish"]).lines().prefix(2) == ["auth 0", "establish 0"])
+    }
+
+    @Test(
+        "nobody is asked without the option, root's rights, a login, or a person who sees it",
+        arguments: [
+            ("", ["auth", "establish"], [:]), (" offer prompt=off", ["auth", "establish"], [:]),
+            (" offer", ["auth", "establish"], ["PROBE_RHOST": "host"]),
+            (" offer", ["auth", "establish"], ["PROBE_SILENT": "1"]),
+            (" offer", ["establish"], [:]), (" offer", ["auth", "delete"], [:]),
+            (" offer", ["auth", "euid:4243", "establish"], [:]), (" offer", ["auth"], [:]),
+        ] as [(String, [String], [String: String])])
+    func unasked(options: String, steps: [String], environment: [String: String]) throws {
+        let bench = try bench(Self.stack.replacing(" offer", with: options))
+        let lines = try bench.start(steps, environment: environment).lines()
+        #expect(!lines.contains(Self.text) && !bench.hasVisit)
+    }
+
+    @Test("an account that has a key, or had one, is not told")
+    func enrolled() throws {
+        let bench = try Bench(stack: Self.stack)
+        let probe = try bench.start(["auth", "establish"])
+        let visit = try bench.visit()
+        try visit.prove(bench.proof(for: visit.authenticate()))
+        #expect(try probe.lines().contains("establish 0") && !bench.hasVisit)
+        let off = try self.bench()
+        try off.stage.write(Bench.offPath, [])
+        let second = try off.start(["auth", "establish"])
+        let asked = try off.visit()
+        _ = try asked.authenticate()
+        try asked.send(.denial(Denial(.notEnabled)))
+        let report = try off.visit()
+        let accepted = Request.passwordAccepted(
+            account: Bytes("alice".utf8), service: Bytes("probe".utf8))
+        #expect(try report.request() == accepted)
+        try report.send(.done(DoneAnswer()))
+        #expect(try second.lines().contains("establish 0") && !off.hasVisit)
+    }
+}
