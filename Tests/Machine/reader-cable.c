@@ -5,6 +5,7 @@
 //
 // SOCKET is that of QEMU's character device. The program ends when QEMU does.
 #define _GNU_SOURCE
+#include "../PlayedUSB/answers.h"
 #include "../PlayedUSB/reader.h"
 
 #include <usbredirparser.h>
@@ -272,7 +273,8 @@ static int give(int index) {
     int length = next_answer(
         at->header.endpoint, bytes, capacity < LENGTH ? capacity : LENGTH);
     if (length >= 0) finish(at, usb_redir_success, bytes, length);
-    return length >= 0;
+    else if (length == TOO_LONG) finish(at, usb_redir_babble, NULL, 0);
+    return length >= 0 || length == TOO_LONG;
 }
 
 static void settle(void) {
@@ -294,7 +296,7 @@ static void *answer_always(void *unused) {
     lock();
     while (1) {
         settle();
-        wait_changed(0);
+        wait_changed(next_due(0));
     }
     return NULL;
 }

@@ -3,6 +3,7 @@
 // As with the kernel, a handle may be opened that another has open, and an interface can be claimed
 // by one handle only.
 #define _GNU_SOURCE
+#include "answers.h"
 #include "reader.h"
 
 #include <libusb-1.0/libusb.h>
@@ -10,12 +11,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 // What is submitted, until its callback has run.
 struct submission {
     struct submission *next;
     struct libusb_context *context;
     int64_t deadline;
+    // When the reply to a control request comes, which is there already; 0 for none.
+    int64_t due;
     int is_done;
     struct libusb_transfer transfer;
 };
@@ -327,17 +331,25 @@ static void send(struct submission *submission) {
     finish(submission, LIBUSB_TRANSFER_COMPLETED, transfer->length);
 }
 
+// A reader that is mute, or never replies, leaves the driver waiting.
 static void request(struct submission *submission) {
     struct libusb_transfer *transfer = &submission->transfer;
     struct libusb_control_setup *setup = (struct libusb_control_setup *)transfer->buffer;
+    uint8_t *data = transfer->buffer + LIBUSB_CONTROL_SETUP_SIZE;
+    if (has_fault("mute")) return;
     int length = -1;
-    if (model->control != NULL && !has_fault("mute"))
+    if (model->control != NULL)
         length = model->control(
-            setup->bmRequestType, setup->bRequest, setup->wValue,
-            transfer->buffer + LIBUSB_CONTROL_SETUP_SIZE, setup->wLength);
-    finish(
-        submission, length < 0 ? LIBUSB_TRANSFER_STALL : LIBUSB_TRANSFER_COMPLETED,
-        length < 0 ? 0 : length);
+            setup->bmRequestType, setup->bRequest, setup->wValue, data, setup->wLength);
+    if (length < 0) return finish(submission, LIBUSB_TRANSFER_STALL, 0);
+    int64_t due = 0;
+    if (setup->bmRequestType & LIBUSB_ENDPOINT_IN)
+        length = distort_reply(data, length, setup->wLength, &due);
+    if (length == NEVER) return;
+    if (length == TOO_LONG) return finish(submission, LIBUSB_TRANSFER_OVERFLOW, setup->wLength);
+    transfer->actual_length = length;
+    submission->due = due;
+    if (due == 0) finish(submission, LIBUSB_TRANSFER_COMPLETED, length);
 }
 
 int libusb_submit_transfer(struct libusb_transfer *transfer) {
@@ -347,6 +359,7 @@ int libusb_submit_transfer(struct libusb_transfer *transfer) {
     if (result == 0) {
         submission->context = transfer->dev_handle->device->context;
         submission->deadline = transfer->timeout == 0 ? 0 : now() + transfer->timeout;
+        submission->due = 0;
         submission->is_done = 0;
         struct submission **last = &submissions;
         while (*last != NULL) last = &(*last)->next;
@@ -380,6 +393,9 @@ static void settle(void) {
         int length = next_answer(transfer->endpoint, transfer->buffer, transfer->length);
         if (!is_present) finish(at, LIBUSB_TRANSFER_NO_DEVICE, 0);
         else if (length >= 0) finish(at, LIBUSB_TRANSFER_COMPLETED, length);
+        else if (length == TOO_LONG) finish(at, LIBUSB_TRANSFER_OVERFLOW, transfer->length);
+        else if (at->due != 0 && at->due <= now())
+            finish(at, LIBUSB_TRANSFER_COMPLETED, transfer->actual_length);
         else if (at->deadline != 0 && at->deadline <= now())
             finish(at, LIBUSB_TRANSFER_TIMED_OUT, 0);
     }
@@ -397,9 +413,23 @@ static struct submission *take_done(struct libusb_context *context) {
 }
 
 static int64_t next_deadline(int64_t until) {
-    for (struct submission *at = submissions; at != NULL; at = at->next)
-        if (!at->is_done && at->deadline != 0 && at->deadline < until) until = at->deadline;
-    return until;
+    for (struct submission *at = submissions; at != NULL; at = at->next) {
+        if (at->is_done) continue;
+        if (at->deadline != 0 && at->deadline < until) until = at->deadline;
+        if (at->due != 0 && at->due < until) until = at->due;
+    }
+    return next_due(until);
+}
+
+// Waits for whatever is next, at most until then; false when it is then. As with libusb's timerfd,
+// what a transfer waits for comes in time also in a thread that is slow to wake up.
+static int wait_for_next(int64_t until) {
+    int64_t next = next_deadline(INT64_MAX);
+    int slack = next != INT64_MAX ? prctl(PR_GET_TIMERSLACK) : -1;
+    if (slack >= 0) prctl(PR_SET_TIMERSLACK, 1);
+    int is_early = wait_changed(next < until ? next : until);
+    if (slack >= 0) prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
+    return is_early || now() < until;
 }
 
 // Tells of what came or went, without the lock; true if there was anything.
@@ -438,7 +468,7 @@ int libusb_handle_events_timeout_completed(
             return 0;
         }
         if (tell_hotplug(context) || context->is_woken || (completed != NULL && *completed)) break;
-        if (!wait_changed(next_deadline(until)) && now() >= until) break;
+        if (!wait_for_next(until)) break;
     }
     context->is_woken = 0;
     unlock();

@@ -77,6 +77,7 @@ static void touched(const char *name) {
         struct print *print = print_of(name);
         status = print == NULL ? NO_MATCH : (uint8_t)(print - print_at(0));
     }
+    if (!enrols) verdict();
     answer(FINGERS, (uint8_t[]){0x40, status}, 2);
 }
 

@@ -113,6 +113,7 @@ static void take(uint8_t endpoint, const uint8_t *bytes, int length) {
     forget_answers();
     packet(0xAA, 0, (uint8_t[]){0, command, 0}, 3);
     int answered = respond(command, detail, bytes + HEADER, length - HEADER - CRC, reply);
+    if (command == 0xA5) verdict();
     if (answered > 0) return packet(command, detail, reply, answered);
     waiting = command;
     await_finger(command == 0xA2);

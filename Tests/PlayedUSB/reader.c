@@ -3,6 +3,7 @@
 #include "reader.h"
 
 #include "PlayedUSB.h"
+#include "answers.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,14 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FAULTS = 16, LINE = 512, PATIENCE_MS = 10000 };
-
-struct packet {
-    struct packet *next;
-    uint8_t endpoint;
-    int length;
-    uint8_t bytes[];
-};
+enum { FAULTS = 16, LINE = 512, PATIENCE_MS = 10000, GLANCE_MS = 500 };
 
 const struct model *model;
 
@@ -28,7 +22,6 @@ static const struct model *const models[] = {&elanmoc, &synaptics, &goodixmoc};
 static const char *place;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition;
-static struct packet *packets;
 static struct print prints[PRINTS];
 static int print_count, awaits, lifting;
 static char present[NAME];
@@ -50,39 +43,6 @@ int wait_changed(int64_t until) {
     if (until == 0) return pthread_cond_wait(&condition, &mutex) == 0;
     struct timespec time = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
     return pthread_cond_timedwait(&condition, &mutex, &time) == 0;
-}
-
-void answer(uint8_t endpoint, const void *bytes, int length) {
-    struct packet *packet = malloc(sizeof *packet + (size_t)length);
-    if (packet == NULL) abort();
-    *packet = (struct packet){.endpoint = endpoint, .length = length};
-    memcpy(packet->bytes, bytes, (size_t)length);
-    if (has_fault("garbage")) memset(packet->bytes, 0x5A, (size_t)length);
-    struct packet **last = &packets;
-    while (*last != NULL) last = &(*last)->next;
-    *last = packet;
-    changed();
-}
-
-int next_answer(uint8_t endpoint, uint8_t *into, int capacity) {
-    for (struct packet **at = &packets; *at != NULL; at = &(*at)->next) {
-        struct packet *packet = *at;
-        if (packet->endpoint != endpoint) continue;
-        int length = packet->length < capacity ? packet->length : capacity;
-        memcpy(into, packet->bytes, (size_t)length);
-        *at = packet->next;
-        free(packet);
-        return length;
-    }
-    return -1;
-}
-
-void forget_answers(void) {
-    while (packets != NULL) {
-        struct packet *packet = packets;
-        packets = packet->next;
-        free(packet);
-    }
 }
 
 void await_finger(int now_awaits) {
@@ -177,8 +137,8 @@ static void keep_foreign(const char *name) {
     keep(name, id, model->foreign(id, print_count));
 }
 
-static void touch(const char *name) {
-    int64_t until = now() + PATIENCE_MS;
+static void touch(const char *name, int patience) {
+    int64_t until = now() + patience;
     while (!awaits && wait_changed(until)) {}
     if (!awaits) return;
     if (has_fault("crash")) abort();
@@ -196,13 +156,14 @@ static void lift(void) {
 
 // What happens to the reader, in the words of a test.
 static void perform(const char *verb, const char *name) {
-    if (strcmp(verb, "TOUCH") == 0) {
+    int is_brief = strcmp(verb, "BRUSH") == 0;
+    if (is_brief || strcmp(verb, "TOUCH") == 0) {
         lifting = 1;
-        touch(name);
+        touch(name, is_brief ? GLANCE_MS : PATIENCE_MS);
         lifting = 0;
         lift();
     } else if (strcmp(verb, "HOLD") == 0) {
-        touch(name);
+        touch(name, PATIENCE_MS);
     } else if (strcmp(verb, "LIFT") == 0) {
         lift();
     } else if (strcmp(verb, "UNPLUG") == 0) {
@@ -213,6 +174,8 @@ static void perform(const char *verb, const char *name) {
         set_fault(name, 1);
     } else if (strcmp(verb, "MEND") == 0) {
         set_fault(name, 0);
+    } else if (strcmp(verb, "DISTORT") == 0) {
+        distort_at_random(strtoull(name, NULL, 10));
     } else if (strcmp(verb, "LOSE") == 0) {
         struct print *print = print_of(name);
         if (print != NULL) drop(print);

@@ -42,6 +42,8 @@ extern const struct model elanmoc, synaptics, goodixmoc;
 
 // Queues what the driver will read from an endpoint.
 void answer(uint8_t endpoint, const void *bytes, int length);
+// What is answered next tells whose the finger was.
+void verdict(void);
 // Forgets what was queued.
 void forget_answers(void);
 // Waits for a finger from now on, or not any more; one that rests on the reader counts at once.
@@ -68,8 +70,6 @@ void changed(void);
 // Waits for that, at most until then (monotonic milliseconds, 0 for ever); false when it is then.
 int wait_changed(int64_t until);
 int64_t now(void);
-// Gives what was queued for an endpoint; -1 for nothing.
-int next_answer(uint8_t endpoint, uint8_t *into, int capacity);
 void plug(int in);
 int is_plugged(void);
 

@@ -118,11 +118,17 @@ static void command(uint8_t kind, const uint8_t *payload, int length) {
     }
 }
 
+// Whether a message is the failure or the success of identifying, or of verifying.
+static int tells_whose(uint8_t kind) {
+    return kind == 0x63 || kind == 0x64 || kind == 0x67 || kind == 0x68;
+}
+
 static void take(uint8_t endpoint, const uint8_t *bytes, int length) {
     (void)endpoint;
     if (length < 1) return;
     if (bytes[0] == 1) return answer(REPLIES, (uint8_t[40]){0}, 40);
     if (bytes[0] == 168 && event_count > 0) {
+        if (tells_whose(events[0].bytes[4])) verdict();
         answer(REPLIES, events[0].bytes, events[0].length);
         memmove(events, events + 1, sizeof events[0] * (size_t)--event_count);
         return;

@@ -79,98 +79,6 @@ package struct VirtualReader: Sendable {
     package var other: VirtualReader { VirtualReader(path: path + ".other") }
 }
 
-/// Plays the person at a reader of Tests/PlayedUSB, which libfprint's own drivers talk to.
-///
-/// Its socket is there from the start of the daemon.
-package struct PlayedReader: Sendable {
-    /// A model, by the name of its driver.
-    package enum Model: String, CaseIterable, Sendable {
-        case elanmoc, synaptics, goodixmoc
-    }
-
-    /// What is wrong with the reader, or with who drives it.
-    package enum Fault: String, Sendable {
-        /// It cannot be opened.
-        case open
-        /// It cannot be claimed, once it is open.
-        case claim
-        /// It takes what it is sent and answers nothing.
-        case mute
-        /// What it answers is garbage.
-        case garbage
-        /// It does not heed a cancellation.
-        case stubborn
-        /// Its driver crashes at the next finger.
-        case crash
-    }
-
-    /// What the person, or the hardware, does.
-    package enum Command: Sendable {
-        /// A finger is put on when the reader waits for one, and lifted.
-        case touch(String)
-        /// The same, and it stays there.
-        case hold(String)
-        case lift
-        case unplug
-        case plugIn
-        case fault(Fault)
-        case mend(Fault)
-        /// The reader's storage loses the print of a finger.
-        case lose(String)
-        /// Another system enrols a finger.
-        case foreign(String)
-        /// Another system enrols as many as there is room for.
-        case fill
-
-        var text: String {
-            switch self {
-            case .touch(let finger): "TOUCH \(finger)"
-            case .hold(let finger): "HOLD \(finger)"
-            case .lift: "LIFT"
-            case .unplug: "UNPLUG"
-            case .plugIn: "PLUG"
-            case .fault(let fault): "FAULT \(fault.rawValue)"
-            case .mend(let fault): "MEND \(fault.rawValue)"
-            case .lose(let finger): "LOSE \(finger)"
-            case .foreign(let finger): "FOREIGN \(finger)"
-            case .fill: "FILL"
-            }
-        }
-    }
-
-    /// The model.
-    package let model: Model
-    /// The directory with its storage and its socket.
-    package let place: String
-
-    /// A reader of a model in a directory.
-    package init(_ model: Model, in place: String) {
-        self.model = model
-        self.place = place
-    }
-
-    /// What starts a program that has this reader, and no other USB device.
-    package var wrapper: [String] {
-        [
-            "env", "LD_PRELOAD=\(Layout.products)/libplayedusb.so",
-            "PLAYED_READER=\(model.rawValue)", "PLAYED_PLACE=\(place)",
-        ]
-    }
-
-    /// The fingers whose prints it keeps, in the order of its slots.
-    package var stored: [String] {
-        guard let bytes = try? Layout.read(place + "/prints") else { return [] }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
-            $0.split(separator: " ").first.map(String.init)
-        }
-    }
-
-    /// Has something happen, and returns when it has: a touch, when the reader has taken it.
-    package func send(_ command: Command, within limit: Duration = .seconds(20)) throws(TestFault) {
-        try sendWhenOpen(Array(command.text.utf8), to: place + "/control", within: limit)
-    }
-}
-
 /// Plays the person at libfprint's virtual image reader (`FP_VIRTUAL_IMAGE`).
 package struct VirtualImageReader: Sendable {
     /// What the person, or the hardware, does.
@@ -227,7 +135,7 @@ package struct VirtualImageReader: Sendable {
 }
 
 /// Connects as soon as somebody listens at `path`, told by inotify of its appearance.
-private func sendWhenOpen(
+func sendWhenOpen(
     _ bytes: [UInt8], to path: String, within limit: Duration
 ) throws(TestFault) {
     let deadline = ContinuousClock.now + limit
