@@ -3,14 +3,14 @@ import Testing
 import Wire
 
 extension DaemonTests {
-    /// Real drivers of libfprint, on readers that answer their USB messages.
+    /// Real drivers of libfprint, on readers that answer their USB messages: what each of them does
+    /// when somebody logs in. One table: docs/READERS.md.
     @Suite("real drivers") struct PlayedReaderTests {
         @Test(
             "a finger is enrolled and lets in, another does not",
             arguments: PlayedReader.Model.allCases)
         func round(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model)
-            #expect(try played.enrol(as: "one").done?.prints == 1)
+            let played = try PlayedBench(model, enrolled: "one")
             #expect(played.reader.stored == ["one"])
             #expect(try played.login(with: "one").assertion != nil)
             #expect(try played.login(with: "two").reason == .noMatch)
@@ -21,12 +21,9 @@ extension DaemonTests {
             "a finger is asked for once, whatever the driver reports",
             arguments: PlayedReader.Model.allCases)
         func prompt(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model)
-            try played.enrol(as: "one")
-            let client = try played.bench.client()
+            let played = try PlayedBench(model, enrolled: "one")
             let start = ContinuousClock.now
-            try client.send(.login(.daemon, tries: 1))
-            try client.wait(for: .touch)
+            let client = try played.begin()
             #expect(ContinuousClock.now - start < .seconds(2))
             try played.reader.send(.touch("one"))
             #expect(try client.last().assertion != nil)
@@ -37,14 +34,10 @@ extension DaemonTests {
             "who holds the finger down is let in all the same, and the next one waits until it is lifted",
             arguments: PlayedReader.Model.allCases)
         func held(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model)
-            try played.enrol(as: "one")
-            let client = try played.bench.client()
-            try client.send(.login(.daemon, tries: 1))
-            try client.wait(for: .touch)
+            let played = try PlayedBench(model, enrolled: "one")
+            let client = try played.begin()
             try played.reader.send(.hold("one"))
-            #expect(try client.last(within: .seconds(2)).assertion != nil)
-            _ = try client.confirm()
+            #expect(try played.conclude(client, within: .seconds(2)).assertion != nil)
             try played.reader.send(.lift)
             #expect(try played.login(with: "one").assertion != nil)
         }
@@ -53,172 +46,98 @@ extension DaemonTests {
             "a reader that could not be opened is opened by the next request",
             arguments: PlayedReader.Model.allCases)
         func opening(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model)
-            try played.enrol(as: "one")
+            let played = try PlayedBench(model, enrolled: "one")
             for fault in [PlayedReader.Fault.open, .claim] {
                 try played.reader.send(.fault(fault))
-                #expect(try played.bench.ask(.login(.daemon)).reason == .readerFailed)
+                try played.expect(.readerFailed) { try played.bench.ask(.login(.daemon)) }
                 try played.reader.send(.mend(fault))
                 #expect(try played.login(with: "one").assertion != nil)
             }
-            #expect(try played.failures == 0)
+            try played.expectNoFailures()
         }
 
         @Test(
             "a reader unplugged in mid-scan is used again when it is back",
             arguments: PlayedReader.Model.allCases)
         func unplugged(model: PlayedReader.Model) throws {
-            let played = try PlayedBench(model)
-            try played.enrol(as: "one")
-            let client = try played.bench.client()
-            try client.send(.login(.daemon, tries: 1))
-            try client.wait(for: .touch)
+            let played = try PlayedBench(model, enrolled: "one")
+            let client = try played.begin()
             try played.reader.send(.unplug)
-            #expect(try client.last().reason == .readerRemoved)
+            try played.expect(.readerRemoved) { try client.last() }
             try played.reader.send(.plugIn)
-            #expect(try played.login(with: "one").assertion != nil)
-            #expect(try played.failures == 0)
+            // A reader whose daemon has ended was plugged in from the start of the next.
+            try played.expectReadiness(with: "one", after: "unplugging")
+            try played.expectNoFailures()
         }
-    }
-}
 
-extension DaemonTests.PlayedReaderTests {
-    @Test("a service that is slow to have its reader ready says that it is there")
-    func slow() throws {
-        let played = try PlayedBench(.elanmoc)
-        try played.enrol(as: "one")
-        try played.reader.send(.fault(.mute))
-        let client = try played.bench.client()
-        client.skipsSigns = false
-        let start = ContinuousClock.now
-        try client.send(.login(.daemon))
-        try client.wait(for: .preparing)
-        #expect(ContinuousClock.now - start < .seconds(1))
-        try client.wait(for: .preparing)
-    }
-
-    @Test("a print that the reader has lost is told, counts as no attempt, and is enrolled again")
-    func lost() throws {
-        let played = try PlayedBench(.synaptics)
-        try played.enrol(as: "one")
-        try played.reader.send(.lose("one"))
-        #expect(try played.bench.ask(.login(.daemon, tries: 1)).reason == .printLost)
-        #expect(try played.failures == 0)
-        #expect(try played.enrol(as: "one").done?.prints == 1)
-        #expect(try played.login(with: "one").assertion != nil)
-    }
-
-    @Test("one's lost print keeps neither their other fingers nor other accounts out")
-    func lostOfSeveral() throws {
-        let played = try PlayedBench(.synaptics)
-        try played.enrol(as: "one")
-        try played.enrol(.daemon, .leftIndex, as: "two", checking: true)
-        try played.reader.send(.lose("one"))
-        let client = try played.bench.client()
-        try client.send(.login(.daemon, tries: 1))
-        #expect(try client.wait(for: .printLost).subject == Bytes("right-index".utf8))
-        try client.wait(for: .touch)
-        try played.reader.send(.touch("two"))
-        #expect(try client.last().assertion != nil)
-        _ = try client.confirm()
-        #expect(try played.failures == 0)
-        #expect(try played.enrol(.bin, as: "three", checking: true).done?.prints == 1)
-        // Who guesses with a lost print in the account is counted as ever.
-        #expect(try played.login(with: "three").reason == .noMatch)
-        #expect(try played.failures == 1)
-    }
-
-    @Test(
-        "a finger that another system left on the reader is not enrolled to match in vain",
-        arguments: [PlayedReader.Model.elanmoc, .goodixmoc])
-    func foreign(model: PlayedReader.Model) throws {
-        let played = try PlayedBench(model)
-        try played.reader.send(.foreign("one"))
-        #expect(try played.enrol(as: "one", checking: true).reason == .fingerOnReader)
-        #expect(played.reader.stored == ["one"])
-        #expect(try played.enrol(as: "two", checking: true).done?.prints == 1)
-        #expect(try played.login(with: "two").assertion != nil)
-    }
-
-    @Test("a full reader is told as such", arguments: PlayedReader.Model.allCases)
-    func full(model: PlayedReader.Model) throws {
-        let played = try PlayedBench(model)
-        try played.reader.send(.fill)
-        let client = try played.bench.client()
-        try client.send(.enroll(account: Person.daemon.bytes, finger: .leftIndex, readerID: nil))
-        if model != .synaptics {
-            try client.wait(for: .touch)
-            try played.reader.send(.touch("one"))
+        @Test(
+            "a reader that answers nothing is waited for no longer than the login allows",
+            arguments: PlayedReader.Model.allCases)
+        func mute(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model, enrolled: "one")
+            try played.reader.send(.fault(.mute))
+            let start = ContinuousClock.now
+            let answer = try played.touching(
+                .login(.daemon, tries: 1, milliseconds: 1_000), with: "one")
+            #expect(answer?.assertion == nil)
+            #expect(ContinuousClock.now - start < .seconds(6))
+            try played.reader.send(.mend(.mute))
+            try played.expectReadiness(with: "one", after: "a mute reader")
+            try played.expectNoFailures()
         }
-        #expect(try client.last().reason == .readerFull)
-    }
 
-    @Test(
-        "a finger that is enrolled again replaces its print", arguments: PlayedReader.Model.allCases
-    )
-    func again(model: PlayedReader.Model) throws {
-        let played = try PlayedBench(model)
-        try played.enrol(as: "one")
-        #expect(try played.enrol(as: "one", checking: true).done?.prints == 1)
-        #expect(played.reader.stored == ["one"])
-        #expect(try played.login(with: "one").assertion != nil)
-    }
-
-    @Test(
-        "an enrolment that ends early leaves fingers and reader of one mind",
-        arguments: PlayedReader.Model.allCases)
-    func early(model: PlayedReader.Model) throws {
-        let played = try PlayedBench(model)
-        try played.enrol(as: "one")
-        try played.enrol(.daemon, .leftIndex, as: "two", checking: true)
-        let client = try played.bench.client()
-        try client.send(.enroll(account: Person.daemon.bytes, finger: .rightIndex, readerID: nil))
-        try client.wait(for: .touch)
-        try played.reader.send(.touch("one"))
-        try client.wait(for: .touch)
-        try played.reader.send(.touch("one"))
-        try client.send(.cancel)
-        #expect(try client.last().reason == .cancelled)
-        #expect(try played.login(with: "two").assertion != nil)
-        #expect(try Int(played.bench.status(of: .daemon).prints) == played.reader.stored.count)
-    }
-
-    @Test(
-        "another account's finger is told to nobody, also where the reader knows it",
-        arguments: PlayedReader.Model.allCases)
-    func taken(model: PlayedReader.Model) throws {
-        let played = try PlayedBench(model)
-        try played.enrol(as: "one")
-        #expect(try played.enrol(.bin, as: "one", checking: true).reason == .fingerNotEnrolled)
-        #expect(played.reader.stored == ["one"])
-        #expect(try played.login(with: "one").assertion != nil)
-    }
-
-    @Test(
-        "a driver that does not heed cancellation holds up neither its caller nor, for good, the next",
-        arguments: PlayedReader.Model.allCases)
-    func stubborn(model: PlayedReader.Model) throws {
-        let played = try PlayedBench(model)
-        try played.enrol(as: "one")
-        try played.reader.send(.fault(.stubborn))
-        let client = try played.bench.client()
-        try client.send(.login(.daemon))
-        try client.wait(for: .touch)
-        try client.send(.cancel)
-        #expect(try client.last(within: .seconds(4)).reason == .cancelled)
-        try played.reader.send(.mend(.stubborn))
-        let next = try played.bench.client()
-        try next.send(.login(.daemon, tries: 1))
-        while let answer = try next.next() {
+        @Test(
+            "a driver that does not heed cancellation holds up neither its caller nor, for good, the next",
+            arguments: PlayedReader.Model.allCases)
+        func stubborn(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model, enrolled: "one")
+            try played.reader.send(.fault(.stubborn))
+            let client = try played.begin()
+            try client.send(.cancel)
+            try played.expect(.cancelled) { try client.last(within: .seconds(4)) }
+            try played.reader.send(.mend(.stubborn))
             // Drivers have time limits of their own: one that gave up meanwhile is used again.
-            if answer.notice?.kind == .touch {
-                try played.reader.send(.touch("one"))
-                #expect(try next.last().assertion != nil)
-                return
-            }
-            guard answer.isLast else { continue }
-            #expect(answer.reason == .readerBusy)
-            return
+            let next = try played.touching(.login(.daemon, tries: 1), with: "one")
+            #expect(next == nil || next?.reason == .readerBusy || next?.assertion != nil)
+        }
+
+        @Test(
+            "a driver that crashes lets nobody in, and the next touch is taken",
+            arguments: PlayedReader.Model.allCases)
+        func crash(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model, enrolled: "one")
+            try played.reader.send(.fault(.crash))
+            let client = try played.begin()
+            try? played.reader.send(.touch("one"), within: .seconds(1))
+            let answer = try played.answer { try client.last() }
+            #expect(answer == nil || answer?.denial != nil)
+            if answer != nil { try played.reader.send(.mend(.crash)) }
+            #expect(try played.login(with: "two").reason == .noMatch)
+            #expect(try played.login(with: "one").assertion != nil)
+        }
+
+        @Test("a cancelled scan of fpcmoc lets nobody in, also where its driver dies of it")
+        func cancelled() throws {
+            let played = try PlayedBench(.fpcmoc, enrolled: "one")
+            let client = try played.begin()
+            try client.send(.cancel)
+            try played.expect(.cancelled) { try client.last() }
+            try played.expectRecovery(with: "one", after: "a cancellation")
+            #expect((played.crashes > 0) == PlayedReader.Model.fpcmoc.diesOfFailures)
+            #expect(try played.login(with: "two").reason == .noMatch)
+        }
+
+        @Test("a service that is slow to have its reader ready says that it is there")
+        func slow() throws {
+            let played = try PlayedBench(.elanmoc, enrolled: "one")
+            try played.reader.send(.fault(.mute))
+            let client = try played.bench.client()
+            client.skipsSigns = false
+            let start = ContinuousClock.now
+            try client.send(.login(.daemon))
+            try client.wait(for: .preparing)
+            #expect(ContinuousClock.now - start < .seconds(1))
+            try client.wait(for: .preparing)
         }
     }
 }

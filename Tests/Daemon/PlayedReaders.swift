@@ -1,27 +1,49 @@
+import Glibc
+import Posix
 import TestSupport
 import Testing
 import Wire
 
-/// A daemon with one played reader that libfprint's own driver drives.
-struct PlayedBench {
-    let bench: DaemonBench
-    let reader: PlayedReader
-    private let scratch: Scratch
-
-    /// Starts the daemon; `prepare` may have the reader keep something before.
-    init(_ model: PlayedReader.Model, configuration: String = "") throws {
-        scratch = try Scratch()
-        reader = PlayedReader(model, in: scratch.path)
-        bench = try DaemonBench([], configuration: configuration, wrapper: reader.wrapper)
-    }
-
+extension PlayedReader.Model {
     /// The scans of an enrolment.
     var stages: Int {
-        switch reader.model {
+        switch self {
         case .elanmoc: 9
         case .synaptics: 8
-        case .goodixmoc: 12
+        case .goodixmoc, .fpcmoc: 12
         }
+    }
+
+    /// Whether it tells what it stores. synaptics does not: what it has lost shows in a comparison,
+    /// and a print that another system left, nowhere.
+    var lists: Bool { self != .synaptics }
+
+    /// Whether its driver frees the error of what failed, and then uses it (libfprint #526, mended in
+    /// 1.94.6): the process ends, or the error is another.
+    var diesOfFailures: Bool { self == .fpcmoc && Self.isBefore1946 }
+
+    private static let isBefore1946: Bool = {
+        let command = Command(["pkg-config", "--modversion", "libfprint-2"])
+        let version = (try? TestSupport.Program(command).expectEnd().output) ?? ""
+        let parts = version.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
+        return parts.lexicographicallyPrecedes([1, 94, 6])
+    }()
+}
+
+/// A daemon with one played reader that libfprint's own driver drives.
+final class PlayedBench {
+    let bench: DaemonBench
+    let reader: PlayedReader
+    /// How often the driver has ended the daemon, which was then started anew as by systemd.
+    private(set) var crashes = 0
+    private let scratch: Scratch
+
+    /// Starts the daemon, and enrols a finger of `daemon`'s.
+    init(_ model: PlayedReader.Model, enrolled id: String? = nil) throws {
+        scratch = try Scratch()
+        reader = PlayedReader(model, in: scratch.path)
+        bench = try DaemonBench([], wrapper: reader.wrapper)
+        if let id { #expect(try enrol(as: id).done?.prints == 1) }
     }
 
     /// Enrols a finger; `checking` where it is asked whose it is before.
@@ -39,10 +61,32 @@ struct PlayedBench {
         while let answer = try client.next() {
             if answer.isLast { return answer }
             guard answer.notice?.kind == .touch, answer.notice?.total != nil else { continue }
-            for _ in 0..<stages { try reader.send(.touch(id)) }
+            for _ in 0..<reader.model.stages { try reader.send(.touch(id)) }
             return try client.last()
         }
         throw ClientFault.ended(client.heard)
+    }
+
+    /// A login that has asked for a finger.
+    func begin(_ person: Person = .daemon, milliseconds: UInt32 = 30_000) throws -> TestClient {
+        let client = try bench.client()
+        try client.send(.login(person, tries: 1, milliseconds: milliseconds))
+        try client.wait(for: .touch)
+        return client
+    }
+
+    /// What a login comes to; one that is granted is confirmed.
+    func conclude(_ client: TestClient, within limit: Duration = .seconds(20)) throws -> Answer {
+        let answer = try client.last(within: limit)
+        if answer.assertion != nil { _ = try client.confirm() }
+        return answer
+    }
+
+    /// A login with one touch.
+    func login(_ person: Person = .daemon, with id: String) throws -> Answer {
+        let client = try begin(person)
+        try reader.send(.touch(id))
+        return try conclude(client)
     }
 
     /// The failed matches of `daemon`, when what is written behind an answer is on disk.
@@ -53,14 +97,94 @@ struct PlayedBench {
         }
     }
 
-    /// A login with one touch.
-    func login(_ person: Person = .daemon, with id: String) throws -> Answer {
-        let client = try bench.client()
-        try client.send(.login(person, tries: 1))
-        try client.wait(for: .touch)
-        try reader.send(.touch(id))
-        let answer = try client.last()
-        if answer.assertion != nil { _ = try client.confirm() }
+    // MARK: Drivers that fail
+
+    /// What a request comes to; nil where the driver ended the daemon over it. One that ended over it
+    /// or just after it is started anew.
+    func answer(_ body: () throws -> Answer) throws -> Answer? {
+        var answer: Answer?
+        do {
+            answer = try body()
+            // On the thread on which drivers run: what they die of has most often happened then.
+            _ = try bench.ask(.readers)
+        } catch let fault where fault is ClientFault || fault is SystemFault {
+            try bench.program.expectEnd(within: .seconds(10))
+            crashes += 1
+            try bench.restart()
+        }
         return answer
+    }
+
+    /// Checks why something is not granted; where a driver dies of what fails, only that it is not.
+    func expect(
+        _ reason: DenialReason, at location: SourceLocation = #_sourceLocation,
+        _ body: () throws -> Answer
+    ) throws {
+        let answer = try answer(body)
+        guard reader.model.diesOfFailures else {
+            #expect(answer?.reason == reason, sourceLocation: location)
+            return
+        }
+        #expect(answer == nil || answer?.denial != nil, sourceLocation: location)
+    }
+
+    /// Checks that the next touch is taken, and that no driver but one that dies of failures had to be
+    /// started anew for it.
+    func expectReadiness(
+        with id: String, after what: String, at location: SourceLocation = #_sourceLocation
+    ) throws {
+        let hangs = try expectRecovery(with: id, after: what, at: location)
+        #expect(
+            !hangs && crashes == 0 || reader.model.diesOfFailures, "\(what)",
+            sourceLocation: location)
+    }
+
+    /// Checks that nothing was counted as an attempt, unless the daemon ended in the middle of one.
+    func expectNoFailures(at location: SourceLocation = #_sourceLocation) throws {
+        let failures = try failures
+        #expect(failures <= crashes, sourceLocation: location)
+    }
+
+    /// A request of root's, with a touch of this finger whenever one is wanted.
+    func touching(
+        _ request: Request, with id: String, within limit: Duration = .seconds(30)
+    ) throws -> Answer? {
+        let end = ContinuousClock.now + limit
+        return try answer {
+            let client = try bench.client()
+            try client.send(request)
+            while let answer = try client.next(within: end - ContinuousClock.now) {
+                if answer.assertion != nil { _ = try client.confirm() }
+                if answer.isLast { return answer }
+                guard answer.notice?.kind == .touch else { continue }
+                // Where the daemon has ended meanwhile, nobody takes it.
+                try? reader.send(.brush(id), within: .seconds(1))
+            }
+            throw ClientFault.ended(client.heard)
+        }
+    }
+
+    /// Checks that the next touch of an enrolled finger is taken. A daemon that does not get its
+    /// reader back from the driver is started anew for it: true where it was.
+    @discardableResult
+    func expectRecovery(
+        with id: String, after what: String, at location: SourceLocation = #_sourceLocation
+    ) throws -> Bool {
+        let login = Request.login(.daemon, tries: 1, milliseconds: 7_000)
+        let first = try touching(login, with: id)
+        if first?.assertion != nil { return false }
+        if first?.reason == .invalidated {
+            // A list in which a print is missing says that the reader has lost it.
+            let enabled = try bench.ask(.enable(account: Person.daemon.bytes))
+            #expect(enabled.done?.state == .valid, "\(what)", sourceLocation: location)
+        } else if first != nil {
+            try bench.restart()
+        }
+        let second = try touching(login, with: id)
+        #expect(
+            second?.assertion != nil,
+            "\(what): \(String(describing: first)), then \(String(describing: second))",
+            sourceLocation: location)
+        return first != nil && first?.reason != .invalidated
     }
 }

@@ -55,7 +55,7 @@ def enforce(machine):
 
 # goodixmoc's protocol is another one in the libfprint of Debian 13.
 MODELS = {"bookworm": "goodixmoc", "trixie": "elanmoc"}
-STAGES = {"goodixmoc": 12, "elanmoc": 9, "synaptics": 8}
+STAGES = {"goodixmoc": 12, "elanmoc": 9, "synaptics": 8, "fpcmoc": 12}
 
 
 def enroll(machine, finger="alice-right", which="right-index"):

@@ -18,7 +18,7 @@ enum { FAULTS = 16, LINE = 512, PATIENCE_MS = 10000, GLANCE_MS = 500 };
 
 const struct model *model;
 
-static const struct model *const models[] = {&elanmoc, &synaptics, &goodixmoc};
+static const struct model *const models[] = {&elanmoc, &synaptics, &goodixmoc, &fpcmoc};
 static const char *place;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition;

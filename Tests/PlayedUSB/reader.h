@@ -36,7 +36,7 @@ struct model {
     int (*foreign)(uint8_t *id, int number);
 };
 
-extern const struct model elanmoc, synaptics, goodixmoc;
+extern const struct model elanmoc, synaptics, goodixmoc, fpcmoc;
 
 // For models.
 

@@ -4,7 +4,7 @@
 package struct PlayedReader: Sendable {
     /// A model, by the name of its driver.
     package enum Model: String, CaseIterable, Sendable {
-        case elanmoc, synaptics, goodixmoc
+        case elanmoc, synaptics, goodixmoc, fpcmoc
     }
 
     /// What is wrong with the reader, with who drives it, or with the line between them.
@@ -102,6 +102,8 @@ package struct PlayedReader: Sendable {
         [
             "env", "LD_PRELOAD=\(Layout.products)/libplayedusb.so",
             "PLAYED_READER=\(model.rawValue)", "PLAYED_PLACE=\(place)",
+            // A driver that frees memory twice is ended at once by malloc, and not now and then.
+            "G_SLICE=always-malloc",
         ]
     }
 

@@ -1,0 +1,121 @@
+import TestSupport
+import Testing
+import Wire
+
+extension DaemonTests {
+    /// What real drivers make of prints that their readers have lost, got from elsewhere, or have no
+    /// room for.
+    @Suite("real drivers and what their readers store") struct PlayedStorageTests {
+        @Test(
+            "a print that the reader has lost opens nothing, counts as no attempt, and is enrolled again",
+            arguments: PlayedReader.Model.allCases)
+        func lost(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model, enrolled: "one")
+            try played.reader.send(.lose("one"))
+            let client = try played.bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            // One that lists what it stores has the daemon know before it asks.
+            let reason: DenialReason = model.lists ? .invalidated : .printLost
+            try played.expect(reason) { try client.last() }
+            #expect(!client.heard.contains { $0.notice?.kind == .touch })
+            try played.expectNoFailures()
+            #expect(try played.enrol(as: "one", checking: model.lists).done?.prints == 1)
+            if model.lists {
+                let enabled = try played.bench.ask(.enable(account: Person.daemon.bytes))
+                #expect(enabled.done?.state == .valid)
+            }
+            #expect(try played.login(with: "one").assertion != nil)
+        }
+
+        @Test("one's lost print keeps neither their other fingers nor other accounts out")
+        func lostOfSeveral() throws {
+            let played = try PlayedBench(.synaptics, enrolled: "one")
+            try played.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            try played.reader.send(.lose("one"))
+            let client = try played.bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            #expect(try client.wait(for: .printLost).subject == Bytes("right-index".utf8))
+            try client.wait(for: .touch)
+            try played.reader.send(.touch("two"))
+            #expect(try played.conclude(client).assertion != nil)
+            #expect(try played.failures == 0)
+            #expect(try played.enrol(.bin, as: "three", checking: true).done?.prints == 1)
+            // Who guesses with a lost print in the account is counted as ever.
+            #expect(try played.login(with: "three").reason == .noMatch)
+            #expect(try played.failures == 1)
+        }
+
+        @Test(
+            "a finger that another system left on the reader is not enrolled to match in vain",
+            arguments: PlayedReader.Model.allCases)
+        func foreign(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model)
+            try played.reader.send(.foreign("one"))
+            if model.lists {
+                try played.expect(.fingerOnReader) { try played.enrol(as: "one", checking: true) }
+                #expect(played.reader.stored == ["one"])
+            } else {
+                // Compared with the prints that are asked for, and no others: nothing is in the way.
+                #expect(try played.enrol(as: "one").done?.prints == 1)
+                #expect(try played.login(with: "one").assertion != nil)
+                return
+            }
+            #expect(try played.enrol(as: "two", checking: true).done?.prints == 1)
+            #expect(try played.login(with: "two").assertion != nil)
+        }
+
+        @Test("a full reader is told as such", arguments: PlayedReader.Model.allCases)
+        func full(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model)
+            try played.reader.send(.fill)
+            let before = played.reader.stored
+            try played.expect(.readerFull) {
+                try played.enrol(.daemon, .leftIndex, as: "one", checking: model.lists)
+            }
+            #expect(played.reader.stored == before)
+            #expect(try played.bench.ask(.login(.daemon)).reason == .notEnrolled)
+        }
+
+        @Test(
+            "a finger that is enrolled again replaces its print",
+            arguments: PlayedReader.Model.allCases)
+        func again(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model, enrolled: "one")
+            #expect(try played.enrol(as: "one", checking: true).done?.prints == 1)
+            #expect(played.reader.stored == ["one"])
+            #expect(try played.login(with: "one").assertion != nil)
+        }
+
+        @Test(
+            "an enrolment that ends early leaves fingers and reader of one mind",
+            arguments: PlayedReader.Model.allCases)
+        func early(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model, enrolled: "one")
+            try played.enrol(.daemon, .leftIndex, as: "two", checking: true)
+            let client = try played.bench.client()
+            try client.send(
+                .enroll(account: Person.daemon.bytes, finger: .rightIndex, readerID: nil))
+            for _ in 0..<2 {
+                try client.wait(for: .touch)
+                try played.reader.send(.touch("one"))
+            }
+            try client.send(.cancel)
+            try played.expect(.cancelled) { try client.last() }
+            guard played.crashes == 0 else { return }
+            #expect(try played.login(with: "two").assertion != nil)
+            #expect(try Int(played.bench.status(of: .daemon).prints) == played.reader.stored.count)
+        }
+
+        @Test(
+            "another account's finger is told to nobody, also where the reader knows it",
+            arguments: PlayedReader.Model.allCases)
+        func taken(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model, enrolled: "one")
+            try played.expect(.fingerNotEnrolled) {
+                try played.enrol(.bin, as: "one", checking: true)
+            }
+            #expect(played.reader.stored == ["one"])
+            #expect(try played.login(with: "one").assertion != nil)
+        }
+    }
+}
