@@ -125,8 +125,11 @@ bench: build ## measure, side by side with pam_fprintd and fprintd
 	@checks/packages $(BENCH_DEBS)
 	$(AS_ROOT) Benchmarks/run
 
-fuzz: deps ## feed each decoder with garbage for a minute (SECONDS=…)
+fuzz: deps ## feed each decoder, and each played reader's driver, garbage for a minute (SECONDS=…)
 	SECONDS_EACH=$(or $(SECONDS),60) Tests/Fuzz/run
+	$(SWIFT_BUILD) --build-tests
+	$(AS_ROOT) env SWIFT=$(SWIFT) FUZZ_SECONDS=$(or $(SECONDS),60) Tests/run \
+		--filter DistortedReaderTests/fuzzed
 
 # What is new in the sources is then untranslated, what has changed is fuzzy: docs/LANGUAGES.md
 pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for translators
