@@ -21,6 +21,9 @@ final class Device {
     private(set) var isSuspended = false
     /// Whether it could not be opened, for a reason that finding it anew may mend.
     private(set) var isStale = false
+    /// Whether its driver did not understand it, or failed: what it has not said yet may be a verdict
+    /// of the finger before, which the driver would take for that of the next.
+    private var isConfused = false
 
     private var users = 0
     private var isOpen = false
@@ -132,6 +135,10 @@ final class Device {
         // In a task of its own: the caller may be cancelled, opening may not.
         onReader { [self] in
             do throws(ReaderFault) {
+                if isConfused {
+                    guard handle.reset() else { throw .protocolError }
+                    isConfused = false
+                }
                 try await handle.open()
                 (isOpen, isStale) = (true, false)
                 finishMoving(.success(()))
@@ -259,7 +266,12 @@ final class Device {
             try await enter()
             defer { leave() }
             if Task.isCancelled { throw .cancelled }
-            return .success(try await body())
+            do throws(ReaderFault) {
+                return .success(try await body())
+            } catch {
+                isConfused = isConfused || error.leavesReaderConfused
+                throw error
+            }
         } catch {
             if error == .removed { isGone = true }
             if isSuspended && error == .cancelled { return .failure(.suspended) }

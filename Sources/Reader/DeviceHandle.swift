@@ -81,6 +81,18 @@ import Wire
         _ = unsafe onUSB { device in unsafe g_usb_device_close(device, nil) }
     }
 
+    /// Has a closed reader forget what it was about to say (`g_usb_device_reset`); readers that are on
+    /// no USB have nothing to forget. False where it could not be reached.
+    @ReaderActor
+    func reset() -> Bool {
+        let isReset = unsafe onUSB { device in
+            guard unsafe g_usb_device_open(device, nil) != 0 else { return false }
+            defer { _ = unsafe g_usb_device_close(device, nil) }
+            return unsafe g_usb_device_reset(device, nil) != 0
+        }
+        return isReset ?? true
+    }
+
     /// What the reader keeps itself; a list that the driver did not make is a fault, not empty.
     @ReaderActor
     func listPrints() async throws(ReaderFault) -> [Print] {

@@ -59,6 +59,16 @@ extension ReaderFault {
         }
     }
 
+    /// Whether the driver gave up in the middle of what the reader had to say.
+    var leavesReaderConfused: Bool {
+        switch self {
+        case .protocolError, .general: true
+        case .noReader, .removed, .tooHot, .busy, .notSupported, .notFound, .full, .duplicate,
+            .invalidTemplate, .cancelled, .timedOut, .suspended:
+            false
+        }
+    }
+
     /// Reads `FpDeviceError` and cancellation; a bad scan outside of a scan counts as general.
     init(_ error: GioFault) {
         if error.isCancelled {
