@@ -51,6 +51,8 @@ struct Exchange {
         try connection.send(opening)
         var limit = awaitsServer ? Exchange.passwordLimit : surroundings.answerLimit
         var asked: Bytes?
+        // The first sign only says that the service is there: what it does is told where it takes long.
+        var isPreparing = false
         while true {
             let answer: Answer
             do throws(CommandFault) {
@@ -69,6 +71,9 @@ struct Exchange {
                 try sendSecret(over: connection)
                 limit = Exchange.passwordLimit
             case .denial(let denial): throw .denied(denial, account: request.account ?? [])
+            case .notice(let notice) where notice.kind == .preparing && !isPreparing:
+                isPreparing = true
+                limit = limitBetween
             default:
                 asked = answer.serverAsked(before: asked)
                 let step: Step

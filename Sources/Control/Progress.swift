@@ -12,8 +12,6 @@ struct Progress {
     private var invitation: Text = ""
     private var message: Text = ""
     private var isDrawn = false
-    /// Whether the service has said that it is there: what it does is told where it takes long.
-    private var isPreparing = false
 
     /// Nothing is shown until the first notice.
     init(_ surroundings: Surroundings, isJSON: Bool, reason: Bytes? = nil) {
@@ -25,10 +23,6 @@ struct Progress {
 
     /// Shows a notice.
     mutating func show(_ notice: Notice) {
-        if notice.kind == .preparing, !isPreparing {
-            isPreparing = true
-            return
-        }
         if isJSON { return surroundings.say(document(notice)) }
         if let done = notice.done { self.done = done }
         if let total = notice.total { self.total = total }
