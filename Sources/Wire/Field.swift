@@ -114,6 +114,7 @@ package enum Field: UInt8, CaseIterable {
     #endif
 
     /// The sizes in bytes that a value of this field may have.
+    @inline(never)
     package var size: ClosedRange<Int> {
         switch self {
         case .account: 1...Limit.account

@@ -25,10 +25,18 @@ package struct FrameReader {
 
     /// The value of the next field if it is this one, else nil and nothing is taken.
     package mutating func bytesIfPresent(_ field: Field) throws(WireFault) -> Bytes? {
-        guard position < bytes.count, bytes[position] == field.rawValue else { return nil }
+        try bytesIfPresent(tag: field.rawValue, size: field.size)
+    }
+
+    /// The same for any grammar's field, by its tag and the sizes in bytes that it may have.
+    @inline(__always)
+    package mutating func bytesIfPresent(
+        tag: UInt8, size: ClosedRange<Int>
+    ) throws(WireFault) -> Bytes? {
+        guard position < bytes.count, bytes[position] == tag else { return nil }
         guard bytes.count - position >= Frame.fieldHeaderLength else { throw .truncated }
         let length = Int(bytes[position + 1]) << 8 | Int(bytes[position + 2])
-        guard field.size.contains(length) else { throw .malformedValue }
+        guard size.contains(length) else { throw .malformedValue }
         let start = position + Frame.fieldHeaderLength
         guard bytes.count - start >= length else { throw .truncated }
         position = start + length

@@ -20,16 +20,24 @@ package struct FrameWriter {
 
     /// Appends a field without another copy of its value.
     package mutating func put(_ field: Field, _ value: Span<UInt8>) throws(WireFault) {
-        guard field.rawValue > lastTag else { throw .unexpectedField }
-        guard field.size.contains(value.count) else { throw .tooLong }
+        try put(tag: field.rawValue, size: field.size, value)
+    }
+
+    /// The same for any grammar's field, by its tag and the sizes in bytes that it may have.
+    @inline(__always)
+    package mutating func put(
+        tag: UInt8, size: ClosedRange<Int>, _ value: Span<UInt8>
+    ) throws(WireFault) {
+        guard tag > lastTag else { throw .unexpectedField }
+        guard size.contains(value.count) else { throw .tooLong }
         let end = bytes.count + Frame.fieldHeaderLength + value.count
         guard end <= Frame.maximumLength else { throw .tooLong }
         bytes.reserveCapacity(end)
-        bytes.append(field.rawValue)
+        bytes.append(tag)
         bytes.append(UInt8(truncatingIfNeeded: value.count >> 8))
         bytes.append(UInt8(truncatingIfNeeded: value.count))
         for index in value.indices { bytes.append(value[index]) }
-        lastTag = field.rawValue
+        lastTag = tag
     }
 
     /// Appends a field if there is a value.
