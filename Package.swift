@@ -29,6 +29,7 @@ let package = Package(
         .executable(name: "signetd", targets: ["signetd"]),
         .executable(name: "signet", targets: ["signet"]),
         .executable(name: "signet-notify", targets: ["signet-notify"]),
+        .executable(name: "signet-reader", targets: ["signet-reader"]),
         .executable(name: "signet-relay", targets: ["signet-relay"]),
         .executable(name: "signet-server", targets: ["signet-server"]),
         .executable(name: "verify-password", targets: ["verify-password"]),
@@ -39,6 +40,7 @@ let package = Package(
         // C libraries: a module map and a header of includes, nothing else.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CGLib", pkgConfig: "gio-unix-2.0"),
         .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
         .systemLibrary(name: "CPAM"),
         .systemLibrary(name: "CPAMModule"),
@@ -63,10 +65,14 @@ let package = Package(
         .target(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
         .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
-        .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
-        .target(name: "Bus", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
+        .target(name: "Loop", dependencies: ["CGLib", "Posix"], swiftSettings: common),
+        .target(name: "Bus", dependencies: ["CGLib", "Loop", "Posix"], swiftSettings: common),
+        // What signetd and the process of the readers say to each other, and the form of prints.
         .target(
-            name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "Wire"],
+            name: "ReaderProtocol", dependencies: ["CGLib", "Wire"], swiftSettings: common),
+        .target(
+            name: "Reader",
+            dependencies: ["CFprint", "CGLib", "Loop", "Posix", "ReaderProtocol", "Wire"],
             swiftSettings: common),
         .target(name: "Password", dependencies: ["CPAM", "Posix"], swiftSettings: common),
         .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
@@ -113,8 +119,8 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "Bus", "ConfigurationFiles", "Crypto", "Gate", "Loop", "Password", "Policy",
-                "Posix",
-                "Reader", "Statement", "Store", "Systemd", "Texts", "Vault", "Wire",
+                "Posix", "ReaderProtocol", "Statement", "Store", "Systemd", "Texts", "Vault",
+                "Wire",
             ], swiftSettings: common),
         .target(
             name: "Control",
@@ -141,6 +147,12 @@ let package = Package(
                 ]),
             ]),
 
+        // The only part with libfprint and the readers, as a library.
+        .target(
+            name: "ReaderProcess",
+            dependencies: ["Loop", "Posix", "Reader", "ReaderProtocol", "Systemd"],
+            swiftSettings: common),
+
         // The only part of the device with network, as a library.
         .target(
             name: "Relay",
@@ -161,6 +173,9 @@ let package = Package(
         .executableTarget(
             name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common),
         .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
+        .executableTarget(
+            name: "signet-reader", dependencies: ["Policy", "Posix", "ReaderProcess"],
+            swiftSettings: common),
         .executableTarget(
             name: "signet-relay", dependencies: ["Policy", "Posix", "Relay"],
             swiftSettings: common),
@@ -201,8 +216,13 @@ let package = Package(
             dependencies: ["CTestSupport", "Daemon", "Fingerprints", "Posix", "TestSupport"],
             path: "Tests/Testbench", swiftSettings: common),
         .executableTarget(
+            name: "testreader", dependencies: ["CTestSupport", "Posix", "ReaderProcess"],
+            path: "Tests/Testreader", swiftSettings: common),
+        .executableTarget(
             name: "fingerprint-acceptance",
-            dependencies: ["Fingerprints", "Loop", "Reader", "TestSupport", "Wire"],
+            dependencies: [
+                "Fingerprints", "Loop", "Reader", "ReaderProtocol", "TestSupport", "Wire",
+            ],
             path: "Benchmarks/Acceptance", swiftSettings: common),
         .executableTarget(
             name: "bench",
@@ -216,7 +236,7 @@ let package = Package(
             swiftSettings: common),
         // In C: Signet's own half of the bus offers nothing there.
         .executableTarget(
-            name: "mock-logind", dependencies: ["CFprint"], path: "Tests/MockLogind"),
+            name: "mock-logind", dependencies: ["CGLib"], path: "Tests/MockLogind"),
         .executableTarget(
             name: "PAMModuleProbe", path: "Tests/PAMModuleProbe",
             linkerSettings: [.linkedLibrary("pam")]),
@@ -249,8 +269,20 @@ let package = Package(
             path: "Tests/Bus", swiftSettings: common),
         .testTarget(
             name: "ReaderTests",
-            dependencies: ["CTestSupport", "Reader", "Loop", "TestSupport", "Wire"],
+            dependencies: [
+                "CTestSupport", "Loop", "Reader", "ReaderProtocol", "TestSupport", "Wire",
+            ],
             path: "Tests/Reader", swiftSettings: common),
+        .testTarget(
+            name: "ReaderProtocolTests", dependencies: ["ReaderProtocol", "TestSupport", "Wire"],
+            path: "Tests/ReaderProtocol", swiftSettings: common),
+        .testTarget(
+            name: "ReaderProcessTests",
+            dependencies: [
+                "Posix", "ReaderProcess", "ReaderProtocol", "TestSupport", "Wire", "testreader",
+                "signet-reader",
+            ],
+            path: "Tests/ReaderProcess", swiftSettings: common),
         .testTarget(
             name: "PasswordTests", dependencies: ["Password", "TestSupport", "verify-password"],
             path: "Tests/Password", swiftSettings: common),
@@ -272,10 +304,10 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Control", "Crypto", "Daemon", "Loop", "Policy", "Posix", "Reader", "Relay",
+                "Control", "Crypto", "Daemon", "Loop", "Policy", "Posix", "ReaderProtocol", "Relay",
                 "ServerSupport", "Statement", "Store", "StoreSupport", "TestSupport", "Texts",
                 "Vault", "Wire",
-                "signet-relay", "signet-server", "testbench",
+                "signet-relay", "signet-server", "testbench", "testreader",
             ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
             name: "GateTests",
@@ -331,7 +363,8 @@ let package = Package(
             name: "SystemTests",
             dependencies: [
                 "Fingerprints", "Policy", "ServerSupport", "signet", "signet-relay",
-                "signet-server", "testbench", "TestSupport", "verify-password", "Wire",
+                "signet-server", "testbench", "testreader", "TestSupport", "verify-password",
+                "Wire",
             ], path: "Tests/System", swiftSettings: common),
     ],
     cLanguageStandard: .c17

@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 import Posix
 
 /// One method of one object, called with these arguments.

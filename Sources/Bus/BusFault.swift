@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 import Loop
 
 /// Why something on the bus did not come about.

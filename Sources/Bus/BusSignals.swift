@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 import Loop
 
 /// A signal of one sender.

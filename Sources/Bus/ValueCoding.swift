@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 
 /// Takes values of the library's apart, and makes them.
 ///

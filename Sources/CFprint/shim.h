@@ -1,11 +1,9 @@
-// libfprint 2, the GLib that its interface is made of, and the USB devices that it hands out.
+// libfprint 2, and the USB devices that it hands out. What it takes of GLib is CGLib's.
 #ifndef SIGNET_CFPRINT_H
 #define SIGNET_CFPRINT_H
 
-#include <gio/gio.h>
-#include <gio/gunixfdlist.h>
-#include <glib-unix.h>
-#include <glib.h>
+#include "../CGLib/shim.h"
+
 #include <gusb.h>
 #include <libfprint-2/fp-image-device.h>
 #include <libfprint-2/fprint.h>

@@ -2,7 +2,7 @@ import Gate
 import Loop
 import Policy
 import Posix
-import Reader
+import ReaderProtocol
 import Store
 import Vault
 import Wire
@@ -72,7 +72,7 @@ extension Service {
 
     /// The readers that keep prints of these kinds, and tell.
     private func listing(_ own: OwnStorage) async -> [ReaderDescription] {
-        await readers.listing.filter { reader in
+        await readers.listing().filter { reader in
             own.kinds.contains { $0.driver == reader.driver && $0.device == reader.deviceID }
         }
     }

@@ -1,5 +1,5 @@
 import Posix
-import Reader
+import ReaderProtocol
 import Store
 import Vault
 import Wire

@@ -1,6 +1,6 @@
 import Gate
 import Loop
-import Reader
+import ReaderProtocol
 import Store
 import Wire
 
@@ -27,11 +27,9 @@ extension ReaderPool: FingerScanner {
         _ query: FingerQuery, limit: Duration, tell: @escaping @ServiceActor (Notice) -> Void
     ) async throws(Denial) -> ScannedFinger? {
         let found: ListedMatch
-        let result = await runOnReader { [self] in
-            await match(
-                among: query.gallery.templates, at: query.seat, limit: limit,
-                examine: query.examine, tell: tell)
-        }
+        let result = await match(
+            among: query.gallery.templates, at: query.seat, limit: limit,
+            examine: query.examine, tell: tell)
         switch result {
         case .failure(let fault): throw Denial(of: fault)
         case .success(let listed): found = listed

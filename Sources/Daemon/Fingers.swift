@@ -2,7 +2,7 @@ import Gate
 import Loop
 import Policy
 import Posix
-import Reader
+import ReaderProtocol
 import Store
 import Vault
 import Wire
@@ -205,11 +205,11 @@ extension Service {
     /// Deletes from the readers that list what they keep all that is remembered as an account's that
     /// has no finger any more, where it could not be told which prints these are.
     private func forgetRemembered(of account: Account, _ client: any Client) async {
-        guard await !readers.listing.isEmpty else { return }
+        guard await !readers.listing().isEmpty else { return }
         guard let turn = await turnToForget(account, client) else { return }
         defer { withExtendedLifetime(turn) {} }
         await openAllTemplates()
-        for reader in await readers.listing where reader.features.contains(.delete) {
+        for reader in await readers.listing() where reader.features.contains(.delete) {
             guard case .success(let contents) = await readers.list(reader.id) else { continue }
             do throws(StoreFault) {
                 let owned = try ownedPrints()

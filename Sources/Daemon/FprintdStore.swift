@@ -1,5 +1,5 @@
 import Posix
-import Reader
+import ReaderProtocol
 import Wire
 
 /// fprintd's prints as they lie on disk: `ACCOUNT/DRIVER/DEVICE/FINGER`, the finger a hexadecimal

@@ -2,7 +2,7 @@ import Gate
 import Loop
 import Policy
 import Posix
-import Reader
+import ReaderProtocol
 import Store
 import Wire
 

@@ -137,6 +137,12 @@ final class Logind: SuspendState {
         }
     }
 
+    /// Calls somebody else on the bus: this is the daemon's one way there.
+    func call(_ call: BusCall) async throws(BusFault) {
+        guard let connection else { throw .closed }
+        _ = try await connection.call(call, limit: Self.limit)
+    }
+
     private func property(_ name: String) async -> Bool? {
         guard let connection, let owner else { return nil }
         let answer = try? await connection.call(

@@ -20,6 +20,8 @@ package struct Places: Sendable {
     package var lids: String
     /// The socket of the way to servers.
     package var relay = "/run/signet/relay.sock"
+    /// The socket of the process of the readers.
+    package var readers = "/run/signet/reader.sock"
     /// The directory in which tokens lie for the sessions that PAM opens.
     package var tokens = "/run/signet/tokens"
     /// The file in which the kernel tells of secure boot.

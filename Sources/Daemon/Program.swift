@@ -3,7 +3,7 @@ import Gate
 import Loop
 import Policy
 import Posix
-import Reader
+import ReaderProtocol
 import Store
 import Systemd
 import Vault
@@ -73,12 +73,14 @@ package final class Program {
         do {
             // First the socket: it tells whether another daemon has the state in use.
             let socket = try listeningSocket()
-            // The readers are looked for meanwhile, on their own thread: that takes the longest.
-            let readers = onReader {
-                ReaderPool(ignoring: settings.words(Settings.ignoredReaders))
-            }
-            // So is the bus: nobody shall wait for it when a finger is wanted.
             let logind = Logind(socket: places.systemBus, journal: journal)
+            // The readers are looked for meanwhile, in their own process: that takes the longest.
+            let line = ReaderLine(
+                path: places.readers, unit: ReaderUnit(bus: logind, journal: journal)
+            ) { [journal] in journal.fault($0) }
+            let readers = ReaderPool(line, ignoring: settings.words(Settings.ignoredReaders))
+            readers.wake()
+            // So is the bus: nobody shall wait for it when a finger is wanted.
             logind.connect()
             let state = try StateDirectory.open(
                 places.state, credentials: places.credentials, faults: faults)
@@ -88,7 +90,7 @@ package final class Program {
                 perUser: settings.count(Settings.connectionsPerUser))
             let examiner = PresenceExaminer(settings)
             let service = try Service(
-                state: state, vaults: vaults, readers: await readers.value, settings: settings,
+                state: state, vaults: vaults, readers: readers, settings: settings,
                 configurationFault: fault, clock: clock, journal: journal, logind: logind,
                 admission: admission, examiner: examiner, places: places)
             let listener = Listener(
@@ -178,7 +180,6 @@ package final class Program {
             await listener?.stop(within: Self.farewell)
             await service?.relay.hearOut(within: end - .now)
             service?.saveRefusals()
-            await service?.readers.close()
             await service?.vaults.close()
             if hasOwnSocket { PacketListener.remove(places.socket) }
             MainLoop.quit()

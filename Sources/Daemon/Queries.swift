@@ -1,7 +1,7 @@
 import Loop
 import Policy
 import Posix
-import Reader
+import ReaderProtocol
 import Statement
 import Store
 import Texts
@@ -10,6 +10,9 @@ import Wire
 
 /// Requests that only look.
 extension Service {
+    /// How long the process of the readers is waited for: less than a command waits for an answer.
+    private static let patience = Duration.seconds(4)
+
     /// How things stand for an account.
     func status(_ account: Account) async throws(Denial) -> Answer {
         var status = try reading(account) { () throws(StoreFault) in
@@ -43,7 +46,8 @@ extension Service {
             status.keyring = try keyringState(account, kept, enrolment).onTheWire
             return status
         }
-        status.refusal = await loginRefusal(of: account)
+        let asked = await unlessLate(Self.patience) { [self] in await loginRefusal(of: account) }
+        status.refusal = asked ?? Denial(of: .processEnded)
         // Where there is no key, the vault that the next one would be made in.
         if status.vault.isEmpty { status.vault = await vaults.chosen().name }
         return .status(status)
@@ -79,9 +83,14 @@ extension Service {
     }
 
     /// Sends the readers of this machine.
-    func listReaders(_ client: any Client) async -> Answer {
-        for reader in await readers.answers { await client.send(.reader(reader)) }
-        return .done(DoneAnswer())
+    func listReaders(_ client: any Client) async throws(Denial) -> Answer {
+        let asked = await unlessLate(Self.patience) { [self] in await readers.answers() }
+        switch asked ?? .failure(.processEnded) {
+        case .success(let answers):
+            for reader in answers { await client.send(.reader(reader)) }
+            return .done(DoneAnswer())
+        case .failure(let fault): throw Denial(of: fault)
+        }
     }
 
     /// Sends the effective settings.

@@ -1,7 +1,7 @@
 import Gate
 import Loop
 import Posix
-import Reader
+import ReaderProtocol
 import Store
 import Wire
 
@@ -44,7 +44,7 @@ extension Service {
     /// A print that a reader stores; one that the reader does not list is known by its account.
     private struct ListedPrint {
         let answer: StoredPrintAnswer
-        let stored: Reader.StoredPrint?
+        let stored: ReaderProtocol.StoredPrint?
     }
 
     private func superuser() throws(Denial) -> Account {

@@ -1,5 +1,5 @@
 import Loop
-import Reader
+import ReaderProtocol
 import Store
 import Vault
 
@@ -10,7 +10,7 @@ extension Service {
     func tidyReaders() async {
         do throws(StoreFault) {
             guard try !state.readerWork().isEmpty else { return }
-            let present = await readers.listing
+            let present = await readers.listing()
             await openAllTemplates()
             for reader in present {
                 // Which of two that cannot be told apart is meant, nobody knows.

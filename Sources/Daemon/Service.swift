@@ -2,7 +2,7 @@ import Gate
 import Loop
 import Policy
 import Posix
-import Reader
+import ReaderProtocol
 import Store
 import Systemd
 import Vault
@@ -252,7 +252,7 @@ final class Service: Answering {
         _ request: Request, _ client: any Client
     ) async throws(Denial) -> Answer {
         switch request {
-        case .readers: await listReaders(client)
+        case .readers: try await listReaders(client)
         case .configuration: await listSettings(client)
         case .vault: await listVaults(client)
         case .trustVault: try await trustVault(client)

@@ -1,6 +1,6 @@
 import Loop
 import Posix
-import Reader
+import ReaderProtocol
 import Statement
 import Store
 import Vault

@@ -1,5 +1,5 @@
 import Crypto
-import Reader
+import ReaderProtocol
 import Store
 import Vault
 

@@ -36,7 +36,7 @@ extension Service {
 
     /// Opens all where readers keep prints: whose one is, only the account's own prints tell.
     func openTemplatesForListing() async {
-        if await !readers.listing.isEmpty { await openAllTemplates() }
+        if await !readers.listing().isEmpty { await openAllTemplates() }
     }
 
     /// Finishes what a crash left of changed credentials, before anybody is served.

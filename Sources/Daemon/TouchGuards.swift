@@ -116,8 +116,7 @@ extension Service {
         if logind.isSuspending { throw Denial(.suspending) }
         if let seat, await readers.areElsewhere(than: seat) { throw Denial(.otherSeat) }
         if let lockout { throw lockout }
-        let areThere = mayRenew ? await readers.areThere() : await !readers.answers.isEmpty
-        if !areThere {
+        if await !readers.areThere(lookingAgain: mayRenew) {
             // On the way to sleep they may have been closed meanwhile.
             throw Denial(logind.isSuspending ? .suspending : .noReader)
         }

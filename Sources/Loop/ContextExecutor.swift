@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 import Synchronization
 
 /// Runs Swift jobs on the thread that iterates one GLib main context, in the order they came.

@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 
 /// Calls back on the service's thread whenever a descriptor is ready, until it is released.
 ///

@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 
 /// What a GIO call failed with.
 package struct GioFault: Error, Sendable {

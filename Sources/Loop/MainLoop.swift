@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 
 /// Runs the two contexts: the reader's on one thread, the service's on another.
 package enum MainLoop {

@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 import Synchronization
 
 /// Runs blocking calls one after the other on a thread beside the two loops.

@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 import Glibc
 
 /// Takes signals as callbacks on the service's thread until released (`g_unix_signal_source_new`).

@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 
 /// A GSource of our own making: ready at a time, when a descriptor is, or both.
 ///

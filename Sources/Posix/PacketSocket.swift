@@ -74,6 +74,9 @@ package struct PacketSocket: ~Copyable, Sendable {
         return .whole
     }
 
+    /// Has the peer read the end, after what was sent; it can still say something. shutdown(2).
+    package borrowing func endSending() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
+
     /// Takes one packet of at most `limit` bytes; recv(2) with MSG_TRUNC, so that a longer one shows.
     package borrowing func receive(limit: Int) throws(SystemFault) -> Received {
         var packet = [UInt8](repeating: 0, count: max(1, limit))

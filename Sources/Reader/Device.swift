@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import ReaderProtocol
 import Wire
 
 /// One reader: opened while somebody uses it, one operation at a time.
@@ -24,6 +25,8 @@ final class Device {
     /// Whether its driver did not understand it, or failed: what it has not said yet may be a verdict
     /// of the finger before, which the driver would take for that of the next.
     private var isConfused = false
+    /// Runs where the driver goes on with what it was to end.
+    var stuck: () -> Void = {}
 
     private var users = 0
     private var isOpen = false
@@ -50,6 +53,8 @@ final class Device {
         var task: Task<Void, Never>?
         /// Cancels it when its time is over.
         var deadline: Timer?
+        /// Runs since it was cancelled.
+        var obstinacy: Timer?
         /// Whether the caller has its answer, and the reader only waits until the finger is lifted.
         var isDecided = false
         /// Ends it with a fault, whether the driver heeds that or not.
@@ -198,22 +203,32 @@ final class Device {
             outcome.settle(
                 await attempt { () async throws(ReaderFault) in try await body(verdict) })
             operation.deadline?.cancel()
+            operation.obstinacy?.cancel()
             running = nil
             operation.end.settle(())
             settle()
         }
         operation.task = task
-        operation.giveUp = { fault in
+        operation.giveUp = { [weak self] fault in
             task.cancel()
             outcome.giveUp(fault, after: Self.patience)
+            self?.expectEnd(of: operation)
         }
         operation.deadline = Timer(onReaderAfter: end - SuspendingClock.now) {
-            task.cancel()
-            outcome.giveUp(.timedOut, after: Self.patience)
+            operation.giveUp(.timedOut)
         }
         return try await outcome.value {
             task.cancel()
-            onReader { outcome.giveUp(.cancelled, after: Self.patience) }
+            onReader { operation.giveUp(.cancelled) }
+        }
+    }
+
+    /// Tells where an operation that was cancelled does not end.
+    private func expectEnd(of operation: Operation) {
+        guard running === operation, operation.obstinacy == nil else { return }
+        operation.obstinacy = Timer(onReaderAfter: Self.obstinacy) { [weak self] in
+            guard let self, running === operation else { return }
+            stuck()
         }
     }
 

@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import ReaderProtocol
 import Wire
 
 /// A reference to libfprint's device, with its plain calls.
@@ -36,7 +37,7 @@ import Wire
             deviceID: deviceID, serial: serial, seat: seat,
             scanType: fp_device_get_scan_type(pointer) == FP_SCAN_TYPE_PRESS ? .press : .swipe,
             enrolStages: Int(fp_device_get_nr_enroll_stages(pointer)),
-            features: ReaderDescription.Features(rawValue: features.rawValue),
+            features: ReaderDescription.Features(features),
             matchesOnHost: g_type_check_instance_is_a(
                 UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GTypeInstance.self), kind)
                 != 0,
@@ -152,5 +153,21 @@ import Wire
         } catch {
             throw ReaderFault(error)
         }
+    }
+}
+
+extension ReaderDescription.Features {
+    /// What libfprint says that a device can do.
+    init(_ features: FpDeviceFeature) {
+        let pairs: [(FpDeviceFeature, Self)] = [
+            (FP_DEVICE_FEATURE_IDENTIFY, .identify), (FP_DEVICE_FEATURE_VERIFY, .verify),
+            (FP_DEVICE_FEATURE_DUPLICATES_CHECK, .duplicateCheck),
+            (FP_DEVICE_FEATURE_STORAGE, .storage), (FP_DEVICE_FEATURE_STORAGE_LIST, .list),
+            (FP_DEVICE_FEATURE_STORAGE_DELETE, .delete),
+            (FP_DEVICE_FEATURE_STORAGE_CLEAR, .clear),
+            (FP_DEVICE_FEATURE_UPDATE_PRINT, .updatePrint),
+        ]
+        self = []
+        for (theirs, ours) in pairs where features.rawValue & theirs.rawValue != 0 { insert(ours) }
     }
 }

@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import ReaderProtocol
 
 /// Reports when the reader wants a finger and when it has one, until it is ended.
 ///

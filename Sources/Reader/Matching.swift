@@ -1,30 +1,15 @@
 import Loop
-
-/// What a scan came to.
-package enum MatchResult: Equatable, Sendable {
-    /// The finger is that of the template at `index`. `updated` is the template to keep in its
-    /// place, where the reader changed it.
-    case matched(index: Int, updated: Template?)
-    /// The finger is none of the templates'.
-    case noMatch
-}
-
-/// What a scan came to, and on which reader.
-package struct ListedMatch: Sendable {
-    /// What the scan came to.
-    package let result: MatchResult
-    /// The id of the reader that scanned.
-    package let reader: String
-    /// The print that the reader found instead of the templates, where it keeps prints and tells.
-    package var stranger: StoredPrint?
-    /// The templates whose prints the reader has lost, where only a comparison tells.
-    package var lost: Set<Int> = []
-}
+import ReaderProtocol
 
 /// Judges what the reader with this id keeps itself, before that is asked for a finger; false ends
 /// the match on it as `cancelled`.
 package typealias StorageExamination =
     @Sendable (_ reader: String, ReaderContents) async -> Bool
+
+extension ReaderEvent {
+    /// Takes events on the reader's thread, in order; should only pass them on.
+    package typealias Observer = @ReaderActor (ReaderEvent) -> Void
+}
 
 extension Readers {
     /// Waits for a finger on every reader that has templates among these, or on those of `ids`

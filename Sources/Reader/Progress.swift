@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import ReaderProtocol
 import Wire
 
 /// Passes on what libfprint reports in the course of an enrolment.

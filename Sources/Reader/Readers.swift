@@ -1,6 +1,7 @@
 import CFprint
 import Loop
 import Posix
+import ReaderProtocol
 import Wire
 
 /// The machine's fingerprint readers (`FpContext`).
@@ -13,6 +14,8 @@ package final class Readers {
 
     /// Runs after a reader was plugged in or unplugged.
     package var changed: (@ReaderActor () -> Void)?
+    /// Runs where a driver goes on with what it was to end: nothing can be done with it any more.
+    package var stuck: (@ReaderActor () -> Void)?
 
     private var context: Context
     private(set) var devices: [Device] = []
@@ -121,9 +124,22 @@ package final class Readers {
         try await delete(try Print(template), on: reader)
     }
 
-    /// Deletes what `list(on:)` showed from the reader's own storage; throws as for a template.
-    package func delete(_ stored: StoredPrint, on reader: String) async throws(ReaderFault) {
-        try await delete(stored.print, on: reader)
+    /// Deletes what `list(on:)` showed, by its bytes, from the reader's own storage; throws as for a
+    /// template.
+    package func delete(record: [UInt8], on reader: String) async throws(ReaderFault) {
+        await settled()
+        let device = try device(reader)
+        guard device.description.features.isSuperset(of: [.list, .delete]) else {
+            throw .notSupported
+        }
+        try await device.run(limit: Self.limit) { _ async throws(ReaderFault) in
+            // What was listed then need not be there any more.
+            for print in try await device.handle.listPrints() {
+                guard try StoredPrint(print).bytes == record else { continue }
+                return try await device.handle.delete(print)
+            }
+            throw .notFound
+        }
     }
 
     private func delete(_ print: Print, on reader: String) async throws(ReaderFault) {
@@ -220,7 +236,9 @@ extension Readers {
             number += 1
             id = "\(base)#\(number)"
         }
-        devices.append(Device(handle, id: id))
+        let device = Device(handle, id: id)
+        device.stuck = { [weak self] in self?.stuck?() }
+        devices.append(device)
         known = max(known, devices.count)
         rest.appeared()
     }

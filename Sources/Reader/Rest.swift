@@ -1,4 +1,5 @@
 import Loop
+import ReaderProtocol
 
 /// Sleep and waking, as far as readers are concerned.
 @ReaderActor

@@ -1,5 +1,6 @@
 import CFprint
 import Loop
+import ReaderProtocol
 import Wire
 
 extension Device {

@@ -22,6 +22,9 @@ package enum Detail {
     package static let readerUnable: Text = "it cannot do what was asked of it"
     /// A reader or its library refused a stored fingerprint.
     package static let printNotAccepted: Text = "it does not accept the stored fingerprint"
+    /// The process of the readers ended, twice, or cannot be asked.
+    package static let readerProcessEnded: Text =
+        "its process ended: see 'journalctl -u signet-reader'"
 
     /// Why no password is accepted (`DenialReason.noPassword`): the account has none.
     package static let passwordNone: Text = "the account has no password"

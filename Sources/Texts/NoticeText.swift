@@ -47,6 +47,7 @@ extension Notice {
         case .removeFinger where scan == .swipe:
             "lift the finger and swipe it across the reader again"
         case .removeFinger: "lift the finger and touch the reader again"
+        case .restarted: "the reader had to be restarted: try again"
         case .tooFast: "the finger moved too fast: try again"
         case .unclear, nil: "the scan was not clear: try again"
         }

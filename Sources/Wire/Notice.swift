@@ -11,6 +11,8 @@ package enum RetryReason: UInt8, CaseIterable, Sendable {
     case offCentre = 3
     case removeFinger = 4
     case tooFast = 5
+    /// The process of the readers ended, and another one waits for the finger.
+    case restarted = 6
 }
 
 /// What kind of notice it is; the raw value is on the wire.

@@ -15,7 +15,7 @@ final class DaemonBench {
     let kinds: [Kind]
     private(set) var program: TestSupport.Program
     private let wrapper: [String]
-    private let options: [String]
+    private var options: [String]
 
     var state: String { directory + "/state" }
     var socket: String { directory + "/socket" }
@@ -67,6 +67,24 @@ final class DaemonBench {
         try program.expectEnd(within: .seconds(20))
         try between()
         program = try Self.start(directory, kinds, wrapper, options)
+    }
+
+    /// Starts the daemon anew where a test plays the process of the readers.
+    func restart(onReadersAt path: String) throws {
+        options += ["--played-readers", path]
+        try restart()
+    }
+
+    /// Kills the process of the readers, which the daemon has had started.
+    func killReaders(by signal: Int32 = SIGKILL) throws {
+        let activator = try #require(Self.children(of: program.pid).first)
+        let readers = try #require(Self.children(of: activator).first)
+        #expect(kill(readers, signal) == 0)
+    }
+
+    static func children(of pid: Int32) throws -> [Int32] {
+        let text = try Layout.read("/proc/\(pid)/task/\(pid)/children")
+        return String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
     }
 
     /// One of an account's files on disk.
@@ -134,6 +152,7 @@ final class DaemonBench {
             "--verify-password", directory + "/verify-password", "--bus", directory + "/bus",
             "--lids", directory + "/lids",
             "--fprintd", directory + "/fprint", "--relay", directory + "/relay",
+            "--readers", directory + "/readers.sock",
             "--tokens", directory + "/tokens", "--passed", directory + "/passed",
         ] + kinds.flatMap { ["--\($0.rawValue)", "\(directory)/\($0.rawValue)"] }
     }

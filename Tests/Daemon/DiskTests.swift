@@ -100,6 +100,7 @@ extension DaemonTests {
                 Command([
                     Layout.products + "/testbench", "daemon", "--state", bench.state,
                     "--socket", bench.socket, "--configuration", bench.configuration,
+                    "--readers", bench.directory + "/readers.sock",
                 ]))
             #expect(try again.expectEnd().ending == .exited(1))
             #expect(again.errors.contains("unsafe mode"))

@@ -83,7 +83,7 @@ extension DaemonTests {
                 _ = try bench.status(of: .daemon)
             }
             #expect(bench.descriptors <= before)
-            #expect(bench.children.isEmpty)
+            #expect(try bench.ownChildren.isEmpty)
             #expect(bench.threads <= 5)
         }
 

@@ -3,6 +3,7 @@
 //   mock-logind SOCKET
 //
 // Says "ready" when it has the name. Like logind it waits for those who delay sleep, up to 5 s.
+// It stands in for systemd too, as far as Signet asks that to kill a unit: it says which.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <gio/gio.h>
@@ -39,6 +40,16 @@ static const char interfaces[] =
     "  <method name='SetSilent'><arg type='b' direction='in'/></method>"
     "  <method name='AwaitInhibitors'><arg type='u' direction='in'/></method>"
     "  <method name='LastInhibitor'><arg type='s' direction='out'/></method>"
+    " </interface>"
+    "</node>";
+
+static const char units[] =
+    "<node>"
+    " <interface name='org.freedesktop.systemd1.Manager'>"
+    "  <method name='KillUnit'>"
+    "   <arg type='s' direction='in'/><arg type='s' direction='in'/>"
+    "   <arg type='i' direction='in'/>"
+    "  </method>"
     " </interface>"
     "</node>";
 
@@ -144,7 +155,14 @@ static void called(GDBusConnection *connection, const char *sender, const char *
                    const char *interface, const char *method, GVariant *arguments,
                    GDBusMethodInvocation *call, gpointer data) {
     (void)connection, (void)sender, (void)path, (void)data;
-    if (strcmp(interface, "org.freedesktop.login1.Mock") == 0) {
+    if (strcmp(interface, "org.freedesktop.systemd1.Manager") == 0) {
+        const char *unit, *whom;
+        gint32 signal;
+        g_variant_get(arguments, "(&s&si)", &unit, &whom, &signal);
+        printf("killed %s of %s by %d\n", whom, unit, signal);
+        fflush(stdout);
+        g_dbus_method_invocation_return_value(call, NULL);
+    } else if (strcmp(interface, "org.freedesktop.login1.Mock") == 0) {
         mock(method, arguments, call);
     } else if (silent) {
         // Never answered, and never freed.
@@ -170,6 +188,19 @@ static void lost(GDBusConnection *connection, const char *name, gpointer data) {
     g_error("the name is taken");
 }
 
+static void offer(const char *description, const char *path) {
+    static const GDBusInterfaceVTable table = { .method_call = called };
+    GError *error = NULL;
+    GDBusNodeInfo *node = g_dbus_node_info_new_for_xml(description, &error);
+    if (node == NULL) g_error("%s", error->message);
+    for (int index = 0; node->interfaces[index] != NULL; index++) {
+        if (g_dbus_connection_register_object(bus, path, node->interfaces[index], &table, NULL,
+                                              NULL, &error)
+            == 0)
+            g_error("%s", error->message);
+    }
+}
+
 int main(int count, char **arguments) {
     if (count != 2) return 2;
     char *address = g_strdup_printf("unix:path=%s", arguments[1]);
@@ -181,15 +212,10 @@ int main(int count, char **arguments) {
         NULL, NULL, &error);
     if (bus == NULL) g_error("%s", error->message);
     g_dbus_connection_set_exit_on_close(bus, TRUE);
-    GDBusNodeInfo *node = g_dbus_node_info_new_for_xml(interfaces, &error);
-    if (node == NULL) g_error("%s", error->message);
-    static const GDBusInterfaceVTable table = { .method_call = called };
-    for (int index = 0; node->interfaces[index] != NULL; index++) {
-        if (g_dbus_connection_register_object(bus, "/org/freedesktop/login1",
-                                              node->interfaces[index], &table, NULL, NULL, &error)
-            == 0)
-            g_error("%s", error->message);
-    }
+    offer(interfaces, "/org/freedesktop/login1");
+    offer(units, "/org/freedesktop/systemd1");
+    g_bus_own_name_on_connection(bus, "org.freedesktop.systemd1", G_BUS_NAME_OWNER_FLAGS_NONE,
+                                 NULL, lost, NULL, NULL);
     g_bus_own_name_on_connection(bus, "org.freedesktop.login1", G_BUS_NAME_OWNER_FLAGS_NONE,
                                  acquired, lost, NULL, NULL);
     g_main_loop_run(g_main_loop_new(NULL, FALSE));

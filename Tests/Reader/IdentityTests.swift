@@ -1,4 +1,5 @@
 import Loop
+import ReaderProtocol
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import Loop
 import Reader
+import ReaderProtocol
 import TestSupport
 import Testing
 

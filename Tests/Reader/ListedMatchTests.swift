@@ -1,6 +1,7 @@
 import CTestSupport
 import Loop
 import Reader
+import ReaderProtocol
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Loop
 import Reader
+import ReaderProtocol
 import TestSupport
 import Testing
 import Wire

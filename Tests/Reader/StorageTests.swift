@@ -1,6 +1,7 @@
 import CTestSupport
 import Loop
 import Reader
+import ReaderProtocol
 import TestSupport
 import Testing
 import Wire
@@ -54,7 +55,9 @@ extension ReaderTests {
                     try await delete(one, readers)
                 }
                 try await Bench.storage.act(.proceed)
-                for stored in left { try await readers.delete(stored, on: Bench.storageID) }
+                for stored in left {
+                    try await readers.delete(record: stored.bytes, on: Bench.storageID)
+                }
                 #expect(try await list(readers).isEmpty)
             }
         }

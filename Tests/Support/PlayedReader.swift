@@ -97,10 +97,10 @@ package struct PlayedReader: Sendable {
         self.place = place
     }
 
-    /// What starts a program that has this reader, and no other USB device.
+    /// What starts a daemon whose process of the readers has this one, and no other USB device.
     package var wrapper: [String] {
         [
-            "env", "LD_PRELOAD=\(Layout.products)/libplayedusb.so",
+            "env", "PLAYED_USB=\(Layout.products)/libplayedusb.so",
             "PLAYED_READER=\(model.rawValue)", "PLAYED_PLACE=\(place)",
             // A driver that frees memory twice is ended at once by malloc, and not now and then.
             "G_SLICE=always-malloc",

@@ -35,7 +35,7 @@ struct DaemonLossTests {
     @Test("whose directory was taken away, nobody is asked for a finger")
     func noDirectory() throws {
         try signet.stop()
-        try signet.shell("rmdir /run/signet")
+        try signet.shell("rm -r /run/signet")
         try sudo().passBySudosPrompt()
     }
 

@@ -8,7 +8,7 @@ import TestSupport
 ///
 /// `--text`, `--storage`, `--storage-no-list` and `--image` name the sockets of virtual readers;
 /// `--state`, `--socket`, `--configuration`, `--verify-password`, `--bus`, `--lids`, `--relay`,
-/// `--tokens` and `--fprintd` the daemon's places;
+/// `--tokens`, `--readers` and `--fprintd` the daemon's places;
 /// `--failpoint` a file that tells at which durable step to fail or to die; `--passed` one that tells
 /// by how many seconds the time since the machine's start is further on.
 struct BenchDaemon {
@@ -17,10 +17,10 @@ struct BenchDaemon {
     private var clock = Clock.system
     private var isUnderstood = true
 
-    private static let readers = [
-        "--text": "FP_VIRTUAL_DEVICE", "--storage": "FP_VIRTUAL_DEVICE_STORAGE",
-        "--storage-no-list": "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST", "--image": "FP_VIRTUAL_IMAGE",
-    ]
+    private static let readers: Set = ["--text", "--storage", "--storage-no-list", "--image"]
+    private var readerArguments: [String] = []
+    /// Whether a test plays the process of the readers.
+    private var areReadersElsewhere = false
 
     /// Reads pairs of an option and its value, and switches the readers on that they name.
     init(_ arguments: [String]) {
@@ -37,14 +37,23 @@ struct BenchDaemon {
     /// Serves until it is told to stop; gives the exit status.
     func run() -> Int32 {
         guard isUnderstood else { return 2 }
-        hurry_virtual_readers(1)
-        replug_virtual_readers()
+        guard areReadersElsewhere || startReaders() else { return 1 }
         guard let failpoint else {
             _exit(Program.run(places: places, foreground: true, clock: clock))
         }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
         _exit(Program.run(places: places, foreground: true, clock: clock, faults: faults))
+    }
+
+    /// Has the process of the readers started as systemd does it, whenever the daemon asks.
+    private func startReaders() -> Bool {
+        let arguments = [programDirectory() + "/testreader"] + readerArguments
+        var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        let fault = unsafe start_on_demand(places.readers, &pointers)
+        if fault != 0 { complain("testbench: no readers at \(places.readers): errno \(fault)") }
+        return fault == 0
     }
 
     /// The machine's own clock, but for the seconds that a file says, if it is there.
@@ -59,10 +68,8 @@ struct BenchDaemon {
     }
 
     private mutating func take(_ option: String, _ value: String) {
-        if let variable = Self.readers[option] {
-            unsafe setenv(variable, value, 1)
-            // A reader keeps its prints also while no daemon runs.
-            if option.hasPrefix("--storage") { unsafe keep_virtual_storage(value + ".prints") }
+        if Self.readers.contains(option) {
+            readerArguments += [option, value]
             return
         }
         switch option {
@@ -74,6 +81,8 @@ struct BenchDaemon {
         case "--bus": places.systemBus = value
         case "--lids": places.lids = value
         case "--relay": places.relay = value
+        case "--readers": places.readers = value
+        case "--played-readers": (places.readers, areReadersElsewhere) = (value, true)
         case "--tokens": places.tokens = value
         case "--failpoint": failpoint = value
         case "--passed": clock = Self.clock(ahead: value)

@@ -1,4 +1,3 @@
-import Loop
 import Wire
 
 /// What happens on a reader while somebody waits for it.
@@ -18,9 +17,6 @@ package struct ReaderEvent: Equatable, Sendable {
         /// Nothing matched in this part of a large gallery; the finger is wanted again.
         case round(next: Int, total: Int)
     }
-
-    /// Takes events on the reader's thread, in order; should only pass them on.
-    package typealias Observer = @ReaderActor (ReaderEvent) -> Void
 
     /// The id of the reader.
     package let reader: String

@@ -1,38 +1,7 @@
 import CFprint
 import Loop
+import ReaderProtocol
 import Wire
-
-/// Why a reader could not do what it was asked. A finger that does not match is no fault.
-package enum ReaderFault: Error, Equatable, Sendable {
-    /// No reader has this id, or none fits the templates.
-    case noReader
-    /// The reader was unplugged.
-    case removed
-    /// The reader must cool down before it is used again.
-    case tooHot
-    /// The reader does something else.
-    case busy
-    /// The reader cannot do this at all.
-    case notSupported
-    /// The reader said something that its driver did not expect.
-    case protocolError
-    /// The reader's own storage has no such print.
-    case notFound
-    /// The reader's own storage is full.
-    case full
-    /// The reader's own storage has this finger already.
-    case duplicate
-    /// The reader or the library refused the data of a print.
-    case invalidTemplate
-    /// The task was cancelled.
-    case cancelled
-    /// The time limit passed.
-    case timedOut
-    /// The machine is about to sleep.
-    case suspended
-    /// Anything else, in the library's words, for the journal.
-    case general(String)
-}
 
 /// What went wrong inside one call: a scan that only has to be repeated, or a fault.
 enum ScanFailure: Error {
@@ -49,22 +18,12 @@ enum ScanFailure: Error {
 }
 
 extension ReaderFault {
-    /// Whether a reader that slept, or is not the one any more that was found, may fail like this.
-    var mayBeOfStaleReader: Bool {
-        switch self {
-        case .removed, .protocolError, .notFound, .general: true
-        case .noReader, .tooHot, .busy, .notSupported, .full, .duplicate, .invalidTemplate,
-            .cancelled, .timedOut, .suspended:
-            false
-        }
-    }
-
     /// Whether the driver gave up in the middle of what the reader had to say.
     var leavesReaderConfused: Bool {
         switch self {
         case .protocolError, .general: true
         case .noReader, .removed, .tooHot, .busy, .notSupported, .notFound, .full, .duplicate,
-            .invalidTemplate, .cancelled, .timedOut, .suspended:
+            .invalidTemplate, .cancelled, .timedOut, .suspended, .processEnded:
             false
         }
     }

@@ -1,4 +1,3 @@
-import CFprint
 import Wire
 
 /// The checked form of a serialised print (`fp-print.c`: "FP3", then a GVariant).

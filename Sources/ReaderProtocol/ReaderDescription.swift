@@ -1,16 +1,15 @@
-import CFprint
 import Wire
 
 /// What a reader is and can do, as its driver says.
 package struct ReaderDescription: Equatable, Sendable, Identifiable {
     /// How near the reader is to having to cool down.
-    package enum Temperature: String, Sendable {
-        case cold
-        case warm
-        case hot
+    package enum Temperature: UInt8, Sendable {
+        case cold = 1
+        case warm = 2
+        case hot = 3
     }
 
-    /// What the reader can do beside scanning (`FpDeviceFeature`).
+    /// What the reader can do beside scanning; the raw value crosses the socket.
     package struct Features: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
 
@@ -19,25 +18,21 @@ package struct ReaderDescription: Equatable, Sendable, Identifiable {
         }
 
         /// Finds one print among many.
-        package static let identify = Features(FP_DEVICE_FEATURE_IDENTIFY)
+        package static let identify = Features(rawValue: 1)
         /// Compares with one print.
-        package static let verify = Features(FP_DEVICE_FEATURE_VERIFY)
+        package static let verify = Features(rawValue: 2)
         /// Refuses to enrol a finger that its own storage has.
-        package static let duplicateCheck = Features(FP_DEVICE_FEATURE_DUPLICATES_CHECK)
+        package static let duplicateCheck = Features(rawValue: 4)
         /// Keeps prints itself.
-        package static let storage = Features(FP_DEVICE_FEATURE_STORAGE)
+        package static let storage = Features(rawValue: 8)
         /// Lists the prints it keeps.
-        package static let list = Features(FP_DEVICE_FEATURE_STORAGE_LIST)
+        package static let list = Features(rawValue: 16)
         /// Deletes one of the prints it keeps.
-        package static let delete = Features(FP_DEVICE_FEATURE_STORAGE_DELETE)
+        package static let delete = Features(rawValue: 32)
         /// Deletes all the prints it keeps.
-        package static let clear = Features(FP_DEVICE_FEATURE_STORAGE_CLEAR)
+        package static let clear = Features(rawValue: 64)
         /// May improve a print as it is used.
-        package static let updatePrint = Features(FP_DEVICE_FEATURE_UPDATE_PRINT)
-
-        private init(_ feature: FpDeviceFeature) {
-            self.init(rawValue: feature.rawValue)
-        }
+        package static let updatePrint = Features(rawValue: 128)
     }
 
     /// The driver and the device's own id, numbered where two are alike: `driver:0`, `driver:0#2`.
@@ -58,10 +53,29 @@ package struct ReaderDescription: Equatable, Sendable, Identifiable {
     package let enrolStages: Int
     /// What the reader can do.
     package let features: Features
-    /// Whether prints are compared by this process, which takes up to 80 ms a print.
+    /// Whether prints are compared by the reader's process, which takes up to 80 ms a print.
     package let matchesOnHost: Bool
     /// How near the reader is to having to cool down.
     package let temperature: Temperature
+
+    /// Describes a reader by its values.
+    package init(
+        id: String, name: String, driver: String, deviceID: String, serial: String?, seat: String,
+        scanType: ScanType, enrolStages: Int, features: Features, matchesOnHost: Bool,
+        temperature: Temperature
+    ) {
+        self.id = id
+        self.name = name
+        self.driver = driver
+        self.deviceID = deviceID
+        self.serial = serial
+        self.seat = seat
+        self.scanType = scanType
+        self.enrolStages = enrolStages
+        self.features = features
+        self.matchesOnHost = matchesOnHost
+        self.temperature = temperature
+    }
 
     /// Which reader it is, over replugging and reboots.
     package var identity: ReaderIdentity {

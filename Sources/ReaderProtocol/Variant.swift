@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 
 /// A reference to a GVariant in normal form, which has one encoding for each value.
 // SAFETY: one counted reference, taken in `init` and dropped in `deinit`; a GVariant never changes.
@@ -21,12 +21,6 @@ import CFprint
         unsafe g_variant_ref_sink(value)
         unsafe self.init(owned: value)
         guard unsafe g_variant_is_normal_form(value) != 0 else { return nil }
-    }
-
-    /// Puts a value of the library's into normal form; the value stays the library's.
-    convenience init?(normalising value: OpaquePointer) {
-        guard let normal = unsafe g_variant_get_normal_form(value) else { return nil }
-        unsafe self.init(owned: normal)
     }
 
     deinit {

@@ -1,56 +1,25 @@
 import CFprint
 import Loop
+import ReaderProtocol
 import Wire
 
-/// A print in a reader's own storage; another system may have put it there.
-package struct StoredPrint: Sendable {
-    /// The finger, where the reader knows it.
-    package let finger: Finger?
-    /// The account it was enrolled for, where the reader knows it.
-    package let account: String?
-    /// What tells this print from others; that of the template it was enrolled as is equal.
-    package let identity: PrintIdentity
-    /// All that the reader's driver tells of it: the identity, finger, account, description, date.
-    /// The same as long as the print is; another version of the driver may tell more.
-    package let bytes: [UInt8]
-
-    let print: Print
-
+extension StoredPrint {
     /// Describes one that was listed. Not by `fp_print_serialize`: that ends the process where the
     /// reader keeps text that is not UTF-8, and another system may have put it there.
     @ReaderActor
     init(_ print: Print) throws(ReaderFault) {
-        self.print = print
-        identity = try print.identity()
+        let identity = try print.identity()
         let code = unsafe fp_print_get_finger(print.pointer).rawValue
-        finger = UInt8(exactly: code).flatMap { Finger(rawValue: $0) }
+        let finger = UInt8(exactly: code).flatMap { Finger(rawValue: $0) }
         let name = unsafe text(fp_print_get_username(print.pointer))
-        account = name.map { String(decoding: $0, as: UTF8.self) }
+        let account = name.map { String(decoding: $0, as: UTF8.self) }
         var fields = PrintFields()
         fields.append(identity.bytes)
         fields.append(UInt64(code))
         fields.append(name)
         fields.append(unsafe text(fp_print_get_description(print.pointer)))
         fields.append(print.julianDay)
-        bytes = fields.bytes
-    }
-
-    /// Whether this is the print that the template names (as `fp_print_equal` says).
-    package func isSame(as template: Template) -> Bool {
-        identity == template.identity
-    }
-}
-
-/// The prints in a reader's own storage at one moment.
-package struct ReaderContents: Sendable {
-    /// Whose storage it is.
-    package let reader: ReaderIdentity
-    /// The prints, whoever enrolled them, in an order that does not depend on the reader's.
-    package let prints: [StoredPrint]
-
-    init(_ prints: [StoredPrint], of reader: ReaderIdentity) {
-        self.reader = reader
-        self.prints = prints.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        self.init(finger: finger, account: account, identity: identity, bytes: fields.bytes)
     }
 }
 
@@ -62,7 +31,7 @@ extension Print {
         let object = unsafe gpointer(pointer)
         let kind = unsafe property("fpi-type", of: object) { unsafe g_value_get_enum($0) }
         let found = unsafe property("fpi-data", of: object) { value in
-            unsafe g_value_get_variant(value).flatMap { unsafe Variant(normalising: $0) }
+            unsafe g_value_get_variant(value).flatMap { unsafe NormalForm(of: $0) }
         }
         guard let kind, let data = found, let driver = unsafe fp_print_get_driver(pointer),
             let deviceID = unsafe fp_print_get_device_id(pointer)
@@ -79,6 +48,25 @@ extension Print {
             unsafe g_date_valid(date) != 0
         else { return 0 }
         return UInt64(unsafe g_date_get_julian(date))
+    }
+}
+
+/// A GVariant's type and its one encoding, in the machine's byte order.
+private struct NormalForm {
+    let type: String
+    let bytes: [UInt8]
+
+    /// Of a value that stays the library's.
+    init?(of value: OpaquePointer) {
+        guard let normal = unsafe g_variant_get_normal_form(value) else { return nil }
+        defer { unsafe g_variant_unref(normal) }
+        unsafe type = String(cString: g_variant_get_type_string(normal))
+        let count = Int(unsafe g_variant_get_size(normal))
+        if count > 0, let start = unsafe g_variant_get_data(normal) {
+            bytes = unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+        } else {
+            bytes = []
+        }
     }
 }
 

@@ -1,0 +1,125 @@
+import Loop
+import Posix
+import ReaderProtocol
+
+/// One request of signetd's, on a connection of its own; closing that cancels it.
+@ServiceActor
+final class ReaderConnection {
+    /// How long a request may go on after it was cancelled, or after its limit.
+    private static let patience = Duration.seconds(5)
+    /// How long signetd may take to send a request with its templates.
+    private static let arrival = Duration.seconds(10)
+
+    private let line: ReplyLine
+    private let service: ReaderService
+    private let ended: (ReaderConnection) -> Void
+    private var watch: FileWatch?
+    private var request: ReaderRequest?
+    private var templates: [Template] = []
+    private var part: [UInt8] = []
+    private var size = 0
+    private var task: Task<Void, Never>?
+    private var timer: Timer?
+
+    init(
+        _ socket: consuming PacketSocket, _ service: ReaderService,
+        ended: @escaping (ReaderConnection) -> Void
+    ) {
+        line = ReplyLine(socket)
+        self.service = service
+        self.ended = ended
+    }
+
+    func begin() {
+        timer = Timer(after: Self.arrival) { [weak self] in self?.cancel() }
+        watch = FileWatch(line.socket.descriptor.number, for: .readable) { [weak self] _ in
+            self?.receive()
+        }
+    }
+
+    /// Ends the request as soon as the reader's driver heeds that.
+    func cancel() {
+        watch = nil
+        line.judge(false)
+        guard let task else { return end() }
+        task.cancel()
+        limit(to: Self.patience)
+    }
+
+    private func receive() {
+        while watch != nil {
+            switch try? line.socket.receive(limit: ReaderLimit.frame) {
+            case .packet(let packet):
+                guard let question = try? ReaderQuestion(decoding: packet), take(question) else {
+                    return cancel()
+                }
+            case .wouldBlock: return
+            case .end, .tooLong, nil: return cancel()
+            }
+        }
+    }
+
+    /// False where it may not come now.
+    private func take(_ question: ReaderQuestion) -> Bool {
+        switch question {
+        case .request(let new):
+            guard request == nil else { return false }
+            request = new
+        case .template(let bytes, let isLast):
+            guard let request, task == nil, size + bytes.count <= ReaderLimit.templateBytes else {
+                return false
+            }
+            size += bytes.count
+            part += bytes
+            guard isLast else { return part.count <= Template.limit }
+            guard templates.count < request.templates, let template = try? Template(bytes: part)
+            else { return false }
+            templates.append(template)
+            part = []
+        case .judged(let isAccepted):
+            guard task != nil else { return false }
+            line.judge(isAccepted)
+        }
+        if task == nil, let request, templates.count == request.templates { start(request) }
+        return true
+    }
+
+    private func start(_ request: ReaderRequest) {
+        if let limit = request.limit { self.limit(to: limit + Self.patience) } else { timer = nil }
+        task = onReader { [service, templates, line] in
+            await service.serve(request, templates, line)
+            onService { [weak self] in self?.end() }
+        }
+        templates = []
+    }
+
+    /// A driver that hangs costs this process and nothing else: systemd starts another one.
+    private func limit(to patience: Duration) {
+        timer = Timer(after: patience) { [weak self] in
+            guard let self else { return }
+            guard task != nil else { return cancel() }
+            complain("signet-reader: the reader's driver does not end what it was asked for")
+            endProcess(1)
+        }
+    }
+
+    private func end() {
+        (watch, timer) = (nil, nil)
+        line.judge(false)
+        ended(self)
+    }
+}
+
+extension ReaderRequest {
+    /// What the request may take; nil where the library's own limits hold.
+    fileprivate var limit: Duration? {
+        switch self {
+        case .match(let request): request.limit
+        case .enroll(let request): request.limit
+        case .contents(_, let limit): limit
+        case .readers, .canUse: .seconds(20)
+        case .deletePrint, .deleteTemplate, .clear: .seconds(120)
+        case .suspend, .resume: .seconds(5)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Loop
+import Posix
+import Reader
+import ReaderProtocol
+
+/// Does on the readers what signetd asks for.
+@ReaderActor
+final class ReaderService {
+    private let readers: Readers
+
+    init(_ readers: Readers) {
+        self.readers = readers
+        // What comes next gets a process in which nothing hangs.
+        readers.stuck = { endProcess(0) }
+    }
+
+    /// Serves one request to its last reply.
+    func serve(_ request: ReaderRequest, _ templates: [Template], _ line: ReplyLine) async {
+        do throws(ReaderFault) {
+            line.send(try await outcome(of: request, templates, line))
+        } catch {
+            line.send(.fault(error))
+        }
+    }
+
+    func close() async { await readers.close() }
+
+    /// What ends the request; sends what comes before that.
+    private func outcome(
+        of request: ReaderRequest, _ templates: [Template], _ line: ReplyLine
+    ) async throws(ReaderFault) -> ReaderReply {
+        switch request {
+        case .readers(let lookAgain):
+            if lookAgain { _ = await readers.renew(after: .noReader) }
+            for reader in readers.descriptions.prefix(ReaderLimit.readers) {
+                line.send(.reader(reader))
+            }
+            return .done
+        case .match(let request): return try await match(request, templates, line)
+        case .enroll(let request): return try await enroll(request, templates.first, line)
+        case .contents(let reader, let limit):
+            let contents = try await readers.list(on: reader, limit: limit)
+            for print in contents.prints { line.send(.print(print)) }
+            return .contents(contents.reader)
+        case .deletePrint(let record, let reader):
+            try await readers.delete(record: record, on: reader)
+            return .done
+        case .deleteTemplate(let reader):
+            guard let template = templates.first else { throw .invalidTemplate }
+            try await readers.delete(template, on: reader)
+            return .done
+        case .clear(let reader):
+            try await readers.clearStorage(of: reader)
+            return .done
+        case .canUse(let reader):
+            guard let template = templates.first else { throw .invalidTemplate }
+            return try readers.canUse(template, on: reader) ? .done : .refused
+        case .suspend:
+            await readers.suspend()
+            return .done
+        case .resume:
+            readers.resume()
+            return .done
+        }
+    }
+
+    private func match(
+        _ request: MatchRequest, _ templates: [Template], _ line: ReplyLine
+    ) async throws(ReaderFault) -> ReaderReply {
+        let found = try await renewing(request.limit) { [readers] limit throws(ReaderFault) in
+            try await readers.listAndMatch(
+                among: templates, on: request.readers, limit: limit,
+                examine: request.isExamined ? line.examination : nil,
+                observer: { line.send(.event($0)) })
+        }
+        switch found.result {
+        case .matched(let index, let updated):
+            for frame in updated.map(ReaderReply.frames) ?? [] { line.send(frame) }
+            return .matched(index: index, reader: found.reader, lost: found.lost)
+        case .noMatch:
+            if let stranger = found.stranger { line.send(.print(stranger)) }
+            return .noMatch(reader: found.reader, lost: found.lost)
+        }
+    }
+
+    private func enroll(
+        _ request: EnrolmentRequest, _ old: Template?, _ line: ReplyLine
+    ) async throws(ReaderFault) -> ReaderReply {
+        let made = try await renewing(request.limit) { [readers] limit throws(ReaderFault) in
+            try await readers.listAndEnroll(
+                request.finger, account: request.account, on: request.reader, limit: limit,
+                replacing: old, examine: line.examination, observer: { line.send(.event($0)) })
+        }
+        for frame in ReaderReply.frames(of: made.template) { line.send(frame) }
+        guard let contents = made.contents else { return .done }
+        for print in contents.prints { line.send(.print(print)) }
+        return .contents(contents.reader)
+    }
+
+    /// Runs something on readers, and once more where they had to be found anew; both together take
+    /// no longer than the limit.
+    private func renewing<Value>(
+        _ limit: Duration, _ body: (Duration) async throws(ReaderFault) -> Value
+    ) async throws(ReaderFault) -> Value {
+        let end = SuspendingClock.now + limit
+        do throws(ReaderFault) {
+            return try await body(limit)
+        } catch {
+            guard await readers.renew(after: error) else { throw error }
+        }
+        let left = end - SuspendingClock.now
+        guard !Task.isCancelled else { throw .cancelled }
+        guard left > .zero else { throw .timedOut }
+        return try await body(left)
+    }
+}
+
+extension ReplyLine {
+    /// What a reader keeps is signetd's to judge.
+    fileprivate var examination: StorageExamination {
+        { [self] reader, contents in await examine(contents, of: reader) }
+    }
+}

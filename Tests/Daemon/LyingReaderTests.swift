@@ -1,0 +1,234 @@
+import Glibc
+import Posix
+import ReaderProtocol
+import TestSupport
+import Testing
+import Texts
+import Wire
+
+extension DaemonTests {
+    /// What signetd takes of a process of the readers that is broken, or somebody else's by now.
+    @Suite("a process of the readers that lies") struct LyingReaderTests {
+        private static let reader = ReaderDescription(
+            id: DaemonBench.storageID, name: "played", driver: "virtual_device_storage",
+            deviceID: "0", serial: nil, seat: "seat0", scanType: .press, enrolStages: 5,
+            features: [.identify, .storage], matchesOnHost: false, temperature: .cold)
+
+        /// What is said in place of the result of a scan that was asked for.
+        enum Lie: CaseIterable, Sendable {
+            case printNotAskedFor, readerNotAskedFor, lostPrintNotAskedFor, matchOfLostPrint
+            case cutOff, tooLong, notAFrame, question, unaskedList, flood, otherTemplate, end
+
+            private static func match(
+                at index: Int = 0, on reader: String = DaemonBench.storageID, lost: Set<Int> = []
+            ) throws -> [UInt8] {
+                try ReaderReply.matched(index: index, reader: reader, lost: lost).encoded()
+            }
+
+            var frames: [[UInt8]] {
+                get throws {
+                    let match = try Self.match()
+                    return switch self {
+                    case .printNotAskedFor: [try Self.match(at: 1)]
+                    case .readerNotAskedFor: [try Self.match(on: DaemonBench.textID)]
+                    case .lostPrintNotAskedFor: [try Self.match(lost: [4])]
+                    case .matchOfLostPrint: [try Self.match(lost: [0])]
+                    case .cutOff: [match.dropLast()]
+                    case .tooLong: [match + [0]]
+                    case .notAFrame: [[UInt8](repeating: 0xff, count: 16_384)]
+                    case .question: [try ReaderQuestion.judged(isAccepted: true).encoded()]
+                    case .unaskedList: [try ReaderReply.done.encoded()]
+                    case .flood:
+                        Array(
+                            repeating: try ReaderReply.template(
+                                part: Array(repeating: 1, count: 16_000), isLast: false
+                            ).encoded(), count: 80)
+                    case .otherTemplate:
+                        [
+                            try ReaderReply.template(part: [1, 2, 3], isLast: true).encoded(),
+                            match,
+                        ]
+                    case .end: [[]]
+                    }
+                }
+            }
+        }
+
+        /// A daemon with a finger enrolled, and a played process that knows the reader.
+        private func bench(
+            _ scan: @escaping @Sendable () -> [[UInt8]]
+        ) throws -> (DaemonBench, PlayedReaderProcess) {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            let known = [
+                try ReaderReply.reader(Self.reader).encoded(), try ReaderReply.done.encoded(),
+            ]
+            let process = try PlayedReaderProcess(in: bench.directory) { request in
+                switch request {
+                case .readers: known
+                case .match: scan()
+                default: [[]]
+                }
+            }
+            try bench.restart(onReadersAt: process.path)
+            return (bench, process)
+        }
+
+        /// Failed matches, when what is written behind an answer is on disk.
+        private func attempts(_ bench: DaemonBench) throws -> UInt32 {
+            _ = try bench.status(of: .daemon)
+            return (try? bench.failures(of: .daemon)) ?? 0
+        }
+
+        @Test("lets nobody in, costs no attempt, and is told as a failure", arguments: Lie.allCases)
+        func lie(lie: Lie) throws {
+            let frames = try lie.frames
+            let (bench, process) = try bench { frames }
+            defer { withExtendedLifetime(process) {} }
+            let client = try bench.client()
+            #expect(try client.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
+            // Another process might have done better.
+            #expect(client.heard.count { $0.notice?.retry == .restarted } == 1)
+            #expect(try attempts(bench) == 0)
+        }
+
+        @Test("can claim a match, which counts for the request alone that it was asked for")
+        func claimed() throws {
+            let match = try ReaderReply.matched(
+                index: 0, reader: DaemonBench.storageID, lost: []
+            ).encoded()
+            // Twice, and once more after the result: nobody hears that.
+            let (bench, process) = try bench { [match, match, match] }
+            defer { withExtendedLifetime(process) {} }
+            let client = try bench.client()
+            #expect(try client.ask(.login(.daemon, challenge: 9)).assertion != nil)
+            #expect(try client.confirm() == .confirmed(password: nil))
+            #expect(try client.confirm().reason == .answerTooLate)
+            // What was said twice is no other account's match.
+            #expect(try bench.ask(.login(.bin, tries: 1)).reason == .notEnrolled)
+        }
+
+        @Test("and says nothing of a scan, is not waited for longer than the request may take")
+        func mute() throws {
+            let (bench, process) = try bench { [] }
+            defer { withExtendedLifetime(process) {} }
+            let begin = ContinuousClock.now
+            let client = try bench.client()
+            try client.send(.verify(account: Person.daemon.bytes, timeoutMilliseconds: 1_000))
+            #expect(try client.last(within: .seconds(20)).assertion == nil)
+            #expect(ContinuousClock.now - begin < .seconds(15))
+            #expect(try attempts(bench) == 0)
+        }
+
+        @Test(
+            "and that is not there, leaves the password, with the place to look at in the journal")
+        func absent() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            try bench.restart(onReadersAt: bench.directory + "/nobody.sock")
+            #expect(try bench.ask(.login(.daemon)).reason == .noReader)
+            let denial = try #require(try bench.ask(.readers).denial)
+            #expect(denial.reason == .readerFailed)
+            #expect(denial.subject == Detail.readerProcessEnded.bytes)
+        }
+
+        @Test(
+            "that is stopped in mid-scan is killed when the request is over, and another one serves"
+        )
+        func stopped() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let logind = try bus.startLogind()
+            try bench.restart()
+            let client = try bench.client()
+            try client.send(.login(.daemon, milliseconds: 1_000))
+            try client.wait(for: .touch)
+            try bench.killReaders(by: SIGSTOP)
+            #expect(try client.last(within: .seconds(20)).reason == .timedOut)
+            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
+            try bench.killReaders()
+            try admitted(bench)
+        }
+
+        @Test("that does not end what was taken back is killed, and another one serves")
+        func disobedient() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let logind = try bus.startLogind()
+            try bench.restart()
+            let client = try bench.client()
+            try client.send(.login(.daemon))
+            try client.wait(for: .touch)
+            try bench.killReaders(by: SIGSTOP)
+            try client.send(.cancel)
+            #expect(try client.last(within: .seconds(4)).reason == .cancelled)
+            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
+            try bench.killReaders()
+            try admitted(bench)
+        }
+
+        @Test("that says what it was not asked for is killed")
+        func killedForLies() throws {
+            let match = try Lie.printNotAskedFor.frames
+            let (lying, process) = try bench { match }
+            defer { withExtendedLifetime(process) {} }
+            let bus = try PrivateBus(socket: lying.directory + "/bus")
+            let logind = try bus.startLogind()
+            try lying.restart()
+            #expect(try lying.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
+            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
+        }
+
+        @Test("that floods the daemon when its request was taken back is killed")
+        func flood() throws {
+            let frames = Array(
+                repeating: try ReaderReply.event(
+                    ReaderEvent(reader: DaemonBench.storageID, kind: .fingerPresent)
+                ).encoded(), count: 200_000)
+            let begun = try ReaderReply.event(
+                ReaderEvent(reader: DaemonBench.storageID, kind: .fingerNeeded)
+            ).encoded()
+            let (bench, process) = try bench { [begun] + frames }
+            defer { withExtendedLifetime(process) {} }
+            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let logind = try bus.startLogind()
+            try bench.restart()
+            do {
+                let client = try bench.client()
+                try client.send(.login(.daemon))
+                try client.wait(for: .touch)
+            }
+            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
+            #expect(try bench.status(of: .daemon).prints == 1)
+        }
+
+        /// Checks that a touch counts, and is the first attempt that does.
+        private func admitted(_ bench: DaemonBench) throws {
+            let next = try bench.client()
+            try next.send(.login(.daemon))
+            try next.wait(for: .touch)
+            try bench.storage.send(.scan("one"))
+            #expect(try next.last().assertion != nil)
+            #expect(try next.confirm() == .confirmed(password: nil))
+            #expect(try attempts(bench) == 0)
+        }
+
+        @Test("that is killed in mid-scan costs no attempt, and the touch is another one's")
+        func killed() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            let client = try bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            try client.wait(for: .touch)
+            try bench.killReaders()
+            try client.wait(for: .retry)
+            try client.wait(for: .touch)
+            try bench.storage.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+            #expect(try client.confirm() == .confirmed(password: nil))
+            #expect(try attempts(bench) == 0)
+        }
+    }
+}
