@@ -26,7 +26,8 @@ RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-
 	--disable-local-rpath
 MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
 	--product pam_signet --disable-local-rpath
-PROGRAMS = signetd signet signet-relay signet-notify signet-server verify-password testbench
+PROGRAMS = signetd signet signet-reader signet-relay signet-notify signet-server verify-password \
+	testbench testreader
 TESTBENCH = build/testbench
 
 # More programs are unpacked and not installed: see Tests/Stage/programs.
@@ -145,6 +146,7 @@ pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for tr
 under = $(foreach file,$(wildcard $(1)),644:$(file):$(2)/$(notdir $(file)))
 INSTALLED = \
 	755:build/signetd:$(LIBEXEC)/signetd \
+	755:build/signet-reader:$(LIBEXEC)/signet-reader \
 	755:build/signet-relay:$(LIBEXEC)/signet-relay \
 	755:build/verify-password:$(LIBEXEC)/verify-password \
 	755:build/signet-notify:$(LIBEXEC)/signet-notify \
@@ -153,6 +155,9 @@ INSTALLED = \
 	644:build/pam_signet.so:$(PAMDIR)/pam_signet.so \
 	644:systemd/signetd.socket:$(SYSTEMDDIR)/signetd.socket \
 	644:systemd/signetd.service.in:$(SYSTEMDDIR)/signetd.service \
+	644:systemd/signet-reader.socket:$(SYSTEMDDIR)/signet-reader.socket \
+	644:systemd/signet-reader.service.in:$(SYSTEMDDIR)/signet-reader.service \
+	644:udev/73-signet-reader.rules:/usr/lib/udev/rules.d/73-signet-reader.rules \
 	644:systemd/signet-relay.socket:$(SYSTEMDDIR)/signet-relay.socket \
 	644:systemd/signet-relay.service.in:$(SYSTEMDDIR)/signet-relay.service \
 	644:systemd/signet.sysusers:/usr/lib/sysusers.d/signet.conf \
@@ -178,7 +183,8 @@ CONFIGURATION = \
 	644:pam/signet:/etc/pam.d/signet \
 	644:server/server.conf:/etc/signet/server.conf \
 	$(if $(or $(DESTDIR),$(wildcard /etc/apparmor.d)),\
-		644:apparmor/signetd.in:/etc/apparmor.d/signetd)
+		644:apparmor/signetd.in:/etc/apparmor.d/signetd \
+		644:apparmor/signet-reader.in:/etc/apparmor.d/signet-reader)
 
 # Makes $$1 of $$2 as it is installed: "755:here:there" is in $$mode, $$file and $$place.
 EACH = set -eu; umask 022; filled=$$(mktemp); trap 'rm -f $$filled' EXIT; \
@@ -208,9 +214,17 @@ install: ## install what was built (DESTDIR, PREFIX, PAMDIR, SYSTEMDDIR)
 		if test -d /run/systemd/system; then \
 			systemd-sysusers signet.conf signet-server.conf; \
 			systemctl daemon-reload; \
-			systemctl try-restart signetd.service signet-relay.service signet-server.service; \
+			systemctl try-restart signet-reader.service signetd.service signet-relay.service \
+				signet-server.service; \
 		fi; \
-		if aa-enabled --quiet 2> /dev/null; then apparmor_parser -r -T -W /etc/apparmor.d/signetd; fi; \
+		if command -v udevadm > /dev/null && test -e /run/udev/control; then \
+			udevadm control --reload; \
+			udevadm trigger --action=change --subsystem-match=usb --subsystem-match=spidev \
+				--subsystem-match=hidraw; \
+		fi; \
+		if aa-enabled --quiet 2> /dev/null; then \
+			apparmor_parser -r -T -W /etc/apparmor.d/signetd /etc/apparmor.d/signet-reader; \
+		fi; \
 		PATH=$$PATH:/usr/sbin:/sbin; \
 		stacks="a line of $(DOCDIR)/examples in /etc/pam.d"; \
 		if command -v pam-auth-update > /dev/null; then stacks='pam-auth-update --enable signet'; \
@@ -229,11 +243,12 @@ uninstall: ## take it all away again, but not state and not files you edited
 	fi
 	@if test -z "$(DESTDIR)" && test -d /run/systemd/system; then \
 		systemctl disable --now signetd.socket signetd.service \
+			signet-reader.socket signet-reader.service \
 			signet-relay.socket signet-relay.service signet-server.service || true; \
 		rm -rf /run/signet/tokens; \
 	fi
 	@if test -z "$(DESTDIR)" && aa-enabled --quiet 2> /dev/null; then \
-		apparmor_parser -R /etc/apparmor.d/signetd || true; \
+		apparmor_parser -R /etc/apparmor.d/signetd /etc/apparmor.d/signet-reader || true; \
 	fi
 	@$(EACH); for entry in $(INSTALLED); do split $$entry; rm -f $$place; done
 	@$(EACH); for entry in $(CONFIGURATION); do \
