@@ -7,7 +7,7 @@ import Wire
 
 /// What is around Signet on this machine.
 extension Machine {
-    /// What is wrong with the socket and the unit that holds it.
+    /// What is wrong with the sockets and the units that hold them.
     func socketFindings() -> [Finding] {
         let path = "/run/signet/signetd.sock"
         var findings: [Finding] = []
@@ -17,16 +17,19 @@ extension Machine {
         } else {
             findings.append(.socketMissing)
         }
-        if look("/run/systemd/system") != nil, !isSocketEnabled {
-            findings.append(.socketDisabled)
+        // Of the readers' process root alone could tell more, and the daemon does.
+        if look("/run/signet/reader.sock") == nil { findings.append(.readersMissing) }
+        if look("/run/systemd/system") != nil {
+            if !isEnabled("signetd.socket") { findings.append(.socketDisabled) }
+            if !isEnabled("signet-reader.socket") { findings.append(.readersDisabled) }
         }
         return findings
     }
 
-    private var isSocketEnabled: Bool {
-        if target("/etc/systemd/system/signetd.socket") == "/dev/null" { return false }
+    private func isEnabled(_ socket: String) -> Bool {
+        if target("/etc/systemd/system/\(socket)") == "/dev/null" { return false }
         return ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system"].contains {
-            look("\($0)/sockets.target.wants/signetd.socket") != nil
+            look("\($0)/sockets.target.wants/\(socket)") != nil
         }
     }
 

@@ -26,7 +26,7 @@ package enum FindingCode: CaseIterable, Sendable {
     case printsElsewhere, keyringStale, secretsStale, loginDisabled, keptOut, noFinger
     case lockedForNow, manyAccounts, serverUnregistered
 
-    case noReader, fprintdRunning, fprintdInstalled
+    case noReader, readersMissing, readersDisabled, fprintdRunning, fprintdInstalled
 
     case vaultTrouble, tpmAccess, tpmUnused
 
@@ -52,7 +52,8 @@ extension FindingCode {
             .socketMissing,
             .socketDisabled, .serviceSilent, .versionDaemon, .versionModule,
             .configurationRefused, .credentialInvalid, .fingersClosed, .printsDamaged,
-            .accountUnanswered, .noReader, .vaultTrouble, .clockBehind, .deniedGroupUnknown,
+            .accountUnanswered, .noReader, .readersMissing, .readersDisabled, .vaultTrouble,
+            .clockBehind, .deniedGroupUnknown,
             .relayMissing:
             .fault
         case .passwordLostAfterMismatch, .touchNotEnough, .fingersCounted, .moduleTwice,
@@ -101,7 +102,8 @@ extension FindingCode {
             .lockedOut, .printsElsewhere, .keyringStale, .secretsStale, .loginDisabled, .keptOut,
             .noFinger, .lockedForNow, .manyAccounts, .serverUnregistered:
             .accounts
-        case .noReader, .fprintdRunning, .fprintdInstalled: .reader
+        case .noReader, .readersMissing, .readersDisabled, .fprintdRunning, .fprintdInstalled:
+            .reader
         case .vaultTrouble, .tpmAccess, .tpmUnused: .vault
         case .clockBehind, .clockUnsynchronised, .lidClosed, .secureBootOff, .swapPlain,
             .loginsClosed:

@@ -136,6 +136,20 @@ extension Finding {
         why: "after the next start of the machine only passwords work",
         mend: "systemctl unmask signetd.socket; systemctl enable --now signetd.socket")
 
+    /// No socket of the process of the readers.
+    package static let readersMissing = Finding(
+        .readersMissing, Bytes("/run/signet/reader.sock".utf8),
+        "there is no socket at /run/signet/reader.sock",
+        why: "the daemon has no way to fingerprint readers: only passwords work",
+        mend: "systemctl enable --now signet-reader.socket")
+
+    /// Its unit is not enabled.
+    package static let readersDisabled = Finding(
+        .readersDisabled, Bytes("signet-reader.socket".utf8),
+        "signet-reader.socket is not enabled",
+        why: "after the next start of the machine only passwords work",
+        mend: "systemctl unmask signet-reader.socket; systemctl enable --now signet-reader.socket")
+
     /// The daemon does not answer.
     package static func serviceSilent(_ reason: Text) -> Finding {
         Finding(

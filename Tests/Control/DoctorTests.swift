@@ -37,7 +37,7 @@ private func doctor(_ words: [String] = [], _ scripts: [[Step]]) throws -> Run {
 private func codes(_ run: Run) throws -> [String] {
     let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
     // What a machine with nothing on it has.
-    let always = ["module-unused", "state-none", "socket-missing", "needs-root"]
+    let always = ["module-unused", "state-none", "socket-missing", "readers-missing", "needs-root"]
     return findings.compactMap { $0["code"] as? String }.filter { !always.contains($0) }
 }
 
@@ -72,7 +72,7 @@ struct DoctorTests {
                 """), "\(run.output)")
         #expect(
             run.output.hasSuffix(
-                "something does not work: mend the faults (faults: 1, warnings: 1, notes: 2)\n"))
+                "something does not work: mend the faults (faults: 2, warnings: 1, notes: 2)\n"))
     }
 
     @Test("shows how many fingers an account has on each reader, and whether that is there")

@@ -36,7 +36,7 @@ struct Bare {
 
     /// The codes of all that is found, but of what a bare machine always has.
     func codes(_ view: DaemonView = DaemonView(.absent)) -> [String] {
-        let always = ["module-unused", "socket-missing", "state-none"]
+        let always = ["module-unused", "readers-missing", "socket-missing", "state-none"]
         return machine.examine { view }.map(\.code.word).filter { !always.contains($0) }
     }
 }
@@ -48,7 +48,7 @@ struct MachineTests {
         let bare = try Bare()
         #expect(bare.codes() == [])
         let all = bare.machine.examine { DaemonView(.absent) }
-        #expect(all.map(\.code) == [.moduleUnused, .stateNone, .socketMissing])
+        #expect(all.map(\.code) == [.moduleUnused, .stateNone, .socketMissing, .readersMissing])
         #expect(FindingCounts(all).worst == .fault)
     }
 
@@ -215,16 +215,21 @@ struct MachineTests {
         #expect(bare.codes() == ["fprintd-running"])
     }
 
-    @Test("a masked socket, and one that is not wanted by sockets.target, are told under systemd")
+    @Test("masked sockets, and those not wanted by sockets.target, are told under systemd")
     func socket() throws {
         let bare = try Bare()
         try bare.write("run/systemd/system/x", "")
-        #expect(bare.codes() == ["socket-disabled"])
-        try bare.write("etc/systemd/system/sockets.target.wants/signetd.socket", "")
+        #expect(bare.codes() == ["socket-disabled", "readers-disabled"])
+        let units = "etc/systemd/system"
+        try bare.write("\(units)/sockets.target.wants/signetd.socket", "")
+        #expect(bare.codes() == ["readers-disabled"])
+        try bare.write("\(units)/sockets.target.wants/signet-reader.socket", "")
         #expect(bare.codes() == [])
-        #expect(
-            symbolicLink("/dev/null", at: bare.machine.root + "/etc/systemd/system/signetd.socket"))
-        #expect(bare.codes() == ["socket-disabled"])
+        let root = bare.machine.root
+        #expect(symbolicLink("/dev/null", at: "\(root)/\(units)/signet-reader.socket"))
+        #expect(bare.codes() == ["readers-disabled"])
+        #expect(symbolicLink("/dev/null", at: "\(root)/\(units)/signetd.socket"))
+        #expect(bare.codes() == ["socket-disabled", "readers-disabled"])
     }
 
     @Test("settings that are wrong are told also where no daemon runs, with file and line")

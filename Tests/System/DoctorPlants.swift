@@ -42,6 +42,15 @@ struct Plant: Sendable, CustomStringConvertible {
     /// The doctor's command shows the fingers; what comes after that is typed here.
     private static let reissue = Undoing.line("rm -f \(key); signet enable --account alice")
 
+    /// A socket that systemd does not open at the machine's start; the other one it does.
+    private static func disabled(_ code: String, _ socket: String, but other: String) -> Plant {
+        let units = "/run/systemd/system"
+        return Plant(
+            code, socket,
+            "mkdir -p \(units)/sockets.target.wants; touch \(units)/sockets.target.wants/\(other)",
+            .line("rm -r \(units)"))
+    }
+
     private static func sudo(_ code: String, _ lines: String) -> Plant {
         Plant(code, "sudo", "printf '\(lines)\\n' > \(pam)/sudo", .services)
     }
@@ -192,9 +201,12 @@ struct Plant: Sendable, CustomStringConvertible {
         Plant("file-unreadable", "/run/signet/signetd.sock", "chmod 600 /run/signet/signetd.sock"),
         Plant("file-owner", "/run/signet/signetd.sock", "chown bob /run/signet/signetd.sock"),
         Plant("file-writable", "/run/signet", "chmod 777 /run/signet"),
+        disabled("socket-disabled", "signetd.socket", but: "signet-reader.socket"),
+        disabled("readers-disabled", "signet-reader.socket", but: "signetd.socket"),
         Plant(
-            "socket-disabled", "signetd.socket", "mkdir -p /run/systemd/system",
-            .line("rmdir /run/systemd/system")),
+            "readers-missing", "/run/signet/reader.sock",
+            "mv /run/signet/reader.sock /run/signet/gone",
+            .line("mv /run/signet/gone /run/signet/reader.sock")),
         Plant(
             "configuration-refused", nil, "echo '[touhc]' > /etc/signet/signet.conf",
             .line("rm /etc/signet/signet.conf")),
