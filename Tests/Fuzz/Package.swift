@@ -21,6 +21,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CGLib", pkgConfig: "gio-unix-2.0"),
         .systemLibrary(name: "CFprint", pkgConfig: "libfprint-2 gio-unix-2.0 gusb"),
         .systemLibrary(name: "CTSS", pkgConfig: "tss2-esys tss2-sys tss2-tctildr tss2-mu tss2-rc"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
@@ -36,10 +37,11 @@ let package = Package(
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
         .target(
             name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
-        .target(name: "Loop", dependencies: ["CFprint", "Posix"], swiftSettings: common),
-        .target(name: "Bus", dependencies: ["CFprint", "Loop", "Posix"], swiftSettings: common),
+        .target(name: "Loop", dependencies: ["CGLib", "Posix"], swiftSettings: common),
+        .target(name: "Bus", dependencies: ["CGLib", "Loop", "Posix"], swiftSettings: common),
+        .target(name: "ReaderProtocol", dependencies: ["CGLib", "Wire"], swiftSettings: common),
         .target(
-            name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "Wire"],
+            name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "ReaderProtocol", "Wire"],
             swiftSettings: common),
         .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
         .target(
@@ -82,9 +84,10 @@ let package = Package(
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Bus", "Control", "Crypto", "Doctor", "HTTP", "Loop", "ModuleOptions", "Policy",
-                "Reader",
-                "Server", "Statement", "Store", "TPM", "Texts", "Vault", "Wire",
+                "Bus", "CGLib", "Control", "Crypto", "Doctor", "HTTP", "Loop", "ModuleOptions",
+                "Policy",
+                "Reader", "ReaderProtocol", "Server", "Statement", "Store", "TPM", "Texts", "Vault",
+                "Wire",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

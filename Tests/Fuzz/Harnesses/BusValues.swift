@@ -1,4 +1,4 @@
-import CFprint
+import CGLib
 
 @testable import Bus
 

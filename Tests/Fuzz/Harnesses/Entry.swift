@@ -9,7 +9,8 @@ private let harnesses: [any Harness.Type] = [
     Stacks.self, JournalExports.self, ModuleMarks.self, BusValues.self, ServerTexts.self,
     Authorizations.self, ActivationCodes.self, WebTokens.self,
     RequestHeads.self, TemplateTexts.self, PlainObjects.self, JSONForms.self,
-    LoginServers.self, RelayRequests.self, RelayAnswers.self,
+    LoginServers.self, RelayRequests.self, RelayAnswers.self, ReaderQuestions.self,
+    ReaderReplies.self,
 ]
 
 /// Set once by the first call, before any input comes.

@@ -1,6 +1,7 @@
-import CFprint
+import CGLib
 import Loop
 import Reader
+import ReaderProtocol
 import Statement
 
 /// A print as it may lie on disk or be imported; libfprint itself ends the process on most damage.
