@@ -2,6 +2,7 @@ import Fingerprints
 import Glibc
 import Loop
 import Reader
+import ReaderProtocol
 import TestSupport
 import Wire
 

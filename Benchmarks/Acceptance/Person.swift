@@ -1,6 +1,7 @@
 import Fingerprints
 import Loop
 import Reader
+import ReaderProtocol
 import TestSupport
 import Wire
 

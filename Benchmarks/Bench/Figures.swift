@@ -137,6 +137,14 @@ struct Measures {
         }
     }
 
+    /// A value of the one of its processes that decides.
+    func alone(_ value: @escaping (Int32) throws -> Int) -> (any Peer) throws -> Double {
+        { peer in
+            _ = try peer.arrange(.running)
+            return Double(try peer.daemons().first.map(value) ?? 0)
+        }
+    }
+
     /// Seconds until PAM returns when the daemon was stopped after the prompt.
     func stopped(_ peer: any Peer) throws -> Double {
         let probe = try probe(peer, .running)

@@ -50,7 +50,7 @@ protocol Peer: AnyObject {
     /// Sees to it that an authentication is declined; one that the peer does not decline stands for
     /// one of an account without a finger.
     func arrange(_ refusal: Refusal) throws -> Declined
-    /// The daemon's processes as the machine sees them.
+    /// The daemon's processes as the machine sees them, first the one that decides.
     func daemons() throws -> [Int32]
     /// Called after each prompt: a virtual reader's own storage is lost with its daemon, so the
     /// enrolled print is put back there.

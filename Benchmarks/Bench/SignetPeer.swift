@@ -100,7 +100,9 @@ final class SignetPeer: Peer {
         }
     }
 
-    func daemons() throws -> [Int32] { stage.processes(named: "testbench") }
+    func daemons() throws -> [Int32] {
+        stage.processes(named: "testbench") + stage.processes(named: "testreader")
+    }
 
     func prompted() throws {
         if isStorageLost { try deliver("INSERT \(Self.finger)", to: reader) }
