@@ -45,7 +45,9 @@ def run(machine, only):
             print(f"machine: {machine.release}: {case.name}: {failed}", flush=True)
             try:
                 print(machine.root("journalctl --no-pager -b -n 25 -o short-monotonic "
-                                   "-t signetd -t systemd", check=False), flush=True)
+                                   "-t signetd -t systemd; "
+                                   "ps -t tty1,tty2 -o pid,tty,stat,wchan:20,args", check=False),
+                      flush=True)
                 cases.recover(machine)
             except (Failed, OSError, ValueError) as lost:
                 print(f"machine: {machine.release}: lost: {lost}", flush=True)

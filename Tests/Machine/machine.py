@@ -128,7 +128,7 @@ class Machine:
              "-nodefaults", "-no-user-config", "-display", "none", "-vga", "std",
              "-drive", f"file={self.disk}/disk,format=raw,if=virtio,snapshot=on,cache=unsafe",
              "-kernel", f"{self.disk}/kernel", "-initrd", f"{self.disk}/initrd",
-             "-append", "root=/dev/vda rw console=ttyS0 console=tty0 quiet",
+             "-append", "root=/dev/vda rw console=ttyS0 console=tty0 quiet loglevel=1",
              "-serial", f"file:{run}/console",
              "-chardev", f"socket,id=monitor,path={run}/monitor,server=on,wait=off",
              "-mon", "chardev=monitor,mode=control",
@@ -252,11 +252,22 @@ class Machine:
             raise Failed(f"it did not end with {status}:\n{shown}")
         return shown
 
+    def give_name(self, name):
+        """Types a name at getty's prompt, and again where it was typed before getty listened."""
+        for _ in range(4):
+            try:
+                self.see("login: ?$", 30)
+                self.type(name + "\n")
+                self.see(rf"login: {name}$", 10)
+                return
+            except Failed:
+                self.press("ret")
+        raise Failed(f"getty does not take '{name}'")
+
     def log_in(self, name, password="correct horse"):
         if re.search(rf"^{name}\$ *\Z", self.screen(), re.M):
             return
-        self.see("login: ?$", 90)
-        self.type(name + "\n")
+        self.give_name(name)
         self.see("[Pp]assword")
         self.type(password + "\n")
         self.see(rf"^{name}\$")
