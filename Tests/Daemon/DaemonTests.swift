@@ -3,3 +3,8 @@ import Testing
 /// The tests of the running daemon, one after the other: two cores, and a person at each reader.
 @Suite("the daemon", .serialized, .timeLimit(.minutes(10)))
 enum DaemonTests {}
+
+/// Those of drivers and of the process they run in: beside the others, since they wait more than they
+/// work.
+@Suite("the daemon and the drivers of readers", .serialized, .timeLimit(.minutes(10)))
+enum DriverTests {}

@@ -6,7 +6,7 @@ import Testing
 import Texts
 import Wire
 
-extension DaemonTests {
+extension DriverTests {
     /// What signetd takes of a process of the readers that is broken, or somebody else's by now.
     @Suite("a process of the readers that lies") struct LyingReaderTests {
         private static let reader = ReaderDescription(

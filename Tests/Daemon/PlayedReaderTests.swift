@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension DriverTests {
     /// Real drivers of libfprint, on readers that answer their USB messages: what each of them does
     /// when somebody logs in. One table: docs/READERS.md.
     @Suite("real drivers") struct PlayedReaderTests {

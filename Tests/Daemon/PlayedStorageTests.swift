@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension DriverTests {
     /// What real drivers make of prints that their readers have lost, got from elsewhere, or have no
     /// room for.
     @Suite("real drivers and what their readers store") struct PlayedStorageTests {
