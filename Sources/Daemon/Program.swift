@@ -44,6 +44,7 @@ package final class Program {
     package nonisolated static func run(
         places: Places, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none
     ) -> Int32 {
+        outliveClosedPipes()
         let status = ExitStatus()
         onService {
             let program = Program(

@@ -32,6 +32,7 @@ package final class ReaderProgram {
     /// Serves on the calling thread, which must be the process's first, until SIGTERM or SIGINT, or
     /// until it was idle for so long; gives the exit status. The socket is systemd's.
     package nonisolated static func run(idle: Duration = ReaderProgram.idle) -> Int32 {
+        outliveClosedPipes()
         let status = ExitStatus()
         onService {
             do {

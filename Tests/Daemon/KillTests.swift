@@ -6,6 +6,16 @@ import Wire
 /// Old or new, never neither: the daemon dies, or its disk fails, at every step of each change.
 @Suite("the daemon, stopped at every step of", .timeLimit(.minutes(5)))
 struct KillTests {
+    @Test("writing to somebody who is gone ends neither the daemon nor the readers' process")
+    func brokenPipe() throws {
+        let bench = try DaemonBench([.storage])
+        try bench.enrol(.daemon, as: "one")
+        bench.program.signal(SIGPIPE)
+        try bench.killReaders(by: SIGPIPE)
+        #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        #expect(bench.program.ended == nil)
+    }
+
     @Test("a change leaves the old state or the new one, and goes on", arguments: Step.all)
     func killed(_ step: Step) throws {
         try kill(try Rig(step))
