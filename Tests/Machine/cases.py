@@ -75,6 +75,14 @@ def sudo_with_touch(machine, finger="alice-right"):
     expect(re.search("^root$", shown, re.M), f"sudo did not run the command:\n{shown}")
 
 
+def expect_no_denials(machine):
+    """Checks that no profile withheld anything since the machine was started."""
+    said = machine.root("journalctl --no-pager -k -o cat --grep 'apparmor=.DENIED.' "
+                        "| grep signet; true")
+    expect(said == "", "\n".join(sorted(set(re.sub(r"^.*?apparmor", "apparmor", line)
+                                           for line in said.splitlines()))[:20]))
+
+
 def daemon(machine, unit="signetd"):
     return machine.root(f"systemctl show --property=MainPID --value {unit}.service").strip()
 
@@ -175,6 +183,9 @@ def su(machine):
 @case("login on a console with a touch")
 def login(machine):
     machine.type("exit\n")
+    # The shell's end clears the console, and so does getty's beginning.
+    wait_for("the session does not end", 30,
+             lambda: "alice" not in machine.root("loginctl list-sessions --no-legend"))
     machine.give_name("alice")
     machine.see("or type the password:")
     machine.reader.touch()
@@ -435,6 +446,20 @@ def server(machine):
     expect("Failed to set thread priority" not in said, said[-1500:])
 
 
+@case("reboot: a login with a touch, from the same fingers")
+def reboot(machine):
+    expect_no_denials(machine)
+    machine.root("systemctl reboot --no-block")
+    machine.booted()
+    machine.root("mount -t 9p -o trans=virtio,ro debs /srv/debs")
+    enforced(machine)
+    machine.give_name("alice")
+    machine.see("or type the password:")
+    machine.reader.touch()
+    machine.see(r"^alice\$")
+    sudo_with_touch(machine)
+
+
 def asleep(machine):
     machine.root("systemctl suspend --no-block")
     wait_for("the machine does not sleep", 60,
@@ -451,19 +476,19 @@ def suspended(machine):
     machine.type(PASSWORD + "\n")
     machine.end(0)
     sudo_with_touch(machine)
+    restart(machine)
 
 
-@case("reboot: a login with a touch, from the same fingers")
-def reboot(machine):
-    machine.root("systemctl reboot --no-block")
+def restart(machine):
+    """Starts the machine anew with a clean disk and nothing else: after S3, QEMU's own processor wakes
+    no sleeper any more."""
+    expect_no_denials(machine)
+    machine.send("sync; echo u > /proc/sysrq-trigger; "
+                 "until grep -q ' / ext4 ro' /proc/mounts; do :; done; "
+                 "echo b > /proc/sysrq-trigger")
     machine.booted()
     machine.root("mount -t 9p -o trans=virtio,ro debs /srv/debs")
-    enforced(machine)
-    machine.give_name("alice")
-    machine.see("or type the password:")
-    machine.reader.touch()
-    machine.see(r"^alice\$")
-    sudo_with_touch(machine)
+    machine.log_in("alice")
 
 
 @case("cleared TPM: the password, and 'signet enable' makes a touch count again")
@@ -487,10 +512,7 @@ def cleared(machine):
 
 @case("AppArmor has denied nothing in all of this")
 def denials(machine):
-    said = machine.root("journalctl --no-pager -k -o cat --grep 'apparmor=.DENIED.' "
-                        "| grep signet; true")
-    expect(said == "", "\n".join(sorted(set(re.sub(r"^.*?apparmor", "apparmor", line)
-                                           for line in said.splitlines()))[:20]))
+    expect_no_denials(machine)
 
 
 @case("purge: no state, no module in a stack, no profile in the kernel, and the password works")
