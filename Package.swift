@@ -188,12 +188,13 @@ let package = Package(
             name: "verify-password", dependencies: ["Password"], swiftSettings: common),
 
         // Tests mirror sources; Support, StoreSupport, Fingerprints and testbench are shared by
-        // tests, demo, bench.
+        // tests, demo, bench. Scopes is for tests alone.
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(name: "PlayedUSB", path: "Tests/PlayedUSB"),
         .target(
             name: "TestSupport", dependencies: ["CLinux", "CTestSupport", "Posix", "Wire"],
             path: "Tests/Support", swiftSettings: common),
+        .target(name: "TestScopes", path: "Tests/Scopes", swiftSettings: common),
         .target(
             name: "StoreSupport",
             dependencies: [
@@ -305,8 +306,8 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "Control", "Crypto", "Daemon", "Loop", "Policy", "Posix", "ReaderProtocol", "Relay",
-                "ServerSupport", "Statement", "Store", "StoreSupport", "TestSupport", "Texts",
-                "Vault", "Wire",
+                "ServerSupport", "Statement", "Store", "StoreSupport", "TestScopes", "TestSupport",
+                "Texts", "Vault", "Wire",
                 "signet-relay", "signet-server", "testbench", "testreader",
             ], path: "Tests/Daemon", swiftSettings: common),
         .testTarget(
@@ -333,7 +334,8 @@ let package = Package(
             ],
             path: "Tests/PAMModule", swiftSettings: common),
         .testTarget(
-            name: "HTTPTests", dependencies: ["HTTP", "HTTPClient", "Posix", "TestSupport"],
+            name: "HTTPTests",
+            dependencies: ["HTTP", "HTTPClient", "Posix", "TestScopes", "TestSupport"],
             path: "Tests/HTTP", swiftSettings: common),
         .testTarget(
             name: "DatabaseTests",

@@ -1,10 +1,12 @@
+import TestScopes
 import Testing
 
 /// The tests of the running daemon, one after the other: two cores, and a person at each reader.
-@Suite("the daemon", .serialized, .timeLimit(.minutes(10)))
+@Suite("the daemon", .serialized, .timeLimit(.minutes(10)), .threadOfItsOwn)
 enum DaemonTests {}
 
 /// Those of drivers and of the process they run in: beside the others, since they wait more than they
 /// work.
-@Suite("the daemon and the drivers of readers", .serialized, .timeLimit(.minutes(10)))
+@Suite(
+    "the daemon and the drivers of readers", .serialized, .timeLimit(.minutes(10)), .threadOfItsOwn)
 enum DriverTests {}

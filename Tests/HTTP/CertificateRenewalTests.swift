@@ -1,10 +1,11 @@
 import HTTP
 import HTTPClient
 import Posix
+import TestScopes
 import TestSupport
 import Testing
 
-@Suite("A server whose certificate is renewed")
+@Suite("A server whose certificate is renewed", .threadOfItsOwn)
 struct CertificateRenewalTests {
     private func client(_ identity: TestIdentity, _ name: String) throws -> HTTPClient {
         var configuration = ClientConfiguration()

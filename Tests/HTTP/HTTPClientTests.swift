@@ -1,9 +1,10 @@
 import HTTP
 import HTTPClient
+import TestScopes
 import TestSupport
 import Testing
 
-@Suite("The HTTP client", .serialized)
+@Suite("The HTTP client", .serialized, .threadOfItsOwn)
 struct HTTPClientTests {
     @Test("trusts the authority that it is given, by bytes or by file, and a pinned key")
     func trust() async throws {

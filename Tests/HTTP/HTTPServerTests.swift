@@ -1,10 +1,11 @@
 import HTTP
 import HTTPClient
 import Synchronization
+import TestScopes
 import TestSupport
 import Testing
 
-@Suite("The HTTP server", .serialized)
+@Suite("The HTTP server", .serialized, .threadOfItsOwn)
 struct HTTPServerTests {
     @Test("gives method, path, query, body and peer to the handler as they were sent")
     func answers() async throws {

@@ -1,8 +1,9 @@
 import HTTP
+import TestScopes
 import TestSupport
 import Testing
 
-@Suite("The head of a request")
+@Suite("The head of a request", .threadOfItsOwn)
 struct HeadSeamsTests {
     private func expectRefusal(of request: String) async throws {
         let server = try HTTPServer(local(), handler: echo)

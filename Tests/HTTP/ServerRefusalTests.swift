@@ -2,10 +2,11 @@ import Glibc
 import HTTP
 import HTTPClient
 import Posix
+import TestScopes
 import TestSupport
 import Testing
 
-@Suite("The HTTP server refuses", .serialized)
+@Suite("The HTTP server refuses", .serialized, .threadOfItsOwn)
 struct ServerRefusalTests {
     @Test(
         "a request that can be read in two ways",
