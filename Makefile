@@ -65,7 +65,7 @@ build: deps module programs catalogues ## build what is installed, into build/
 module:
 	$(MODULE)
 	@mkdir -p build
-	strip -o build/pam_signet.so .build-module/release/libpam_signet.so
+	strip --remove-section=.comment -o build/pam_signet.so .build-module/release/libpam_signet.so
 
 programs:
 	$(RELEASE)
