@@ -215,6 +215,17 @@ def killed(machine):
     sudo_with_touch(machine)
 
 
+@case("a restart of the daemon during a scan: the password, and the next touch counts")
+def restarted(machine):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    machine.root("systemctl restart signetd")
+    machine.see(r"[Pp]assword for alice:|^Password:")
+    machine.type(PASSWORD + "\n")
+    machine.end(0)
+    sudo_with_touch(machine)
+
+
 @case("the process of the readers killed during a scan: the next touch counts, at the same prompt")
 def readers_killed(machine):
     machine.begin("sudo -k; sudo id -un")
@@ -226,7 +237,21 @@ def readers_killed(machine):
     expect(re.search("^root$", shown, re.M), shown)
 
 
-@case("the process of the readers stopped during a scan: the password at once, then it is killed")
+@case("the process of the readers stopped during a scan: killed, and the next touch counts at the "
+      "same prompt")
+def readers_hang(machine):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    stopped = readers(machine)
+    machine.root("kill -STOP " + stopped)
+    machine.see(r"had to be restarted(.|\n)*touch the reader(.|\n)*or type the password:")
+    expect(readers(machine) != stopped, "the stopped process is still there")
+    machine.reader.touch()
+    shown = machine.end(0)
+    expect(re.search("^root$", shown, re.M), shown)
+
+
+@case("the process of the readers stopped during a scan: the password works at once")
 def readers_stopped(machine):
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")
@@ -238,12 +263,25 @@ def readers_stopped(machine):
     sudo_with_touch(machine)
 
 
-@case("unplugged during a scan: the password; plugged in again: a touch")
+@case("unplugged during a scan and plugged in again: a touch at the same prompt")
+def replugged(machine):
+    machine.begin("sudo -k; sudo id -un")
+    machine.see("or type the password:")
+    machine.reader.tell("UNPLUG")
+    machine.see("unplugged: plug it in again")
+    machine.reader.tell("PLUG")
+    machine.see(r"plug it in again(.|\n)*touch the reader(.|\n)*or type the password:")
+    machine.reader.touch()
+    shown = machine.end(0)
+    expect(re.search("^root$", shown, re.M), shown)
+
+
+@case("unplugged during a scan for good: the password; plugged in later: a touch")
 def unplugged(machine):
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")
     machine.reader.tell("UNPLUG")
-    machine.see("unplugged")
+    machine.see("unplugged: plug it in again")
     machine.type(PASSWORD + "\n")
     machine.end(0)
     machine.reader.tell("PLUG")
@@ -491,7 +529,7 @@ def restart(machine):
     machine.log_in("alice")
 
 
-@case("cleared TPM: the password, and 'signet enable' makes a touch count again")
+@case("cleared TPM: the password, and what doctor says makes a touch count again")
 def cleared(machine):
     machine.root("tpm2_clear -c l")
     machine.begin("sudo -k; sudo id -un")
@@ -502,11 +540,15 @@ def cleared(machine):
     machine.type(PASSWORD + "\n")
     machine.end(0)
     status, said = machine.status("signet doctor")
-    expect(status != 0, f"doctor finds nothing: {said}")
-    machine.begin("signet enable")
+    expect(status != 0 and "signet vault trust" in said, f"doctor does not say what to do: {said}")
+    said = machine.root("signet vault trust")
+    for command in ("signet delete --all", "signet enroll"):
+        expect(command in said, f"the next step is not told: {said}")
+    machine.begin("signet delete --all")
     machine.see("Password of alice:")
     machine.type(PASSWORD + "\n")
     machine.end(0)
+    enroll(machine)
     sudo_with_touch(machine)
 
 
@@ -526,3 +568,20 @@ def purge(machine):
     machine.see(r"password for alice: *\Z")
     machine.type(PASSWORD + "\n")
     machine.end(0)
+
+
+@case("installed again after the purge: the finger that the reader has kept can be enrolled")
+def enrolled_again(machine):
+    machine.root("apt-get -q -y install --no-install-recommends "
+                 "/srv/debs/signet_*.deb /srv/debs/libpam-signet_*.deb")
+    machine.root("pam-auth-update --enable signet")
+    machine.begin("signet enroll right-index")
+    machine.see("Password of alice:")
+    machine.type(PASSWORD + "\n")
+    machine.see("touch the reader")
+    machine.reader.touch()
+    shown = machine.end(1)
+    expect("signet readers --delete-foreign" in shown, shown)
+    machine.root("signet readers --delete-foreign")
+    enroll(machine)
+    sudo_with_touch(machine)
