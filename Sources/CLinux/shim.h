@@ -46,6 +46,31 @@ extern int sync_file_range(int file, off_t offset, off_t count, unsigned flags);
 
 // Variadic in C, which Swift does not import.
 static inline int set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, value, 0, 0, 0); }
+// The control messages of recvmsg(2) are macros in C. As recv(2), and with the uid that the kernel vouches
+// for as the packet's sender (unix(7) SCM_CREDENTIALS): 0xffffffff where it does not. Descriptors that
+// come with it find no room, and the kernel closes them.
+static inline ssize_t receive_with_sender(int fd, void *buffer, size_t size, int flags, uid_t *sender) {
+    union {
+        struct cmsghdr alignment;
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    struct iovec part = {.iov_base = buffer, .iov_len = size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1,
+        .msg_control = control.bytes, .msg_controllen = sizeof control.bytes,
+    };
+    *sender = (uid_t)-1;
+    ssize_t count = recvmsg(fd, &message, flags | MSG_CMSG_CLOEXEC);
+    if (count < 0) { return count; }
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == 2 /* SCM_CREDENTIALS */
+        && header->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
+        struct ucred credentials;
+        __builtin_memcpy(&credentials, CMSG_DATA(header), sizeof credentials);
+        *sender = credentials.uid;
+    }
+    return count;
+}
 static inline int get_timer_slack(void) { return prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0); }
 static inline int set_timer_slack(unsigned long nanoseconds) {
     return prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0);

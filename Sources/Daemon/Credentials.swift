@@ -51,7 +51,7 @@ extension Service {
         await tidyReaders()
         var listed: [ReaderContents] = []
         for reader in await listing(own) {
-            switch await readers.list(reader.id) {
+            switch await readers.list(reader) {
             case .failure(let fault): throw Denial(of: fault)
             case .success(let contents): listed.append(contents)
             }

@@ -106,17 +106,18 @@ struct DecisionJournal: Sendable {
     /// Records something that should not have happened.
     func fault(_ what: String, account: String = "") {
         journal.send(
-            JournalEntry(Kind.fault, .error, what, ["SIGNET_ACCOUNT": account]))
+            JournalEntry(
+                Kind.fault, .error, Self.readable(Bytes(what.utf8)), ["SIGNET_ACCOUNT": account]))
     }
 
     /// Records what an administrator should see to.
     func warning(_ what: String) {
-        journal.send(JournalEntry(Kind.service, .warning, what))
+        journal.send(JournalEntry(Kind.service, .warning, Self.readable(Bytes(what.utf8))))
     }
 
     /// Records a step in the service's own life.
     func service(_ what: String) {
-        journal.send(JournalEntry(Kind.service, .info, what))
+        journal.send(JournalEntry(Kind.service, .info, Self.readable(Bytes(what.utf8))))
     }
 
     private static func outcome(of answer: Answer) -> (String, String, Priority) {

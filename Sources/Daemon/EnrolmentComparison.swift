@@ -135,7 +135,7 @@ extension Service {
             if sight.isFingerSeen { counted?.compared() } else { counted?.takeBack() }
             throw Denial(of: fault)
         case .success(let found):
-            guard case .matched(let index, _) = found.result, owned.indices.contains(index) else {
+            guard case .matched(let index) = found.result, owned.indices.contains(index) else {
                 counted?.compared()
                 // As much as is written for a finger that is another account's.
                 counted?.compared()
@@ -159,7 +159,7 @@ extension Service {
     /// Whether a reader lists prints that no account has; not where it cannot be told.
     private func keepsForeignPrints(_ reader: ReaderDescription) async -> Bool {
         guard reader.features.contains(.list),
-            case .success(let contents) = await readers.list(reader.id)
+            case .success(let contents) = await readers.list(reader)
         else { return false }
         do throws(StoreFault) {
             return try !ownedPrints().isSuperset(of: contents.digests())

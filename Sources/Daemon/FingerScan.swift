@@ -18,8 +18,6 @@ struct ScannedFinger: Sendable {
     let print: Store.StoredPrint
     /// The id of the reader that it matched on.
     let reader: String
-    /// The template to keep in its place, where the reader improved it.
-    let updated: Template?
 }
 
 extension ReaderPool: FingerScanner {
@@ -34,9 +32,9 @@ extension ReaderPool: FingerScanner {
         case .failure(let fault): throw Denial(of: fault)
         case .success(let listed): found = listed
         }
-        guard case .matched(let index, let updated) = found.result else { return nil }
+        guard case .matched(let index) = found.result else { return nil }
         guard let print = query.gallery.print(at: index) else { throw Denial(.readerFailed) }
-        return ScannedFinger(print: print, reader: found.reader, updated: updated)
+        return ScannedFinger(print: print, reader: found.reader)
     }
 }
 

@@ -25,9 +25,11 @@ extension Service {
         // All accounts' fingers are compared with a new one.
         await openAllTemplates()
         await tidyReaders()
-        guard let reader = await readers.choose(readerID) else {
-            throw Denial(.noReader)
-        }
+        let chosen: ReaderDescription?
+        do throws(ReaderFault) {
+            chosen = try await readers.choose(readerID)
+        } catch { throw Denial(of: error) }
+        guard let reader = chosen else { throw Denial(.noReader) }
         let end = clock.sinceBoot() + limit
         try checkRoom(account, finger)
         // Before anybody touches anything for a print that could not be sealed.
@@ -64,7 +66,8 @@ extension Service {
         let scanned = await interruptible(by: scans.interruption) { [self] in
             await readers.enroll(
                 finger, account: account.name, on: reader.id, limit: left, replacing: old,
-                examine: { [self] _, contents in begin(on: contents, account, before) }
+                examine: { [self] _, contents in begin(on: contents, account, before) },
+                tidy: tidyReaders
             ) { notice in
                 if notice.kind != .touch { noteTouch() }
                 client.post(.notice(notice))
@@ -100,7 +103,7 @@ extension Service {
         _ finger: Finger, of account: Account, on reader: ReaderDescription,
         _ password: VerifiedPassword?
     ) async {
-        guard case .success(let contents) = await readers.list(reader.id) else { return }
+        guard case .success(let contents) = await readers.list(reader) else { return }
         var gone: [Store.StoredPrint] = []
         var isBlind = false
         do throws(Denial) {
@@ -210,7 +213,7 @@ extension Service {
         defer { withExtendedLifetime(turn) {} }
         await openAllTemplates()
         for reader in await readers.listing() where reader.features.contains(.delete) {
-            guard case .success(let contents) = await readers.list(reader.id) else { continue }
+            guard case .success(let contents) = await readers.list(reader) else { continue }
             do throws(StoreFault) {
                 let owned = try ownedPrints()
                 for print in contents.prints {

@@ -190,7 +190,7 @@ extension Service {
             if let known = takeover.contents[reader.id] {
                 listed = known
             } else {
-                listed = await readers.list(reader.id)
+                listed = await readers.list(reader)
                 takeover.contents[reader.id] = listed
             }
             switch listed {

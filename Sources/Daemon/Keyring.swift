@@ -71,8 +71,8 @@ extension Service {
         journal.keyring(of: account, "kept", because: reason)
     }
 
-    /// Seals a kept password to the fingers as they are now, where a template was improved at a
-    /// match, or to another vault. `before` is what the fingers were.
+    /// Seals a kept password to the fingers as they are now, or to another vault. `before` is what the
+    /// fingers were.
     func reseal(
         _ password: KeptPassword, _ kept: AccountState, from before: Enrolment,
         by kind: VaultKind? = nil

@@ -19,6 +19,7 @@ package final class Program {
     private let places: Places
     private let clock: Clock
     private let faults: DurableFaults
+    private let absence: Duration
     private let journal: DecisionJournal
     private var isActivated = false
     private var service: Service?
@@ -30,25 +31,30 @@ package final class Program {
     private var isLeaving = false
     private var hasOwnSocket = false
 
-    private init(places: Places, foreground: Bool, clock: Clock, faults: DurableFaults) {
+    private init(
+        places: Places, foreground: Bool, clock: Clock, faults: DurableFaults, absence: Duration
+    ) {
         self.places = places
         self.clock = clock
         self.faults = faults
+        self.absence = absence
         journal = DecisionJournal(foreground: foreground)
     }
 
     /// Runs the daemon on the calling thread, which must be the process's first, until it stops:
     /// on SIGTERM or SIGINT, or when idle if systemd holds the socket for it. Gives the exit status.
     ///
-    /// `clock` and `faults` are for tests.
+    /// `clock`, `faults` and `absence`, how long an unplugged reader is waited for, are for tests.
     package nonisolated static func run(
-        places: Places, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none
+        places: Places, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none,
+        absence: Duration = .seconds(10)
     ) -> Int32 {
         outliveClosedPipes()
         let status = ExitStatus()
         onService {
             let program = Program(
-                places: places, foreground: foreground, clock: clock, faults: faults)
+                places: places, foreground: foreground, clock: clock, faults: faults,
+                absence: absence)
             guard await program.start() else {
                 status.value = 1
                 MainLoop.quit()
@@ -79,7 +85,8 @@ package final class Program {
             let line = ReaderLine(
                 path: places.readers, unit: ReaderUnit(bus: logind, journal: journal)
             ) { [journal] in journal.fault($0) }
-            let readers = ReaderPool(line, ignoring: settings.words(Settings.ignoredReaders))
+            let readers = ReaderPool(
+                line, ignoring: settings.words(Settings.ignoredReaders), absence: absence)
             readers.wake()
             // So is the bus: nobody shall wait for it when a finger is wanted.
             logind.connect()

@@ -11,8 +11,12 @@ final class ReaderLine {
     /// How much longer than its limit a request may take: drivers take a while to be cancelled.
     private static let patience = Duration.seconds(6)
 
+    /// The user that the process runs as.
+    private static let user = "signet-reader"
+
     private let path: String
     private let unit: ReaderUnit
+    private lazy var driver = try? Account.named(Self.user)?.uid
     private let complain: (String) -> Void
     private var isMissed = false
 
@@ -27,8 +31,9 @@ final class ReaderLine {
     /// Asks, and gives what `take` makes of a reply that ends the request; nil there means that more
     /// are to come. The request is cancelled with the caller's task.
     ///
-    /// Throws `processEnded` where the process ends before, or says what it may not, and `timedOut`
-    /// where it does not answer long after the limit: it is killed then.
+    /// Throws `processEnded` where the process ends before, says what it may not, or hangs, and `timedOut`
+    /// where it does not answer long after the limit. Except where it has ended by itself, it is killed
+    /// then.
     func ask<Value: Sendable>(
         _ request: ReaderRequest, _ templates: [Template] = [], within limit: Duration,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
@@ -50,25 +55,33 @@ final class ReaderLine {
         _ request: ReaderRequest, _ templates: [Template], _ conversation: ReaderConversation,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
     ) async throws(ReaderFault) -> Result<Value, ReaderFault> {
+        // Whoever it is says so first: it may see no template otherwise.
+        guard try await conversation.next() == .alive else { throw .processEnded }
         try await conversation.send(.request(request))
         for template in templates {
             for frame in ReaderQuestion.frames(of: template) { try await conversation.send(frame) }
         }
         while true {
             let reply = try await conversation.next()
-            if case .fault(let fault) = reply { return .failure(fault) }
+            if case .fault(let fault) = reply {
+                if case .general(let words) = fault {
+                    complain("the fingerprint reader's driver reports: \(words)")
+                }
+                return .failure(fault)
+            }
             if let value = try await take(reply, conversation) { return .success(value) }
         }
     }
 
     private func connect(within limit: Duration) throws(ReaderFault) -> ReaderConversation {
         do throws(SystemFault) {
-            let socket = try PacketSocket.connect(to: path)
+            let socket = try PacketSocket.connect(to: path, namingSenders: true)
+            // Who listens is systemd; who answers is to be root, as in tests, or the one user.
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
                 throw SystemFault("connect", on: path, code: 13)
             }
             isMissed = false
-            return ReaderConversation(socket, limit: limit, unit)
+            return ReaderConversation(socket, limit: limit, from: driver, unit)
         } catch {
             // Once, and not with each login.
             if !isMissed {
@@ -87,6 +100,14 @@ final class ReaderLine {
 final class ReaderConversation {
     /// Replies that wait to be heard: a reader's prints and a template's parts, and some events.
     private static let cap = 4_096
+    /// The bytes of them, and the packets that are read before others have their turn.
+    private static let (bytes, turn) = (4 << 20, 64)
+    /// Replies of one request, heard or not: twice what the longest list of prints or template needs.
+    private static let total = 16_384
+    /// How long the process may take to answer at all, as it is started; and be silent later on, when it
+    /// says something every second, except while drivers are looking for their readers.
+    private static let (arrival, silence) = (Duration.seconds(10), Duration.seconds(5))
+    private static let search = Duration.seconds(15)
     /// How long what was taken back may go on: a little longer than the process itself gives drivers.
     private static let obedience = Duration.seconds(8)
 
@@ -94,7 +115,14 @@ final class ReaderConversation {
     private let unit: ReaderUnit
     private var watch: FileWatch?
     private var timer: Timer?
-    private var replies: [ReaderReply] = []
+    /// The user that may answer, beside root.
+    private let driver: UInt32?
+    /// Fires where nothing was heard for a while.
+    private var alarm: Timer?
+    private var heard = 0
+    /// Bytes of the replies that wait to be heard.
+    private var size = 0
+    private var replies: [(reply: ReaderReply, size: Int)] = []
     private var fault: ReaderFault?
     /// Whether the other end has closed.
     private var hasEnded = false
@@ -102,16 +130,41 @@ final class ReaderConversation {
     /// The replies that came after the request was taken back.
     private var ignored = 0
 
-    /// The process is killed where the request has not ended within the limit.
-    fileprivate init(_ socket: consuming PacketSocket, limit: Duration, _ unit: ReaderUnit) {
+    /// The process is killed where the request has not ended within the limit, and where it hangs
+    /// before.
+    fileprivate init(
+        _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, _ unit: ReaderUnit
+    ) {
         self.socket = socket
+        self.driver = driver
         self.unit = unit
-        timer = Timer(after: limit) { [weak self] in
-            unit.kill("does not answer")
-            self?.end(.timedOut)
-        }
+        timer = Timer(after: limit) { [weak self] in self?.kill("does not answer", .timedOut) }
         watch = FileWatch(self.socket.descriptor.number, for: .readable) { [weak self] _ in
             self?.receive()
+        }
+        listen(for: Self.arrival)
+    }
+
+    /// Waits for the next sign of life.
+    private func listen(for limit: Duration) {
+        alarm = Timer(after: limit) { [weak self] in self?.checkSilence() }
+    }
+
+    private func checkSilence() {
+        let before = heard
+        // It may be this process that was stopped, and what the other one said lies here.
+        receive()
+        guard heard == before, fault == nil else { return }
+        kill("hangs", .processEnded)
+    }
+
+    /// Has the process killed, and ends the request when that is done: the next one gets another process.
+    private func kill(_ why: String, _ fault: ReaderFault) {
+        close()
+        hasEnded = true
+        onService { [self] in
+            await unit.kill(why)
+            end(fault)
         }
     }
 
@@ -146,13 +199,17 @@ final class ReaderConversation {
             onService { self.end(.cancelled) }
         }
         if Task.isCancelled { throw .cancelled }
-        if !replies.isEmpty { return replies.removeFirst() }
+        if !replies.isEmpty {
+            let (reply, count) = replies.removeFirst()
+            size -= count
+            return reply
+        }
         throw fault ?? .processEnded
     }
 
     fileprivate func close() {
         watch?.cancel()
-        (watch, timer) = (nil, nil)
+        (watch, timer, alarm) = (nil, nil, nil)
     }
 
     /// Takes the request back, after this fault: the process ends the connection when the reader is free
@@ -161,18 +218,23 @@ final class ReaderConversation {
         guard !hasEnded else { return close() }
         if fault == .processEnded {
             close()
-            return unit.kill("has said what it was not asked for")
+            return killAfterwards("has said what it was not asked for")
         }
         guard fault != .timedOut else { return close() }
         socket.endSending()
+        alarm = nil
         // These two keep the conversation for as long as it takes.
         watch = FileWatch(socket.descriptor.number, for: .readable) { [self] _ in
             receiveNothing()
         }
         timer = Timer(after: Self.obedience) { [self] in
             close()
-            unit.kill("does not end what was taken back")
+            killAfterwards("does not end what was taken back")
         }
+    }
+
+    private func killAfterwards(_ why: String) {
+        onService { [unit] in await unit.kill(why) }
     }
 
     /// Reads what still comes, up to the end; a flood ends it.
@@ -185,23 +247,46 @@ final class ReaderConversation {
             }
         }
         close()
-        unit.kill("has said what it was not asked for")
+        killAfterwards("has said what it was not asked for")
     }
 
     private func receive() {
-        while fault == nil {
-            switch try? socket.receive(limit: ReaderLimit.frame) {
+        for _ in 0..<Self.turn {
+            guard fault == nil, !hasEnded else { return }
+            guard let (received, sender) = try? socket.receiveWithSender(limit: ReaderLimit.frame)
+            else {
+                hasEnded = true
+                return end(.processEnded)
+            }
+            switch received {
             case .packet(let packet):
-                guard replies.count < Self.cap, let reply = try? ReaderReply(decoding: packet)
-                else { return end(.processEnded) }
-                replies.append(reply)
+                guard sender == 0 || (sender != nil && sender == driver) else {
+                    close()
+                    hasEnded = true
+                    unit.replace()
+                    return end(.processEnded)
+                }
+                guard take(packet) else { return end(.processEnded) }
             case .wouldBlock: return resume()
             case .tooLong: return end(.processEnded)
-            case .end, nil:
+            case .end:
                 hasEnded = true
                 return end(.processEnded)
             }
         }
+        resume()
+    }
+
+    /// False where it may not come.
+    private func take(_ packet: [UInt8]) -> Bool {
+        guard let reply = try? ReaderReply(decoding: packet) else { return false }
+        heard += 1
+        listen(for: reply == .searching ? Self.search : Self.silence)
+        // The first one tells that somebody is there, and who; later ones only that he still is.
+        if reply == .searching || (reply == .alive && heard > 1) { return heard < Self.total }
+        replies.append((reply, packet.count))
+        size += packet.count
+        return heard < Self.total && replies.count <= Self.cap && size <= Self.bytes
     }
 
     private func end(_ fault: ReaderFault) {

@@ -14,14 +14,20 @@ final class ReaderPool {
     private static let (listing, upkeep) = (Duration.seconds(10), Duration.seconds(120))
     /// How long it may take to find the readers, which some drivers probe.
     private static let search = Duration.seconds(15)
+    /// How often in one request an unplugged reader is waited for, and how often it is looked for then.
+    private static let returns = 3
+    private static let glance = Duration.seconds(1)
 
     private let line: ReaderLine
     private let ignored: Set<String>
+    private let absence: Duration
     private var isSuspended = false
 
-    /// Those with an id in `ignored` are left alone.
-    init(_ line: ReaderLine, ignoring ignored: [String]) {
+    /// Those with an id in `ignored` are left alone; one that is unplugged while a finger is awaited is
+    /// waited for as long as `absence`.
+    init(_ line: ReaderLine, ignoring ignored: [String], absence: Duration) {
         self.line = line
+        self.absence = absence
         self.ignored = Set(ignored)
     }
 
@@ -38,9 +44,9 @@ final class ReaderPool {
     }
 
     /// The reader to enrol on: the one asked for, else the first.
-    func choose(_ id: Bytes?) async -> ReaderDescription? {
+    func choose(_ id: Bytes?) async throws(ReaderFault) -> ReaderDescription? {
         for lookAgain in [false, true] {
-            let found = await usable(lookAgain: lookAgain)
+            let found = try await found(lookAgain: lookAgain)
             guard let id else {
                 if let first = found.first { return first }
                 continue
@@ -51,16 +57,16 @@ final class ReaderPool {
     }
 
     /// Whether there are readers, and all of them at other seats.
-    func areElsewhere(than seat: String) async -> Bool {
-        let all = await usable()
+    func areElsewhere(than seat: String) async throws(ReaderFault) -> Bool {
+        let all = try await found()
         return !all.isEmpty && !all.contains { $0.seat == seat }
     }
 
     /// Whether there is a reader; where there is none, they are found anew, if wanted.
-    func areThere(lookingAgain: Bool) async -> Bool {
-        if await !usable().isEmpty { return true }
+    func areThere(lookingAgain: Bool) async throws(ReaderFault) -> Bool {
+        if try await !found().isEmpty { return true }
         guard lookingAgain else { return false }
-        return await !usable(lookAgain: true).isEmpty
+        return try await !found(lookAgain: true).isEmpty
     }
 
     /// Judges what a reader, by its id, keeps before it is asked for a finger.
@@ -74,10 +80,17 @@ final class ReaderPool {
         tell: @escaping @ServiceActor (Notice) -> Void
     ) async -> Result<ListedMatch, ReaderFault> {
         guard templates.count <= ReaderLimit.templates else { return .failure(.full) }
-        return await untilAnswered(limit, tell) { [self] limit throws(ReaderFault) in
-            let asked = try await found().filter { description in
+        func asked(lookAgain: Bool = false) async throws(ReaderFault) -> [ReaderDescription] {
+            try await found(lookAgain: lookAgain).filter { description in
                 reader.map { $0 == description.id } ?? (seat == nil || description.seat == seat)
             }
+        }
+        let isBack = { () async throws(ReaderFault) -> Bool in
+            try await !asked(lookAgain: true).isEmpty
+        }
+        return await untilAnswered(limit, tell, isBack: isBack) {
+            [self] limit throws(ReaderFault) in
+            let asked = try await asked()
             let request = MatchRequest(
                 readers: asked.map(\.id), limit: limit, templates: templates.count,
                 isExamined: examine != nil)
@@ -88,31 +101,36 @@ final class ReaderPool {
                 case .event(let event):
                     if let notice = notice(event, asked, templates) { tell(notice) }
                 case .print(let print): try heard.take(print)
-                case .template(let part, let isLast): try heard.take(part, isLast)
-                case .examine(let reader, let identity):
-                    guard let examine, asked.contains(where: { $0.id == reader }) else {
-                        throw .processEnded
-                    }
-                    let isAccepted = await examine(reader, heard.contents(of: identity))
+                case .examine(let id, let identity):
+                    guard let examine, let reader = asked.first(where: { $0.id == id }),
+                        templates.contains(where: { $0.isStored(on: reader) })
+                    else { throw .processEnded }
+                    let contents = try heard.examined(identity, on: reader)
+                    let isAccepted = await examine(id, contents)
                     try await conversation.send(.judged(isAccepted: isAccepted))
                 case .matched(let index, let reader, let lost):
                     return try heard.match(at: index, on: reader, lost, asked, templates)
                 case .noMatch(let reader, let lost):
                     return try heard.noMatch(on: reader, lost, asked, templates)
-                case .reader, .contents, .done, .refused, .fault: throw .processEnded
+                case .reader, .template, .contents, .done, .refused, .alive, .searching, .fault:
+                    throw .processEnded
                 }
                 return nil
             }
         }
     }
 
-    /// Enrols a finger; see `Readers.listAndEnroll`.
+    /// Enrols a finger; see `Readers.listAndEnroll`. Where the process ends meanwhile, `tidy` deletes
+    /// what the first try left on the reader, before the second one.
     func enroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration,
-        replacing old: Template?, examine: @escaping Examination,
+        replacing old: Template?, examine: @escaping Examination, tidy: () async -> Void,
         tell: @escaping @ServiceActor (Notice) -> Void
     ) async -> Result<(template: Template, contents: ReaderContents?), ReaderFault> {
-        await untilAnswered(limit, tell) { [self] limit throws(ReaderFault) in
+        var isFirst = true
+        return await untilAnswered(limit, tell) { [self] limit throws(ReaderFault) in
+            if !isFirst { await tidy() }
+            isFirst = false
             guard let description = try await found().first(where: { $0.id == reader }) else {
                 throw .noReader
             }
@@ -130,43 +148,74 @@ final class ReaderPool {
                 case .template(let part, let isLast): try heard.take(part, isLast)
                 case .examine(let shown, let identity):
                     guard shown == reader else { throw .processEnded }
-                    let isAccepted = await examine(shown, heard.contents(of: identity))
+                    let contents = try heard.examined(identity, on: description)
+                    let isAccepted = await examine(shown, contents)
                     try await conversation.send(.judged(isAccepted: isAccepted))
                 case .contents(let identity):
                     let template = try heard.enrolled(finger, account, on: description)
-                    return (template, heard.contents(of: identity))
+                    return (template, try heard.contents(of: identity, on: description))
                 case .done: return (try heard.enrolled(finger, account, on: description), nil)
-                case .reader, .matched, .noMatch, .refused, .fault: throw .processEnded
+                case .reader, .matched, .noMatch, .refused, .alive, .searching, .fault:
+                    throw .processEnded
                 }
                 return nil
             }
         }
     }
 
-    /// Runs something on readers, and once more where their process ended meanwhile: a driver that
-    /// crashes costs one touch, and the next scan gets a process in which nothing is wrong. Both
-    /// together take no longer than the limit.
+    /// Runs something on readers until it is answered, within the limit.
+    ///
+    /// It runs once more where their process ended meanwhile: a driver that crashes or hangs costs one
+    /// touch, and the next scan gets a process in which nothing is wrong. Where the reader was
+    /// unplugged, and may come back, it is waited for as long as somebody needs to plug it in.
     private func untilAnswered<Value>(
         _ limit: Duration, _ tell: @ServiceActor (Notice) -> Void,
+        isBack: (() async throws(ReaderFault) -> Bool)? = nil,
         _ body: (Duration) async throws(ReaderFault) -> Value
     ) async -> Result<Value, ReaderFault> {
         let end = SuspendingClock.now + limit
-        do throws(ReaderFault) {
-            if isSuspended { throw .suspended }
-            return .success(try await body(limit))
-        } catch {
-            guard error == .processEnded, !isSuspended else { return .failure(error) }
+        var (restarts, returns, resumes) = (0, 0, 0)
+        while true {
+            if isSuspended { return .failure(.suspended) }
+            let left = end - SuspendingClock.now
+            guard left > .zero else { return .failure(.timedOut) }
+            do throws(ReaderFault) {
+                return .success(try await body(left))
+            } catch {
+                guard !isSuspended, !Task.isCancelled else { return .failure(error) }
+                switch error {
+                case .suspended where resumes == 0:
+                    // It was told so by a daemon that is gone.
+                    resumes += 1
+                    await tellProcess(.resume)
+                case .processEnded where restarts == 0:
+                    restarts += 1
+                    tell(Notice(.retry, retry: .restarted))
+                case .removed where returns < Self.returns:
+                    returns += 1
+                    guard let isBack else { return .failure(error) }
+                    tell(Notice(.retry, retry: .unplugged))
+                    let patience = min(end, SuspendingClock.now + absence)
+                    guard await isReturned(before: patience, isBack) else {
+                        return .failure(Task.isCancelled ? .cancelled : error)
+                    }
+                default: return .failure(error)
+                }
+            }
         }
-        let left = end - SuspendingClock.now
-        guard left > .zero, !Task.isCancelled else {
-            return .failure(left > .zero ? .cancelled : .timedOut)
+    }
+
+    /// Waits for a reader that was unplugged.
+    private func isReturned(
+        before end: SuspendingClock.Instant, _ isBack: () async throws(ReaderFault) -> Bool
+    ) async -> Bool {
+        while SuspendingClock.now < end, !isSuspended {
+            do throws(CancellationError) {
+                try await Timer.sleep(for: Self.glance)
+            } catch { return false }
+            if (try? await isBack()) == true { return true }
         }
-        tell(Notice(.retry, retry: .restarted))
-        do throws(ReaderFault) {
-            return .success(try await body(left))
-        } catch {
-            return .failure(error)
-        }
+        return false
     }
 
     /// The same for what wants no finger: nobody has to do anything again.
@@ -176,7 +225,12 @@ final class ReaderPool {
         do throws(ReaderFault) {
             return try await body()
         } catch {
-            guard error == .processEnded, !Task.isCancelled else { throw error }
+            guard !Task.isCancelled, !isSuspended else { throw error }
+            switch error {
+            case .processEnded: break
+            case .suspended: await tellProcess(.resume)
+            default: throw error
+            }
             return try await body()
         }
     }
@@ -209,10 +263,10 @@ final class ReaderPool {
     }
 
     /// What a reader keeps, if it tells within some seconds.
-    func list(_ reader: String) async -> Result<ReaderContents, ReaderFault> {
+    func list(_ reader: ReaderDescription) async -> Result<ReaderContents, ReaderFault> {
         do throws(ReaderFault) {
             if isSuspended { throw .suspended }
-            let request = ReaderRequest.contents(reader: reader, limit: Self.listing)
+            let request = ReaderRequest.contents(reader: reader.id, limit: Self.listing)
             return .success(
                 try await unlessEnded { () throws(ReaderFault) in
                     var heard = Heard()
@@ -220,7 +274,8 @@ final class ReaderPool {
                         reply, _ throws(ReaderFault) in
                         switch reply {
                         case .print(let print): try heard.take(print)
-                        case .contents(let identity): return heard.contents(of: identity)
+                        case .contents(let identity):
+                            return try heard.contents(of: identity, on: reader)
                         default: throw .processEnded
                         }
                         return nil
@@ -404,8 +459,8 @@ extension Denial {
         case .notSupported: self.init(.readerFailed, subject: Detail.readerUnable.bytes)
         case .invalidTemplate: self.init(.readerFailed, subject: Detail.printNotAccepted.bytes)
         case .processEnded: self.init(.readerFailed, subject: Detail.readerProcessEnded.bytes)
-        case .general(let message):
-            self.init(.readerFailed, subject: Bytes(message.utf8.prefix(Limit.text)))
+        // In words that are for the journal, where they are.
+        case .general: self.init(.readerFailed, subject: Detail.readerDriverFailed.bytes)
         }
     }
 }

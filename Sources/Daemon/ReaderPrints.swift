@@ -63,7 +63,7 @@ extension Service {
             }
         }
         let contents: ReaderContents
-        switch await readers.list(reader.id) {
+        switch await readers.list(reader) {
         case .success(let listed): contents = listed
         case .failure(let fault): throw Denial(of: fault)
         }

@@ -8,6 +8,7 @@ struct Heard {
     private var prints: [ReaderProtocol.StoredPrint] = []
     private var part: [UInt8] = []
     private var template: Template?
+    private var examinations: [String: Int] = [:]
 
     mutating func take(_ print: ReaderProtocol.StoredPrint) throws(ReaderFault) {
         guard prints.count < ReaderLimit.prints else { throw .processEnded }
@@ -24,10 +25,25 @@ struct Heard {
         template = whole
     }
 
-    /// The prints that came since the last time, as what a reader keeps.
-    mutating func contents(of reader: ReaderIdentity) -> ReaderContents {
+    /// The prints that came since the last time, as what a reader keeps that was asked for it.
+    mutating func contents(
+        of identity: ReaderIdentity, on reader: ReaderDescription
+    ) throws(ReaderFault) -> ReaderContents {
+        guard identity == reader.identity, reader.features.contains(.list) else {
+            throw .processEnded
+        }
         defer { prints = [] }
-        return ReaderContents(prints, of: reader)
+        return ReaderContents(prints, of: identity)
+    }
+
+    /// The same before a scan: once, and once more where the readers had to be found anew.
+    mutating func examined(
+        _ identity: ReaderIdentity, on reader: ReaderDescription
+    ) throws(ReaderFault) -> ReaderContents {
+        let count = examinations[reader.id, default: 0]
+        guard count < 2 else { throw .processEnded }
+        examinations[reader.id] = count + 1
+        return try contents(of: identity, on: reader)
     }
 
     /// A match of one of the templates, on a reader that was meant and that the template is of.
@@ -42,17 +58,13 @@ struct Heard {
         guard matched.driver == reader.driver, matched.deviceID == reader.deviceID else {
             throw .processEnded
         }
-        if let template {
-            guard template.isSuccessor(of: matched) else { throw .processEnded }
-        }
-        return ListedMatch(
-            result: .matched(index: index, updated: template), reader: id, lost: lost)
+        return ListedMatch(result: .matched(index: index), reader: id, lost: lost)
     }
 
     func noMatch(
         on id: String, _ lost: Set<Int>, _ asked: [ReaderDescription], _ templates: [Template]
     ) throws(ReaderFault) -> ListedMatch {
-        guard lost.allSatisfy(templates.indices.contains), prints.count <= 1, template == nil,
+        guard lost.allSatisfy(templates.indices.contains), prints.count <= 1,
             asked.contains(where: { $0.id == id })
         else { throw .processEnded }
         return ListedMatch(result: .noMatch, reader: id, stranger: prints.first, lost: lost)
@@ -70,11 +82,8 @@ struct Heard {
 }
 
 extension Template {
-    /// Whether this may be kept in the place of another one: it is of the same finger in all but what
-    /// the reader compares.
-    fileprivate func isSuccessor(of other: Template) -> Bool {
-        finger == other.finger && account == other.account && driver == other.driver
-            && deviceID == other.deviceID && isStoredOnReader == other.isStoredOnReader
-            && holdsMinutiae == other.holdsMinutiae
+    /// Whether it names a print that readers of this kind keep.
+    func isStored(on reader: ReaderDescription) -> Bool {
+        isStoredOnReader && driver == reader.driver && deviceID == reader.deviceID
     }
 }

@@ -30,7 +30,7 @@ extension Service {
         let isDeleting = work.deleting.contains { $0.isSameKind(as: unit) }
         // What a reader cannot delete stays noted, and so stands against nobody.
         guard isEnrolling || (isDeleting && reader.features.contains(.delete)) else { return }
-        guard case .success(let contents) = await readers.list(reader.id) else {
+        guard case .success(let contents) = await readers.list(reader) else {
             return journal.fault("cannot list what \(reader.id) keeps, to tidy it")
         }
         let owned = try ownedPrints()
@@ -71,10 +71,8 @@ extension Service {
 
     /// Notes what a reader keeps before an enrolment on it.
     func noteEnrolment(on contents: ReaderContents) throws(StoreFault) {
-        let storage = try contents.storage()
         var work = try state.readerWork()
-        work.enrolling.removeAll { $0.isSameUnit(as: storage) }
-        work.enrolling.append(storage)
+        work.begin(on: try contents.storage())
         try state.keep(work)
     }
 

@@ -192,8 +192,8 @@ extension Service {
         }
     }
 
-    /// Seals the keys of secrets that open to some fingers to others as well: before a template is
-    /// exchanged for a better one, or to another vault. What fails is told, and stays as it was.
+    /// Seals the keys of secrets that open to some fingers to others as well, or to another vault. What
+    /// fails is told, and stays as it was.
     ///
     /// Gives the ids of those that do not open any more, whatever becomes of the fingers.
     @discardableResult

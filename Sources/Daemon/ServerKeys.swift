@@ -94,25 +94,6 @@ extension Service {
         }
         return try kept.servers.invalidate(key)
     }
-
-    /// Seals keys that open to some fingers to others as well: before a template is exchanged for a
-    /// better one. Throws where one cannot be, and the old template is good enough then.
-    func resealServerKeys(
-        _ kept: AccountState, from old: EnrolmentState, to new: EnrolmentState
-    ) async throws(StoreFault) {
-        for key in try kept.servers.all() {
-            guard let sealed = key.sealed(for: old) else { continue }
-            let before = try kept.servers.context(key.identifier, server: key.server, old)
-            let after = try kept.servers.context(key.identifier, server: key.server, new)
-            let resealed: [UInt8]
-            do throws(VaultError) {
-                resealed = try await vaults.call(key.vault) { vault throws(VaultError) in
-                    try vault.reseal(key: sealed, from: before, to: after)
-                }
-            } catch { throw .vault(error) }
-            try kept.servers.add(resealed, for: new, to: key, fitting: old)
-        }
-    }
 }
 
 extension Service {

@@ -47,16 +47,14 @@ struct SigningTurn: ~Copyable {
 
 /// What a touch has found out, and is kept when its answer is out.
 private struct Improvement: Sendable {
-    let finger: ScannedFinger
-    let unrecorded: [ReaderStorage]?
+    let unrecorded: [ReaderStorage]
     let credential: FoundCredential
     let kept: AccountState
 
     /// Nil where nothing is known that is not kept.
     init?(_ proof: TouchProof) {
-        guard proof.unrecorded != nil || proof.touch.finger.updated != nil else { return nil }
-        finger = proof.touch.finger
-        unrecorded = proof.unrecorded
+        guard let unrecorded = proof.unrecorded else { return nil }
+        self.unrecorded = unrecorded
         credential = proof.credential
         kept = proof.kept
     }
@@ -285,70 +283,7 @@ extension Service {
     private func keep(
         _ improvement: Improvement, _ account: Account, during turn: borrowing Turn
     ) async {
-        if let storage = improvement.unrecorded {
-            await record(storage, improvement.credential, account, improvement.kept)
-        }
-        await keepUpdate(improvement.finger, account, improvement.kept)
-    }
-
-    /// Keeps the template that the reader improved, in the place of the one that matched.
-    ///
-    /// A credential that opens for the old template is sealed to the new one: the same finger has
-    /// just matched, and the key stays the same for whoever registered it. Secrets are, too.
-    func keepUpdate(
-        _ finger: ScannedFinger, _ account: Account, _ kept: AccountState
-    ) async {
-        guard var bytes = finger.updated?.bytes else { return }
-        do throws(StoreFault) {
-            let enrolment = try kept.prints.enrolment()
-            let change = try kept.prints.draft(
-                updating: finger.print.identifier, template: &bytes)
-            // Before the change: whichever prints a crash leaves, secrets open for them.
-            let lost = await reseal(kept, from: enrolment.state, to: change.enrolment.state)
-            try await resealServerKeys(
-                kept, from: enrolment.state, to: change.enrolment.state)
-            switch try credentialState(account, kept, enrolment) {
-            case .issued(let credential):
-                let keyring = try keyringState(account, kept, enrolment)
-                try await keep(change, credential, kept, from: enrolment, lost)
-                if case .kept(let password) = keyring {
-                    try await reseal(password, kept, from: enrolment)
-                }
-            case .none, .disabled, .destroyed, .damaged:
-                try checkSecrets(kept, enrolment, change, lost)
-                try kept.prints.commit(change)
-            }
-        } catch { journal.fault(error.description, account: account.name) }
-    }
-
-    private func keep(
-        _ change: PrintChange, _ credential: FoundCredential, _ kept: AccountState,
-        from enrolment: Enrolment, _ lost: Set<Bytes>
-    ) async throws(StoreFault) {
-        let old = try kept.credential.context(of: credential, enrolment)
-        let new = try kept.credential.context(of: credential, change.enrolment)
-        let resealed: [UInt8]
-        do throws(VaultError) {
-            resealed = try await vaults.call(credential.vault) { vault throws(VaultError) in
-                try vault.reseal(key: credential.sealed, from: old, to: new)
-            }
-        } catch { throw .vault(error) }
-        // While the vault was at work, login by finger may have been switched off.
-        guard try kept.credential.state() == .issued(credential) else {
-            throw .changedMeanwhile
-        }
-        try checkSecrets(kept, enrolment, change, lost)
-        try kept.credential.keep(credential, resealed: resealed, with: change)
-    }
-
-    /// Throws where a better template would end a secret: one that could not be sealed anew, or was
-    /// kept while others were. The old template is good enough.
-    private func checkSecrets(
-        _ kept: AccountState, _ before: Enrolment, _ change: PrintChange, _ lost: Set<Bytes>
-    ) throws(StoreFault) {
-        let isSafe = try kept.secrets.fitAlso(
-            change.enrolment.state, wherever: before.state, but: lost)
-        guard isSafe else { throw .changedMeanwhile }
+        await record(improvement.unrecorded, improvement.credential, account, improvement.kept)
     }
 }
 

@@ -2,6 +2,7 @@ import Gate
 import Loop
 import Policy
 import Posix
+import ReaderProtocol
 import Store
 import Wire
 
@@ -114,12 +115,27 @@ extension Service {
         at seat: String?, lockout: Denial?, mayRenew: Bool
     ) async throws(Denial) {
         if logind.isSuspending { throw Denial(.suspending) }
-        if let seat, await readers.areElsewhere(than: seat) { throw Denial(.otherSeat) }
-        if let lockout { throw lockout }
-        if await !readers.areThere(lookingAgain: mayRenew) {
-            // On the way to sleep they may have been closed meanwhile.
-            throw Denial(logind.isSuspending ? .suspending : .noReader)
+        if let seat {
+            let areElsewhere = try await asking { () throws(ReaderFault) in
+                try await readers.areElsewhere(than: seat)
+            }
+            if areElsewhere { throw Denial(.otherSeat) }
         }
+        if let lockout { throw lockout }
+        let areThere = try await asking { () throws(ReaderFault) in
+            try await readers.areThere(lookingAgain: mayRenew)
+        }
+        // On the way to sleep they may have been closed meanwhile.
+        if !areThere { throw Denial(logind.isSuspending ? .suspending : .noReader) }
+    }
+
+    /// Asks for the readers there are; throws why they cannot be told.
+    private func asking(
+        _ body: () async throws(ReaderFault) -> Bool
+    ) async throws(Denial) -> Bool {
+        do throws(ReaderFault) {
+            return try await body()
+        } catch { throw logind.isSuspending ? Denial(.suspending) : Denial(of: error) }
     }
 
     private func isLidClosed() async -> Bool {

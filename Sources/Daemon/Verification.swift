@@ -47,7 +47,6 @@ extension Service {
             throw Denial(.noMatch)
         }
         try touch.attempt.succeeded()
-        await keepUpdate(touch.finger, account, kept)
         return .done(DoneAnswer(finger: print.finger))
     }
 

@@ -33,10 +33,15 @@ package struct PacketSocket: ~Copyable, Sendable {
 
     /// Connects to a listening socket's path; connect(2).
     ///
-    /// Throws EAGAIN at once where the listener's queue is full, ECONNREFUSED where nobody listens.
-    package static func connect(to path: String) throws(SystemFault) -> PacketSocket {
+    /// With `namingSenders` the kernel names the sender of each packet, from the first one on; unix(7)
+    /// SO_PASSCRED. Throws EAGAIN at once where the listener's queue is full, ECONNREFUSED where nobody
+    /// listens.
+    package static func connect(
+        to path: String, namingSenders: Bool = false
+    ) throws(SystemFault) -> PacketSocket {
         let address = try SocketAddress(path: path)
         let descriptor = try packetSocket()
+        if namingSenders { try nameSenders(on: descriptor) }
         let number = descriptor.number
         let result = unsafe address.withAddress { unsafe Glibc.connect(number, $0, $1) }
         guard result == 0 else { throw SystemFault.current("connect", on: path) }
@@ -74,16 +79,39 @@ package struct PacketSocket: ~Copyable, Sendable {
         return .whole
     }
 
+    /// As `receive(limit:)`, on a socket that has senders named: gives the uid of this packet's, or nil
+    /// where the kernel does not vouch for one. Descriptors that come with a packet are closed.
+    package borrowing func receiveWithSender(
+        limit: Int
+    ) throws(SystemFault) -> (received: Received, sender: UInt32?) {
+        var sender = UInt32.max
+        let received = try unsafe receive(limit: limit) { number, bytes, flags in
+            unsafe receive_with_sender(number, bytes.baseAddress, bytes.count, flags, &sender)
+        }
+        return (received, sender == .max ? nil : sender)
+    }
+
+    /// Ends the connection for both sides at once, whoever else has the descriptor; shutdown(2).
+    package borrowing func shutDown() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+
     /// Has the peer read the end, after what was sent; it can still say something. shutdown(2).
     package borrowing func endSending() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 
     /// Takes one packet of at most `limit` bytes; recv(2) with MSG_TRUNC, so that a longer one shows.
     package borrowing func receive(limit: Int) throws(SystemFault) -> Received {
+        try unsafe receive(limit: limit) { number, bytes, flags in
+            unsafe recv(number, bytes.baseAddress, bytes.count, flags)
+        }
+    }
+
+    private borrowing func receive(
+        limit: Int, _ call: (Int32, UnsafeMutableRawBufferPointer, Int32) -> Int
+    ) throws(SystemFault) -> Received {
         var packet = [UInt8](repeating: 0, count: max(1, limit))
         let number = descriptor.number
         let flags = Int32(MSG_TRUNC | MSG_DONTWAIT)
         let result = unsafe packet.withUnsafeMutableBytes { bytes in
-            retryingInterrupted { unsafe recv(number, bytes.baseAddress, bytes.count, flags) }
+            retryingInterrupted { unsafe call(number, bytes, flags) }
         }
         guard result >= 0 else {
             if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
@@ -153,6 +181,13 @@ package struct PacketListener: ~Copyable, Sendable {
         }
         return PacketSocket(adopting: try Descriptor(result: result, of: "accept4"))
     }
+}
+
+private func nameSenders(on descriptor: borrowing Descriptor) throws(SystemFault) {
+    var on: Int32 = 1
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    let result = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_PASSCRED, &on, size)
+    guard result == 0 else { throw SystemFault.current("setsockopt") }
 }
 
 private func packetSocket() throws(SystemFault) -> Descriptor {

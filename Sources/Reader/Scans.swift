@@ -71,34 +71,21 @@ extension Device {
         }
         let status = FingerStatus(of: self, observer)
         defer { status.end() }
-        var stranger: StoredPrint?
-        var lost: Set<Int> = []
+        let search = GallerySearch(on: id)
         for round in 0..<total {
             if round > 0 {
                 observer(
                     ReaderEvent(reader: id, kind: .round(next: round + 1, total: total)))
             }
-            var part = Array(gallery.dropFirst(round * cap).prefix(cap))
+            let part = Array(gallery.dropFirst(round * cap).prefix(cap))
             var prints: [Print] = []
             for entry in part { prints.append(try Print(entry.template)) }
-            func judge(_ scanned: Scanned) throws(ReaderFault) -> ListedMatch? {
-                stranger = scanned.stranger ?? stranger
-                guard let found = scanned.match else {
-                    guard round + 1 == total else { return nil }
-                    return ListedMatch(
-                        result: .noMatch, reader: id, stranger: stranger, lost: lost)
-                }
-                let entry = part[found]
-                let updated = try updated(prints[found], from: entry.template)
-                return ListedMatch(
-                    result: .matched(index: entry.index, updated: updated), reader: id, lost: lost)
-            }
+            search.begin(part.map(\.index), isLast: round + 1 == total)
             func scanned() async throws(ReaderFault) -> ListedMatch? {
-                let scanned = try await scan(prints, status, observer: observer) { scanned in
-                    // What cannot be judged now is judged at the end, and fails there.
-                    if let found = try? judge(scanned) { verdict.give(found) }
-                }
-                return try judge(scanned)
+                search.judge(
+                    try await scan(prints, status, observer: observer) { scanned in
+                        if let found = search.judge(scanned) { verdict.give(found) }
+                    })
             }
             do throws(ReaderFault) {
                 if let found = try await scanned() { return found }
@@ -106,15 +93,14 @@ extension Device {
                 guard error == .notFound else { throw error }
                 let missing = try await lostPlaces(among: prints)
                 for place in missing.reversed() {
-                    observer(ReaderEvent(reader: id, kind: .lost(index: part[place].index)))
-                    lost.insert(part.remove(at: place).index)
+                    observer(ReaderEvent(reader: id, kind: .lost(index: search.lose(place))))
                     prints.remove(at: place)
                 }
                 guard !missing.isEmpty, !prints.isEmpty else { throw error }
                 if let found = try await scanned() { return found }
             }
         }
-        return ListedMatch(result: .noMatch, reader: id, stranger: stranger, lost: lost)
+        return search.noMatch
     }
 
     /// The places of the prints that the reader, which cannot list, has lost: one of them ends a
@@ -188,13 +174,42 @@ extension Device {
             if Task.isCancelled { throw .cancelled }
         }
     }
+}
 
-    private func updated(
-        _ print: Print, from template: Template
-    ) throws(ReaderFault) -> Template? {
-        guard description.features.contains(.updatePrint) else { return nil }
-        let now = try print.template()
-        return now.bytes == template.bytes ? nil : now
+/// What the scans for one gallery have come to.
+@ReaderActor
+private final class GallerySearch {
+    private let reader: String
+    private var part: [Int] = []
+    private var isLast = false
+    private var stranger: StoredPrint?
+    private var lost: Set<Int> = []
+
+    init(on reader: String) {
+        self.reader = reader
+    }
+
+    /// The next scan is compared with these templates, by their places in the gallery.
+    func begin(_ part: [Int], isLast: Bool) {
+        (self.part, self.isLast) = (part, isLast)
+    }
+
+    /// The reader has lost a print of this part; gives its place in the gallery.
+    func lose(_ place: Int) -> Int {
+        let index = part.remove(at: place)
+        lost.insert(index)
+        return index
+    }
+
+    /// What a scan decides; nil where other parts are still to come.
+    func judge(_ scanned: Scanned) -> ListedMatch? {
+        stranger = scanned.stranger ?? stranger
+        guard let found = scanned.match else { return isLast ? noMatch : nil }
+        return ListedMatch(result: .matched(index: part[found]), reader: reader, lost: lost)
+    }
+
+    var noMatch: ListedMatch {
+        ListedMatch(result: .noMatch, reader: reader, stranger: stranger, lost: lost)
     }
 }
 

@@ -31,6 +31,7 @@ final class ReaderConnection {
     }
 
     func begin() {
+        line.greet()
         timer = Timer(after: Self.arrival) { [weak self] in self?.cancel() }
         watch = FileWatch(line.socket.descriptor.number, for: .readable) { [weak self] _ in
             self?.receive()
@@ -87,7 +88,9 @@ final class ReaderConnection {
     private func start(_ request: ReaderRequest) {
         if let limit = request.limit { self.limit(to: limit + Self.patience) } else { timer = nil }
         task = onReader { [service, templates, line] in
+            let heartbeat = Heartbeat(line)
             await service.serve(request, templates, line)
+            heartbeat.end()
             onService { [weak self] in self?.end() }
         }
         templates = []

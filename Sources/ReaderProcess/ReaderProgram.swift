@@ -41,7 +41,7 @@ package final class ReaderProgram {
                     return fail(status)
                 }
                 let listener = try PacketListener(adopting: Descriptor(adopting: inherited))
-                let service = await runOnReader { ReaderService(Readers()) }
+                let service = await runOnReader { ReaderService() }
                 let program = ReaderProgram(listener, service, idle: idle)
                 status.program = program
                 program.serve()

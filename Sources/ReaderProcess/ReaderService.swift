@@ -6,12 +6,19 @@ import ReaderProtocol
 /// Does on the readers what signetd asks for.
 @ReaderActor
 final class ReaderService {
-    private let readers: Readers
+    /// Nil until the first request: a driver that crashes over its reader costs that one, and not the
+    /// process before it has heard any.
+    private var known: Readers?
 
-    init(_ readers: Readers) {
-        self.readers = readers
+    /// The readers, which are looked for once.
+    private func readers(_ line: ReplyLine) -> Readers {
+        if let known { return known }
+        line.send(.searching)
+        let readers = Readers()
         // What comes next gets a process in which nothing hangs.
         readers.stuck = { endProcess(0) }
+        known = readers
+        return readers
     }
 
     /// Serves one request to its last reply.
@@ -23,21 +30,26 @@ final class ReaderService {
         }
     }
 
-    func close() async { await readers.close() }
+    func close() async { await known?.close() }
 
     /// What ends the request; sends what comes before that.
     private func outcome(
         of request: ReaderRequest, _ templates: [Template], _ line: ReplyLine
     ) async throws(ReaderFault) -> ReaderReply {
+        let readers = readers(line)
         switch request {
         case .readers(let lookAgain):
-            if lookAgain { _ = await readers.renew(after: .noReader) }
+            if lookAgain {
+                line.send(.searching)
+                _ = await readers.renew(after: .noReader)
+            }
             for reader in readers.descriptions.prefix(ReaderLimit.readers) {
                 line.send(.reader(reader))
             }
             return .done
-        case .match(let request): return try await match(request, templates, line)
-        case .enroll(let request): return try await enroll(request, templates.first, line)
+        case .match(let request): return try await match(request, templates, on: readers, line)
+        case .enroll(let request):
+            return try await enroll(request, templates.first, on: readers, line)
         case .contents(let reader, let limit):
             let contents = try await readers.list(on: reader, limit: limit)
             for print in contents.prints { line.send(.print(print)) }
@@ -65,17 +77,16 @@ final class ReaderService {
     }
 
     private func match(
-        _ request: MatchRequest, _ templates: [Template], _ line: ReplyLine
+        _ request: MatchRequest, _ templates: [Template], on readers: Readers, _ line: ReplyLine
     ) async throws(ReaderFault) -> ReaderReply {
-        let found = try await renewing(request.limit) { [readers] limit throws(ReaderFault) in
+        let found = try await renewing(readers, request.limit, line) { limit throws(ReaderFault) in
             try await readers.listAndMatch(
                 among: templates, on: request.readers, limit: limit,
                 examine: request.isExamined ? line.examination : nil,
                 observer: { line.send(.event($0)) })
         }
         switch found.result {
-        case .matched(let index, let updated):
-            for frame in updated.map(ReaderReply.frames) ?? [] { line.send(frame) }
+        case .matched(let index):
             return .matched(index: index, reader: found.reader, lost: found.lost)
         case .noMatch:
             if let stranger = found.stranger { line.send(.print(stranger)) }
@@ -84,9 +95,9 @@ final class ReaderService {
     }
 
     private func enroll(
-        _ request: EnrolmentRequest, _ old: Template?, _ line: ReplyLine
+        _ request: EnrolmentRequest, _ old: Template?, on readers: Readers, _ line: ReplyLine
     ) async throws(ReaderFault) -> ReaderReply {
-        let made = try await renewing(request.limit) { [readers] limit throws(ReaderFault) in
+        let made = try await renewing(readers, request.limit, line) { limit throws(ReaderFault) in
             try await readers.listAndEnroll(
                 request.finger, account: request.account, on: request.reader, limit: limit,
                 replacing: old, examine: line.examination, observer: { line.send(.event($0)) })
@@ -100,12 +111,14 @@ final class ReaderService {
     /// Runs something on readers, and once more where they had to be found anew; both together take
     /// no longer than the limit.
     private func renewing<Value>(
-        _ limit: Duration, _ body: (Duration) async throws(ReaderFault) -> Value
+        _ readers: Readers, _ limit: Duration, _ line: ReplyLine,
+        _ body: (Duration) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
         let end = SuspendingClock.now + limit
         do throws(ReaderFault) {
             return try await body(limit)
         } catch {
+            line.send(.searching)
             guard await readers.renew(after: error) else { throw error }
         }
         let left = end - SuspendingClock.now

@@ -23,7 +23,15 @@ final class ReplyLine: Sendable {
         self.socket = socket
     }
 
-    /// Sends a reply; what signetd does not take has no effect, since it closes the connection then.
+    /// Tells signetd who it is, before it asks.
+    @ServiceActor
+    func greet() {
+        guard let frame = try? ReaderReply.alive.encoded() else { return }
+        put(frame)
+    }
+
+    /// Sends a reply. Where signetd does not take it, the connection ends: one that left out something
+    /// would tell of fewer prints than there are.
     @ReaderActor
     func send(_ reply: ReaderReply) {
         guard let frame = try? reply.encoded() else {
@@ -37,7 +45,9 @@ final class ReplyLine: Sendable {
     private func put(_ frame: [UInt8]) {
         let deadline = ContinuousClock.now + Self.patience
         while case .wouldBlock? = try? socket.send(frame) {
-            guard isWritable(socket.descriptor.number, until: deadline) else { return }
+            guard isWritable(socket.descriptor.number, until: deadline) else {
+                return socket.shutDown()
+            }
         }
     }
 

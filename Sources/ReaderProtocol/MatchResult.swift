@@ -1,8 +1,7 @@
 /// What a scan came to.
 package enum MatchResult: Equatable, Sendable {
-    /// The finger is that of the template at `index`. `updated` is the template to keep in its
-    /// place, where the reader changed it.
-    case matched(index: Int, updated: Template?)
+    /// The finger is that of the template at `index`.
+    case matched(index: Int)
     /// The finger is none of the templates'.
     case noMatch
 }

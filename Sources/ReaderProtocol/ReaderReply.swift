@@ -7,6 +7,11 @@ package enum ReaderReply: Equatable, Sendable {
     case reader(ReaderDescription)
     /// What happens while somebody waits.
     case event(ReaderEvent)
+    /// The thread of the readers is not held up by a driver: said first of all, before a request is
+    /// heard, and every second until that ends.
+    case alive
+    /// Drivers are looking for their readers, and nothing may be said until they have found them.
+    case searching
     /// A print in a reader's storage.
     case print(StoredPrint)
     /// The prints before are what this reader keeps, and are to be judged before it scans.
@@ -38,6 +43,8 @@ package enum ReaderReply: Equatable, Sendable {
         case done = 232
         case refused = 233
         case fault = 234
+        case alive = 235
+        case searching = 236
     }
 
     /// The frames in which a template goes.
@@ -72,7 +79,7 @@ package enum ReaderReply: Equatable, Sendable {
             try frame.put(.reader, text: reader)
             try frame.put(.lost, list: lost.numbers)
         case .contents(let identity): try identity.put(into: &frame)
-        case .done, .refused: break
+        case .done, .refused, .alive, .searching: break
         case .fault(let fault):
             try frame.put(.fault, byte: fault.code.rawValue)
             if case .general(let message) = fault {
@@ -115,6 +122,8 @@ package enum ReaderReply: Equatable, Sendable {
         case .contents: self = .contents(try ReaderIdentity(&frame))
         case .done: self = .done
         case .refused: self = .refused
+        case .alive: self = .alive
+        case .searching: self = .searching
         case .fault:
             let code = try frame.value(of: .fault, as: ReaderFault.Code.self)
             self = .fault(ReaderFault(code, try frame.optionalText(of: .message) ?? ""))
@@ -136,6 +145,8 @@ package enum ReaderReply: Equatable, Sendable {
         case .contents: .contents
         case .done: .done
         case .refused: .refused
+        case .alive: .alive
+        case .searching: .searching
         case .fault: .fault
         }
     }

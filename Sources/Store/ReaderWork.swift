@@ -17,6 +17,24 @@ package struct ReaderWork: Equatable, Sendable {
     /// Whether nothing is to be done.
     package var isEmpty: Bool { enrolling.isEmpty && deleting.isEmpty }
 
+    /// The most readers on which an enrolment may be unfinished: those that were not seen again give way.
+    private static let units = 8
+
+    /// An enrolment begins on a reader that keeps these prints. Where one was cut short before and is not
+    /// tidied up after, what that has left there stays among what is to be deleted.
+    package mutating func begin(on storage: ReaderStorage) {
+        var prints = Set(storage.prints)
+        for older in enrolling where older.isSameUnit(as: storage) {
+            prints.formIntersection(older.prints)
+        }
+        enrolling.removeAll { $0.isSameUnit(as: storage) }
+        enrolling.append(
+            ReaderStorage(
+                driver: storage.driver, device: storage.device, serial: storage.serial,
+                prints: prints))
+        enrolling.removeFirst(max(0, enrolling.count - Self.units))
+    }
+
     /// Adds prints to delete.
     package mutating func delete(_ storage: ReaderStorage) {
         change(storage) { $0.union(storage.prints) }
@@ -92,9 +110,9 @@ extension StateDirectory {
         guard ReaderStorage.isRecordable(work.enrolling),
             ReaderStorage.isRecordable(work.deleting)
         else { throw .tooManyStoredPrints }
-        try secrets.keep(
-            ReaderWorkRecord(enrolling: work.enrolling, deleting: work.deleting),
-            as: Self.workName)
+        let record = ReaderWorkRecord(enrolling: work.enrolling, deleting: work.deleting)
+        guard record.encoded().count <= ReaderWorkRecord.cap else { throw .tooManyStoredPrints }
+        try secrets.keep(record, as: Self.workName)
     }
 
     private static let workName = "reader-work"

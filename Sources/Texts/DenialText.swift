@@ -173,9 +173,9 @@ extension Denial {
 
     private var readerText: Text {
         switch reason {
-        case .readerRemoved: "the fingerprint reader was unplugged"
+        case .readerRemoved: "the fingerprint reader was unplugged: use the password"
         case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
-        case .readerBusy: "the fingerprint reader is in use by another program"
+        case .readerBusy: "the fingerprint reader is in use by another program: use the password"
         case .readerConfused:
             """
             the fingerprint reader gave an answer that its driver does not understand: \
@@ -187,7 +187,7 @@ extension Denial {
     }
 
     private var failedText: Text {
-        guard let told else { return "the fingerprint reader failed" }
+        guard let told else { return "the fingerprint reader failed: use the password" }
         return "the fingerprint reader failed: \(detail: told)"
     }
 }
@@ -222,8 +222,9 @@ extension Denial {
         case .unknownFinger: "no such finger is enrolled. See 'signet list'"
         case .readerFull:
             """
-            the fingerprint reader has no room for another fingerprint. Delete one with \
-            'signet delete'; as root, 'signet readers --prints' shows all that it stores
+            the fingerprint reader has no room for another fingerprint. As root, run \
+            'signet readers --prints' to see what it stores, and 'signet readers --delete-foreign' \
+            to delete what other systems have left there
             """
         case .fingerOnReader:
             """

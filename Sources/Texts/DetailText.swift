@@ -22,6 +22,9 @@ package enum Detail {
     package static let readerUnable: Text = "it cannot do what was asked of it"
     /// A reader or its library refused a stored fingerprint.
     package static let printNotAccepted: Text = "it does not accept the stored fingerprint"
+    /// Its driver says more than that, in words of its own (libfprint's or libgusb's).
+    package static let readerDriverFailed: Text =
+        "its driver reports an error: see 'journalctl -t signetd'"
     /// The process of the readers ended, twice, or cannot be asked.
     package static let readerProcessEnded: Text =
         "its process ended: see 'journalctl -u signet-reader'"

@@ -48,6 +48,7 @@ extension Notice {
             "lift the finger and swipe it across the reader again"
         case .removeFinger: "lift the finger and touch the reader again"
         case .restarted: "the reader had to be restarted: try again"
+        case .unplugged: "the reader was unplugged: plug it in again"
         case .tooFast: "the finger moved too fast: try again"
         case .unclear, nil: "the scan was not clear: try again"
         }

@@ -13,6 +13,8 @@ package enum RetryReason: UInt8, CaseIterable, Sendable {
     case tooFast = 5
     /// The process of the readers ended, and another one waits for the finger.
     case restarted = 6
+    /// The reader was unplugged, and is waited for.
+    case unplugged = 7
 }
 
 /// What kind of notice it is; the raw value is on the wire.

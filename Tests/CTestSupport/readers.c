@@ -66,41 +66,6 @@ const char *g_getenv(const char *name) {
     return strdup(path);
 }
 
-unsigned int fp_device_get_features(void *device);
-void fp_device_verify(
-    void *device, void *print, void *cancellable, void *match, void *match_data,
-    destroy destroy_match, void *callback, void *data);
-
-// Whether beside the socket of the virtual reader that compares with one print lies PATH.improving:
-// then it finds something to improve in each print.
-static int is_improving(void) {
-    const char *value = ORIGINAL(g_getenv)("FP_VIRTUAL_DEVICE");
-    if (!replugging || value == NULL) return 0;
-    char path[LINE];
-    snprintf(path, sizeof path, "%s.improving", value);
-    return access(path, F_OK) == 0;
-}
-
-unsigned int fp_device_get_features(void *device) {
-    enum { UPDATE_PRINT = 1 << 9 };
-    unsigned int features = ORIGINAL(fp_device_get_features)(device);
-    return is_improving() ? features | UPDATE_PRINT : features;
-}
-
-void fp_device_verify(
-    void *device, void *print, void *cancellable, void *match, void *match_data,
-    destroy destroy_match, void *callback, void *data) {
-    if (is_improving()) {
-        static int count;
-        char text[32];
-        snprintf(text, sizeof text, "improved %d", ++count);
-        void (*describe)(void *, const char *) = original("fp_print_set_description");
-        describe(print, text);
-    }
-    ORIGINAL(fp_device_verify)(
-        device, print, cancellable, match, match_data, destroy_match, callback, data);
-}
-
 // Whether code at an address is libfprint's.
 static int is_libfprint(const void *address) {
     Dl_info info;

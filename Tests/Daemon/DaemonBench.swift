@@ -75,6 +75,12 @@ final class DaemonBench {
         try restart()
     }
 
+    /// Starts the daemon anew, which then waits for a reader that is unplugged as long as an installed one.
+    func restartWithPatience() throws {
+        options += ["--absence", "10000"]
+        try restart()
+    }
+
     /// Kills the process of the readers, which the daemon has had started.
     func killReaders(by signal: Int32 = SIGKILL) throws {
         let activator = try #require(Self.children(of: program.pid).first)

@@ -29,6 +29,38 @@ extension DaemonTests {
             #expect(try bench.failures(of: .daemon) == 0)
         }
 
+        @Test("a reader that comes back in time is awaited at the same prompt, as often as thrice")
+        func again() throws {
+            try bench.restartWithPatience()
+            let client = try bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            try client.wait(for: .touch)
+            for _ in 1...3 {
+                try bench.unplug(bench.text)
+                #expect(try client.wait(for: .retry).retry == .unplugged)
+                bench.plugIn(bench.text)
+                try client.wait(for: .touch)
+            }
+            try bench.text.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+            #expect(try client.confirm() == .confirmed(password: nil))
+            #expect(try bench.failures(of: .daemon) == 0)
+        }
+
+        @Test("who does not wait for it takes the request back")
+        func takenBack() throws {
+            try bench.restartWithPatience()
+            let client = try bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            try client.wait(for: .touch)
+            try bench.unplug(bench.text)
+            try client.wait(for: .retry)
+            try client.send(.cancel)
+            #expect(try client.last(within: .seconds(5)).reason == .cancelled)
+            bench.plugIn(bench.text)
+            #expect(try bench.login(.daemon, with: "one").assertion != nil)
+        }
+
         @Test("a reader that stays away is looked for once, and is told to be gone")
         func away() throws {
             let client = try bench.client()

@@ -22,8 +22,11 @@ extension DaemonTests {
             #expect(unsafe access(bench.socket, F_OK) == 0, "the socket is systemd's")
         }
 
+        /// The signs of life that fall into a second.
+        private static let signs = 2
+
         @Test(
-            "nothing runs while a finger is awaited, with a message bus or without",
+            "nothing but the readers' sign of life wakes it while a finger is awaited",
             arguments: [false, true])
         func wakeUps(hasBus: Bool) throws {
             let bench = try DaemonBench([.text])
@@ -34,13 +37,14 @@ extension DaemonTests {
             try client.wait(for: .touch)
             // Until the daemon rests, and then for a second.
             try machine?.bus.awaitInhibitors(1)
-            var (before, after) = (-1, bench.switches)
-            for _ in 0..<20 where before != after {
+            var (before, after) = (0, Int.max)
+            for _ in 0..<20 where after > before + Self.signs {
+                before = bench.switches
                 var nothing = pollfd(fd: -1, events: 0, revents: 0)
                 _ = unsafe poll(&nothing, 1, 1_000)
-                (before, after) = (after, bench.switches)
+                after = bench.switches
             }
-            #expect(before == after, "a second without a single wake-up")
+            #expect(after <= before + Self.signs, "a second with no other wake-up")
             try bench.text.send(.scan("one"))
             #expect(try client.last().assertion != nil)
         }

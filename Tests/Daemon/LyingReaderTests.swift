@@ -18,6 +18,7 @@ extension DriverTests {
         enum Lie: CaseIterable, Sendable {
             case printNotAskedFor, readerNotAskedFor, lostPrintNotAskedFor, matchOfLostPrint
             case cutOff, tooLong, notAFrame, question, unaskedList, flood, otherTemplate, end
+            case betterTemplate, listOfNone, signsOfLife
 
             private static func match(
                 at index: Int = 0, on reader: String = DaemonBench.storageID, lost: Set<Int> = []
@@ -49,6 +50,20 @@ extension DriverTests {
                             match,
                         ]
                     case .end: [[]]
+                    case .betterTemplate:
+                        [
+                            try ReaderReply.template(part: [1, 2, 3], isLast: false).encoded(),
+                            match,
+                        ]
+                    case .listOfNone:
+                        [
+                            try ReaderReply.examine(
+                                reader: DaemonBench.storageID,
+                                identity: LyingReaderTests.reader.identity
+                            ).encoded(), match,
+                        ]
+                    case .signsOfLife:
+                        Array(repeating: try ReaderReply.alive.encoded(), count: 20_000)
                     }
                 }
             }
@@ -126,15 +141,16 @@ extension DriverTests {
             let bench = try DaemonBench([.storage])
             try bench.enrol(.daemon, as: "one")
             try bench.restart(onReadersAt: bench.directory + "/nobody.sock")
-            #expect(try bench.ask(.login(.daemon)).reason == .noReader)
+            let login = try bench.ask(.login(.daemon)).denial
+            #expect(login?.reason == .readerFailed)
+            #expect(login?.subject == Detail.readerProcessEnded.bytes)
             let denial = try #require(try bench.ask(.readers).denial)
             #expect(denial.reason == .readerFailed)
             #expect(denial.subject == Detail.readerProcessEnded.bytes)
         }
 
         @Test(
-            "that is stopped in mid-scan is killed when the request is over, and another one serves"
-        )
+            "that is stopped in mid-scan is killed within seconds, and the touch is another one's")
         func stopped() throws {
             let bench = try DaemonBench([.storage])
             try bench.enrol(.daemon, as: "one")
@@ -142,12 +158,71 @@ extension DriverTests {
             let logind = try bus.startLogind()
             try bench.restart()
             let client = try bench.client()
-            try client.send(.login(.daemon, milliseconds: 1_000))
+            try client.send(.login(.daemon, tries: 1))
             try client.wait(for: .touch)
             try bench.killReaders(by: SIGSTOP)
-            #expect(try client.last(within: .seconds(20)).reason == .timedOut)
             try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
             try bench.killReaders()
+            try client.wait(for: .retry)
+            try client.wait(for: .touch)
+            try bench.storage.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+            #expect(try client.confirm() == .confirmed(password: nil))
+            #expect(try attempts(bench) == 0)
+        }
+
+        @Test("that was stopped before it was asked is killed, and another one serves the request")
+        func stoppedBefore() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let logind = try bus.startLogind()
+            try bench.restart()
+            try admitted(bench)
+            try bench.killReaders(by: SIGSTOP)
+            let client = try bench.client()
+            try client.send(.login(.daemon, tries: 1))
+            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
+            try bench.killReaders()
+            try client.wait(for: .touch)
+            try bench.storage.send(.scan("one"))
+            #expect(try client.last().assertion != nil)
+        }
+
+        @Test("that is another user's, with a socket that it was handed, hears and says nothing")
+        func otherUser() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let logind = try bus.startLogind()
+            let path = bench.directory + "/handed-on.sock"
+            let impostor = try TestSupport.Program(
+                Command([
+                    "systemd-socket-activate", "--seqpacket", "--listen", path,
+                    "setpriv", "--reuid", "\(Person.bin.uid)", "--clear-groups",
+                    Layout.products + "/testreader", "--storage", bench.storage.path,
+                ]))
+            defer { impostor.signal(SIGKILL) }
+            try impostor.expectError("Listening on")
+            try bench.restart(onReadersAt: path)
+            #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
+            try logind.expect("restarted signet-reader.socket", within: .seconds(20))
+            #expect(try attempts(bench) == 0)
+        }
+
+        @Test("that was told by another daemon that the machine sleeps is told that it does not")
+        func asleep() throws {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            let socket = try PacketSocket.connect(to: bench.directory + "/readers.sock")
+            #expect(try socket.send(ReaderQuestion.request(.suspend).encoded()) == .whole)
+            // Its signs of life, and the end when it is done.
+            let deadline = ContinuousClock.now + .seconds(20)
+            while true {
+                let number = socket.descriptor.number
+                try #require(wait(for: number, or: -1, until: deadline) == .readable)
+                guard case .packet = try socket.receive(limit: ReaderLimit.frame) else { break }
+            }
             try admitted(bench)
         }
 

@@ -60,6 +60,7 @@ private final class Listener: Sendable {
 extension Socket {
     /// Hears a request with its templates, answers it, and stays until the other end goes.
     fileprivate func converse(until stop: Ends, _ script: PlayedReaderProcess.Script) {
+        guard let greeting = try? ReaderReply.alive.encoded(), say(greeting) else { return }
         var asked: ReaderRequest?
         var missing = 0
         while wait(for: number, or: stop.number, until: nil) == .readable {

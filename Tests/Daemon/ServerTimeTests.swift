@@ -9,47 +9,6 @@ extension DaemonTests {
     @Suite("The time of a login at a server")
     final class ServerTimeTests: VerdictBench {
         /// What is kept of prints in a directory; files may come and go meanwhile.
-        private static func prints(in directory: String) -> [String: Bytes] {
-            var all: [String: Bytes] = [:]
-            for name in Layout.entries(of: directory) {
-                all[name] = try? Layout.read("\(directory)/\(name)")
-            }
-            return all
-        }
-
-        @Test("is not taken by a template that the reader has improved: that is kept behind it")
-        func improved() throws {
-            try bench.restart {
-                try DaemonBench.write("", to: bench.text.path + ".improving")
-            }
-            let directory = bench.file("prints", of: .daemon)
-            for request in [Request.authenticate(request()), bench.playedLogin()] {
-                let before = Self.prints(in: directory)
-                let seen = Mutex<[String: Bytes]>([:])
-                let plain = yes()
-                server.answering { request in
-                    guard case .login = request else { return nil }
-                    seen.withLock { $0 = Self.prints(in: directory) }
-                    return plain(request)
-                }
-                let person: Person = if case .authenticate = request { .root } else { .daemon }
-                let client = try bench.client(person)
-                let answer = try bench.touchEach(request, with: "one", client: client)
-                if case .authenticate = request { _ = try client.confirm() }
-                #expect(answer.assertion?.server != nil || answer.token != nil, "\(answer)")
-                #expect(seen.withLock { $0 } == before && before.count == 1)
-                let end = ContinuousClock.now + .seconds(20)
-                while Self.prints(in: directory) == before {
-                    try #require(ContinuousClock.now < end)
-                    _ = try bench.status(of: .daemon)
-                }
-            }
-            // Whatever is sealed to the fingers fits the better template, too.
-            #expect(try logIn().assertion?.server != nil)
-            #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try bench.servers() == [.good])
-        }
-
         @Test("is not taken by the trial of a password, which comes when the server has said yes")
         func tried() throws {
             try #require(try bench.give().done?.keyring == .on)

@@ -50,6 +50,10 @@ static const char units[] =
     "   <arg type='s' direction='in'/><arg type='s' direction='in'/>"
     "   <arg type='i' direction='in'/>"
     "  </method>"
+    "  <method name='RestartUnit'>"
+    "   <arg type='s' direction='in'/><arg type='s' direction='in'/>"
+    "   <arg type='o' direction='out'/>"
+    "  </method>"
     " </interface>"
     "</node>";
 
@@ -155,7 +159,13 @@ static void called(GDBusConnection *connection, const char *sender, const char *
                    const char *interface, const char *method, GVariant *arguments,
                    GDBusMethodInvocation *call, gpointer data) {
     (void)connection, (void)sender, (void)path, (void)data;
-    if (strcmp(interface, "org.freedesktop.systemd1.Manager") == 0) {
+    if (strcmp(method, "RestartUnit") == 0) {
+        const char *unit, *mode;
+        g_variant_get(arguments, "(&s&s)", &unit, &mode);
+        printf("restarted %s\n", unit);
+        fflush(stdout);
+        g_dbus_method_invocation_return_value(call, g_variant_new("(o)", "/job"));
+    } else if (strcmp(interface, "org.freedesktop.systemd1.Manager") == 0) {
         const char *unit, *whom;
         gint32 signal;
         g_variant_get(arguments, "(&s&si)", &unit, &whom, &signal);

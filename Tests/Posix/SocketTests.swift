@@ -29,6 +29,33 @@ struct SocketTests {
         #expect(throws: SystemFault("send", code: EPIPE)) { try server.send([1]) }
     }
 
+    @Test("the kernel names who sent a packet, from the first one on, whoever listens")
+    func senders() throws {
+        let path = scratch.at("named")
+        let activator = try Program(
+            Command([
+                "systemd-socket-activate", "--seqpacket", "--listen", path, "setpriv", "--reuid",
+                "4242", "--clear-groups", "python3", "-c",
+                "import socket; a = socket.socket(fileno=3).accept()[0]; a.send(b'x'); a.recv(1)",
+            ]))
+        defer { activator.signal(SIGKILL) }
+        try activator.expectError("Listening on")
+        let client = try PacketSocket.connect(to: path, namingSenders: true)
+        #expect(try PeerCredentials(of: client.descriptor).uid == 0)
+        let deadline = ContinuousClock.now + .seconds(20)
+        try #require(wait(for: client.descriptor.number, or: -1, until: deadline) == .readable)
+        let (received, sender) = try client.receiveWithSender(limit: 10)
+        #expect(received == .packet(Array("x".utf8)) && sender == 4242)
+    }
+
+    @Test("without being asked to, it names nobody")
+    func unnamed() throws {
+        let pair = try PacketSocket.pair()
+        #expect(try pair.first.send([1]) == .whole)
+        let (received, sender) = try pair.second.receiveWithSender(limit: 10)
+        #expect(received == .packet([1]) && sender == nil)
+    }
+
     @Test("a packet over the limit is told and dropped, not cut")
     func tooLong() throws {
         let pair = try PacketSocket.pair()

@@ -34,7 +34,7 @@ extension ReaderTests {
                 let match = await start(readers, [two], lists)
                 try await Bench.storage.act(.scan("two"))
                 let found = try await match.value
-                #expect(found.result == .matched(index: 0, updated: nil))
+                #expect(found.result == .matched(index: 0))
                 #expect(found.reader == Bench.storageID)
                 #expect(lists.readers == [Bench.storageID])
                 let contents = try #require(lists.all.first)
@@ -94,7 +94,7 @@ extension ReaderTests {
                 let lists = Lists(accepting: false)
                 let match = await start(readers, [one], lists)
                 try await Bench.plain.act(.scan("one"))
-                #expect(try await match.value.result == .matched(index: 0, updated: nil))
+                #expect(try await match.value.result == .matched(index: 0))
                 #expect(lists.all.isEmpty)
             }
         }
@@ -147,7 +147,7 @@ extension ReaderTests {
                 let onStorage = await start(readers, [one, two], lists, readersWaiting: 2)
                 try await Bench.storage.act(.scan("one"))
                 let found = try await onStorage.value
-                #expect(found.result == .matched(index: 0, updated: nil))
+                #expect(found.result == .matched(index: 0))
                 #expect(found.reader == Bench.storageID)
                 #expect(lists.readers == [Bench.storageID, Bench.storageID])
             }

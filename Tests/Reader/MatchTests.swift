@@ -28,7 +28,7 @@ extension ReaderTests {
                 let second = try await Bench.enrol(.rightIndex, as: "two", with: readers)
                 let hit = await start(readers, [first, second])
                 try await Bench.storage.act(.scan("two"))
-                #expect(try await hit.value == .matched(index: 1, updated: nil))
+                #expect(try await hit.value == .matched(index: 1))
                 let miss = await start(readers, [first, second])
                 try await Bench.storage.act(.scan("three"))
                 #expect(try await miss.value == .noMatch)
@@ -50,7 +50,7 @@ extension ReaderTests {
                 let log = EventLog()
                 let second = await start(readers, templates, log: log)
                 try await Bench.plain.act(.scan("two"), times: 2)
-                #expect(try await second.value == .matched(index: 1, updated: nil))
+                #expect(try await second.value == .matched(index: 1))
                 #expect(log.kinds.contains(.round(next: 2, total: 2)))
                 let none = await start(readers, templates)
                 try await Bench.plain.act(.scan("three"), times: 2)
@@ -68,7 +68,7 @@ extension ReaderTests {
                 let match = await start(readers, [template], log: log)
                 try await Bench.storage.act(.retry(code), times: 3)
                 try await Bench.storage.act(.scan("one"))
-                #expect(try await match.value == .matched(index: 0, updated: nil))
+                #expect(try await match.value == .matched(index: 0))
                 #expect(log.kinds.filter { $0 == .retry(reason) }.count == 3)
             }
         }
@@ -85,7 +85,7 @@ extension ReaderTests {
                 #expect(clock.now - before < .seconds(1))
                 let again = await start(readers, [template])
                 try await Bench.storage.act(.scan("one"))
-                #expect(try await again.value == .matched(index: 0, updated: nil))
+                #expect(try await again.value == .matched(index: 0))
             }
         }
 
@@ -183,10 +183,10 @@ extension ReaderTests {
                 for _ in 0..<5 {
                     let onPlain = await start(readers, [one, two], readersWaiting: 2)
                     try await Bench.plain.act(.scan("two"))
-                    #expect(try await onPlain.value == .matched(index: 1, updated: nil))
+                    #expect(try await onPlain.value == .matched(index: 1))
                     let onStorage = await start(readers, [one, two], readersWaiting: 2)
                     try await Bench.storage.act(.scan("one"))
-                    #expect(try await onStorage.value == .matched(index: 0, updated: nil))
+                    #expect(try await onStorage.value == .matched(index: 0))
                 }
                 let only = await start(readers, [one, two], on: [Bench.plainID])
                 try await Bench.plain.act(.scan("three"))
@@ -203,7 +203,7 @@ extension ReaderTests {
                 let hit = await start(readers, [one, two], readersWaiting: 2)
                 try await Bench.plain.act(.error(257))
                 try await Bench.storage.act(.scan("one"))
-                #expect(try await hit.value == .matched(index: 0, updated: nil))
+                #expect(try await hit.value == .matched(index: 0))
                 let fault = await start(readers, [one, two], readersWaiting: 2)
                 try await Bench.plain.act(.error(257))
                 try await Bench.storage.act(.error(4))

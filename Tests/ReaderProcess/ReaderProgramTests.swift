@@ -50,8 +50,16 @@ private final class ReaderClient {
         }
     }
 
-    /// The next reply; nil where the connection has ended.
+    /// The next reply that is one; nil where the connection has ended.
     func next(within limit: Duration = .seconds(20)) throws -> ReaderReply? {
+        while true {
+            let reply = try anything(within: limit)
+            guard reply == .alive || reply == .searching else { return reply }
+        }
+    }
+
+    /// The next frame, a sign of life as well.
+    func anything(within limit: Duration = .seconds(20)) throws -> ReaderReply? {
         let deadline = ContinuousClock.now + limit
         try #require(
             wait(for: socket.descriptor.number, or: -1, until: deadline) == .readable,

@@ -10,11 +10,13 @@ import TestSupport
 /// `--state`, `--socket`, `--configuration`, `--verify-password`, `--bus`, `--lids`, `--relay`,
 /// `--tokens`, `--readers` and `--fprintd` the daemon's places;
 /// `--failpoint` a file that tells at which durable step to fail or to die; `--passed` one that tells
-/// by how many seconds the time since the machine's start is further on.
+/// by how many seconds the time since the machine's start is further on; `--absence` for how many
+/// milliseconds a reader that was unplugged is waited for: next to none otherwise.
 struct BenchDaemon {
     private var places: Places
     private var failpoint: String?
     private var clock = Clock.system
+    private var absence = Duration.milliseconds(100)
     private var isUnderstood = true
 
     private static let readers: Set = ["--text", "--storage", "--storage-no-list", "--image"]
@@ -39,11 +41,13 @@ struct BenchDaemon {
         guard isUnderstood else { return 2 }
         guard areReadersElsewhere || startReaders() else { return 1 }
         guard let failpoint else {
-            _exit(Program.run(places: places, foreground: true, clock: clock))
+            _exit(Program.run(places: places, foreground: true, clock: clock, absence: absence))
         }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
-        _exit(Program.run(places: places, foreground: true, clock: clock, faults: faults))
+        _exit(
+            Program.run(
+                places: places, foreground: true, clock: clock, faults: faults, absence: absence))
     }
 
     /// Has the process of the readers started as systemd does it, whenever the daemon asks.
@@ -85,6 +89,7 @@ struct BenchDaemon {
         case "--played-readers": (places.readers, areReadersElsewhere) = (value, true)
         case "--tokens": places.tokens = value
         case "--failpoint": failpoint = value
+        case "--absence": absence = .milliseconds(Int(value) ?? 0)
         case "--passed": clock = Self.clock(ahead: value)
         default: isUnderstood = false
         }
