@@ -58,6 +58,20 @@ extension TPMConnection {
         return root
     }
 
+    /// As `root(expecting:)`, and leaves the TPM as it was: nil where it has none, and would make the one
+    /// that is expected.
+    package func findRoot(expecting expected: [UInt8]) throws(TPMFault) -> StorageRoot? {
+        if let root = try findRoot() {
+            guard root.name == expected else { throw .anotherRoot }
+            return root
+        }
+        let owner = try startSession(salt: ESYS_TR_NONE, bind: ESYS_TR_RH_OWNER)
+        let (_, area) = try createPrimary(owner)
+        let name = try crypto { () throws(CryptoFault) in try area.name() }
+        guard name == expected else { throw .anotherRoot }
+        return nil
+    }
+
     /// Makes a storage root key from TCG's template and lets it stay.
     private func makeRoot(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
         do throws(TPMFault) {

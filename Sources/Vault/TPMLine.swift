@@ -146,29 +146,36 @@ struct TPMLine {
         } catch { throw error.verdict }
     }
 
-    /// What the TPM says of itself, and the Name of its root key if it has one.
+    /// What the TPM says of itself, and the Name of its root key if it has one. It stays as it is.
     ///
-    /// `.notPermitted` where it has none and lets nobody make one.
+    /// `.notPermitted` where it has none and lets nobody make one, `.anotherRoot` where its root key is
+    /// not the pinned one, or would not be when it is made: the TPM was cleared, or is another one.
     mutating func description() throws(VaultError) -> (TPMProperties, root: [UInt8]) {
         if let found = try descriptionAsItIs() { return found }
         do throws(TPMFault) {
             let connection = try TPMConnection(name)
             let properties = try connection.properties()
-            let root = try connection.findRoot()
-            guard root != nil || !properties.isOwned else {
+            let found = try connection.findRoot()
+            guard found != nil || !properties.isOwned else {
                 throw .notPermitted(
                     "the TPM has no storage root key, and its owner wants an authorisation")
             }
-            if let known = try pinned(), let root, root.name != known { throw .anotherRoot }
-            return (properties, root?.name ?? [])
+            guard let known = try pinned() else { return (properties, found?.name ?? []) }
+            return (properties, try connection.findRoot(expecting: known)?.name ?? [])
         } catch { throw error.verdict }
     }
 
-    /// The same over the connection that is open; nil where there is none or it broke.
+    /// The same over the connection that is open; nil where there is none, it broke, or the root key is
+    /// not there any more that was checked.
     private mutating func descriptionAsItIs() throws(VaultError) -> (TPMProperties, [UInt8])? {
         guard let link else { return nil }
         do throws(TPMFault) {
-            return (try link.connection.properties(), link.root.name)
+            let properties = try link.connection.properties()
+            if try link.connection.findRoot()?.name == link.root.name {
+                return (properties, link.root.name)
+            }
+            abandon()
+            return nil
         } catch {
             guard remedied(error) else { throw error.verdict }
             return nil

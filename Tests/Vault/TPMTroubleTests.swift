@@ -63,12 +63,15 @@ struct TPMTroubleTests {
             if replaces { try bench.tpm.replace() } else { try bench.tpm.clear() }
             let vault = try bench.another()
             for other in [vault, replaces ? vault : bench.vault] {
+                // Where it is looked at before anything fails, too.
+                #expect(throws: VaultError.trouble(.anotherRoot)) { try other.describe() }
                 #expect(throws: VaultError.trouble(.anotherRoot)) {
                     try other.sign(made.sealed, try sealing())
                 }
                 #expect(throws: VaultError.trouble(.anotherRoot)) {
                     try other.create(try sealing())
                 }
+                #expect(throws: VaultError.trouble(.anotherRoot)) { try other.describe() }
             }
             #expect(try bench.pin.load() == old)
             #expect(try bench.tpm.persistentHandles.isEmpty)
@@ -88,6 +91,9 @@ struct TPMTroubleTests {
         let bench = try TPMBench()
         let made = try bench.vault.create(try sealing())
         try bench.tpm.evict(0x8100_0001)
+        // Who only looks makes none.
+        #expect(try bench.another().describe().root == [])
+        #expect(try bench.tpm.persistentHandles.isEmpty)
         _ = try bench.another().sign(made.sealed, try sealing())
         #expect(try bench.tpm.persistentHandles == [0x8100_0001])
     }
