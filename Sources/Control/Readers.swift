@@ -36,10 +36,20 @@ extension Invocation {
             prints.isEmpty
             ? [CommandOutcome.noStoredPrints]
             : Table.lines([CommandTable.storedPrints] + prints.map(\.row))
+        let notes = action == .clear ? [] : try mute().map(CommandOutcome.cannotList)
         say(
             action == .list
                 ? .document("stored-prints", members) : .document("deleted-prints", members),
-            action == .list ? lines : [CommandOutcome.deletedPrints(done.prints ?? 0)])
+            (action == .list ? lines : [CommandOutcome.deletedPrints(done.prints ?? 0)]) + notes)
+    }
+
+    /// The ids of the readers, of those that are asked, which store fingerprints and list none.
+    private func mute() throws(CommandFault) -> [Bytes] {
+        let asked = arguments.value(.reader)?.bytes
+        return try readerAnswers().filter { reader in
+            reader.features.contains(.storage) && !reader.features.contains(.storageList)
+                && (asked == nil || reader.readerID == asked)
+        }.map(\.readerID)
     }
 
     /// All readers that the daemon knows.

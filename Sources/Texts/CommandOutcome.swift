@@ -95,6 +95,13 @@ package enum CommandOutcome {
         "no fingerprint reader was found. Is it plugged in, and supported by libfprint?"
     /// `readers --prints`, where there is nothing.
     package static let noStoredPrints: Text = "the readers store no fingerprints that are known"
+    /// `readers --prints` and `--delete-foreign`, of a reader that keeps fingerprints and lists none.
+    package static func cannotList(_ reader: Bytes) -> Text {
+        """
+        \(reader) does not tell which fingerprints it stores: those that other systems have left there \
+        go only with all of them, with 'signet readers --clear --force --reader \(reader)'
+        """
+    }
     /// What was deleted from readers.
     package static func deletedPrints(_ count: UInt8) -> Text {
         "fingerprints deleted from readers: \(number: count)"
