@@ -187,7 +187,8 @@ def login(machine):
     wait_for("the session does not end", 30,
              lambda: "alice" not in machine.root("loginctl list-sessions --no-legend"))
     machine.give_name("alice")
-    machine.see("or type the password:")
+    # login(1) gives up after 60 s: before that it shows what it waits in.
+    machine.see("or type the password:", 40)
     machine.reader.touch()
     machine.see(r"^alice\$")
 
@@ -476,7 +477,7 @@ def server(machine):
     machine.see("touch the reader")
     machine.reader.touch()
     machine.end(0)
-    machine.begin("signet login shop --server https://localhost:8443")
+    machine.begin("signet login https://localhost:8443")
     machine.see("touch the reader")
     machine.reader.touch()
     machine.end(0)
@@ -561,7 +562,7 @@ def denials(machine):
 def purge(machine):
     machine.root("apt-get -q -y purge signet libpam-signet")
     said = machine.root("grep -l pam_signet /etc/pam.d/*; ls -d /var/lib/signet /run/signet "
-                        "2> /dev/null; pgrep -x 'signetd|signet-reader'; "
+                        "2> /dev/null; ps --no-headers -C signetd,signet-reader; "
                         "grep signet /sys/kernel/security/apparmor/profiles; true")
     expect(said == "", f"left: {said}")
     machine.begin("sudo -k; sudo id -un")

@@ -45,7 +45,8 @@ def run(machine, only):
             print(f"machine: {machine.release}: {case.name}: {failed}", flush=True)
             try:
                 print(machine.root("journalctl --no-pager -b -n 25 -o short-monotonic "
-                                   "-t signetd -t systemd; "
+                                   "-t signetd -t verify-password -t login -t systemd; "
+                                   "journalctl --no-pager -b -k -o cat -n 5 -g apparmor=.DENIED; "
                                    "ps -t tty1,tty2 -o pid,tty,stat,wchan:20,args", check=False),
                       flush=True)
                 cases.recover(machine)
@@ -68,6 +69,7 @@ def main():
     kind = accelerator(work, releases[0])
     print(f"machine: {'KVM' if kind is KVM else 'no KVM that runs this kernel: TCG'}", flush=True)
     tables = {}
+    beginning = time.monotonic()
     for release in releases:
         machine = Machine(work, release, kind)
         try:
@@ -77,6 +79,7 @@ def main():
             tables[release] = run(machine, only)
         finally:
             machine.stop()
+    print(f"machine: {(time.monotonic() - beginning) / 60:.0f} minutes in all", flush=True)
     names = {"bookworm": "Debian 12", "trixie": "Debian 13"}
     print("\n| case | " + " | ".join(names.get(release, release) for release in releases) + " |")
     print("|---" * (len(releases) + 1) + "|")

@@ -144,7 +144,10 @@ class Machine:
             # Where the snapshot lies: QEMU deletes its name at once.
             env=dict(os.environ, TMPDIR=os.path.dirname(self.disk))))
         self.monitor = Monitor(f"{run}/monitor")
-        self.hands = connect(f"{run}/hands").makefile("rw")
+        hands = connect(f"{run}/hands")
+        # No command takes that long: a machine that hangs ends the run.
+        hands.settimeout(600)
+        self.hands = hands.makefile("rw")
         self.booted()
 
     def booted(self):
