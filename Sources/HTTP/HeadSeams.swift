@@ -4,7 +4,9 @@ import Glibc
 /// The head of a request as the library has cut it: a NUL ends each part, in place, in one buffer.
 ///
 /// The library tells its parts as C strings, so a NUL that was sent would hide from every check what
-/// follows it. Here each part has to begin where the one before it ended.
+/// follows it. Here each part has to begin where the one before it ended. libmicrohttpd 0.9 writes NULs
+/// over the whole end of a line; 1.0 over its first byte alone, or over the first of the blanks before it,
+/// and refuses a NUL that was sent by itself.
 // SAFETY: nothing is read but between `end` and `last`, which lie in the library's buffer for as long
 // as the call that lends them.
 @unsafe struct HeadSeams {
@@ -20,8 +22,8 @@ import Glibc
         else { return nil }
         unsafe end = method + strlen(method)
         unsafe last = method + signet_mhd_head_size(call.connection)
-        guard unsafe take(target, targetCount, behind: 1...1),
-            unsafe take(version, strlen(version), behind: 1...1)
+        guard unsafe target - end == 1, unsafe take(target, targetCount),
+            unsafe version - end == 1, unsafe take(version, strlen(version))
         else { return nil }
     }
 
@@ -30,7 +32,7 @@ import Glibc
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) -> Bool {
         guard let part = name.baseAddress, let start = value.baseAddress,
-            unsafe take(part, name.count, behind: 1...2)
+            unsafe take(part, name.count)
         else { return false }
         // The colon is a NUL by now, and blanks may follow it.
         guard unsafe end < start && start <= last && end.pointee == 0 else { return false }
@@ -44,20 +46,34 @@ import Glibc
     }
 
     /// Whether nothing follows but the ends of the last line and of the empty one.
-    var isWhole: Bool { unsafe (2...4).contains(last - end) && isCut(to: last) }
+    var isWhole: Bool {
+        guard unsafe end < last else { return false }
+        let rest = unsafe UnsafeBufferPointer(start: end, count: last - end)
+        if unsafe rest.allSatisfy({ $0 == 0 }) { return (2...4).contains(rest.count) }
+        guard let lines = unsafe behindLine(rest) else { return false }
+        return unsafe lines.elementsEqual([0x0d, 0x0a]) || lines.elementsEqual([0x0a])
+    }
 
-    /// Takes a part that begins so many NULs behind the one before it.
-    private mutating func take(
-        _ part: UnsafePointer<CChar>, _ count: Int, behind gap: ClosedRange<Int>
-    ) -> Bool {
-        guard unsafe gap.contains(part - end), unsafe part + count <= last,
-            unsafe isCut(to: part)
-        else { return false }
+    /// Takes a part that begins behind the end of a line.
+    private mutating func take(_ part: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        guard unsafe end < part, unsafe part + count <= last else { return false }
+        let gap = unsafe UnsafeBufferPointer(start: end, count: part - end)
+        guard unsafe behindLine(gap)?.isEmpty == true else { return false }
         unsafe end = part + count
         return true
     }
 
-    private func isCut(to place: UnsafePointer<CChar>) -> Bool {
-        unsafe UnsafeBufferPointer(start: end, count: place - end).allSatisfy { $0 == 0 }
+    /// What comes behind the end of a line; nil where these bytes do not begin with one.
+    private func behindLine(
+        _ bytes: UnsafeBufferPointer<CChar>
+    ) -> Slice<UnsafeBufferPointer<CChar>>? {
+        guard unsafe bytes.first == 0 else { return nil }
+        let rest = unsafe bytes.dropFirst()
+        if unsafe rest.first == 0 { return unsafe rest.dropFirst() }
+        let line = unsafe rest.drop { $0 == 0x20 || $0 == 0x09 }
+        let feed = unsafe line.first == 0x0d ? line.dropFirst() : line
+        if unsafe feed.first == 0x0a { return unsafe feed.dropFirst() }
+        // The end of the line was one byte.
+        return unsafe line.count == rest.count ? rest : nil
     }
 }
