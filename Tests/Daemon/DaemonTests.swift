@@ -5,6 +5,11 @@ import Testing
 @Suite("the daemon", .serialized, .timeLimit(.minutes(10)), .threadOfItsOwn)
 enum DaemonTests {}
 
+/// Those with servers, and those that stop the daemon at each step: beside the first, for the time they
+/// take together.
+@Suite("the daemon, once more", .serialized, .timeLimit(.minutes(10)), .threadOfItsOwn)
+enum SecondDaemonTests {}
+
 /// Those of drivers and of the process they run in: beside the others, since they wait more than they
 /// work.
 @Suite(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("faults of the disk") struct DiskTests {
         private static let name = Person.daemon.bytes
 

@@ -44,6 +44,8 @@ extension DaemonTests {
             try bench.text.send(.scan("one"))
             #expect(try client.last().assertion != nil)
             #expect(try client.confirm() == .confirmed(password: nil))
+            // What is written behind the answer is on disk then.
+            _ = try bench.status(of: .daemon)
             #expect(try bench.failures(of: .daemon) == 0)
         }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("A server's answer that nobody waits for any more")
     final class LateAnswerTests: VerdictBench {
         private let asked = DispatchedEvent()

@@ -142,7 +142,7 @@ extension DaemonTests {
             try bench.storage.send(.scan("two"))
             try client.wait(for: .noMatch)
             try client.wait(for: .touch)
-            try bench.storage.send(.unplug)
+            try bench.unplug(bench.storage)
             #expect(try client.last() == .denial(Denial(.readerRemoved, mismatches: 1)))
             #expect(try bench.failures(of: .daemon) == 1)
         }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("A login that a server has to say yes to")
     struct LoginAtServerTests {
         /// A server where the account has the name that it has here.

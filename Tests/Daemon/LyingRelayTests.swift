@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("A relay that lies about operations")
     struct LyingRelayTests {
         private static let id = Bytes(repeating: 0xab, count: 16)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("A MAC token")
     struct MACTokenTests {
         private static let files = "mac-tokens"

@@ -8,7 +8,7 @@ import Testing
 import Texts
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     /// The command, the daemon, its relay and the real server.
     @Suite("signet operations, at a real server")
     struct OperationCommandTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("Operations at several servers")
     struct OperationServersTests {
         private static let urls = ["one", "three", "two"].map { name in

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("An operation")
     struct OperationTests {
         private func stage() async throws -> ServerBench {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("the way of a secret") struct SecretDeliveryTests {
         private static let name = Person.daemon.bytes
 

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Relay
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("What makes a login at a server an offline one")
     final class ServerAwayTests: VerdictBench {
         @Test("only what the relay says of the way to the server makes a login an offline one")

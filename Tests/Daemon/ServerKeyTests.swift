@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("A key for a server, while others act on it")
     struct ServerKeyTests {
         private let bench: DaemonBench

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("A server as relying party")
     struct ServerTests {
         @Test("knows the device after a touch and a code, and gives a token for each touch")

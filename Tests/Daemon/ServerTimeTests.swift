@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("The time of a login at a server")
     final class ServerTimeTests: VerdictBench {
         /// What is kept of prints in a directory; files may come and go meanwhile.

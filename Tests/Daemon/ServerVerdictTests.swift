@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     @Suite("A server's yes to a login, while others act, and what stands for it later")
     final class ServerVerdictTests: VerdictBench {
         // MARK: One after the other

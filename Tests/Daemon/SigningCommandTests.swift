@@ -9,7 +9,7 @@ import Testing
 import Texts
 import Wire
 
-extension DaemonTests {
+extension SecondDaemonTests {
     /// The command, the daemon, and programs that know neither.
     @Suite("signet sign")
     struct SigningCommandTests {

@@ -142,7 +142,7 @@ struct UnplugTests {
         let terminal = try importingAlone()
         try terminal.expect("is being served first")
         if isBack { try signet.reader().send(.unplug) } else { try signet.unplug() }
-        try login.expect(Self.unplugged)
+        try login.expect(isBack ? "the reader was unplugged: plug it in again" : Self.unplugged)
         login.hangUp()
         try login.expectEnd()
         guard isBack else {
