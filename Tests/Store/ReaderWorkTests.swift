@@ -34,6 +34,25 @@ struct ReaderWorkTests {
         #expect(!bench.exists(bench.scratch.at("private/reader-work")))
     }
 
+    @Test("an enrolment that begins again never takes what the first one left for what was there")
+    func again() {
+        var work = ReaderWork()
+        work.begin(on: storage([1, 2], serial: "a"))
+        work.begin(on: storage([9], serial: "b"))
+        // 3 was left by the first; 2 is gone meanwhile, by somebody else's hand.
+        work.begin(on: storage([1, 3], serial: "a"))
+        #expect(work.enrolling == [storage([9], serial: "b"), storage([1], serial: "a")])
+    }
+
+    @Test("readers that were never seen again give way to the next one")
+    func many() throws {
+        var work = ReaderWork()
+        for number in UInt8(0)..<40 { work.begin(on: storage([number], serial: "\(number)")) }
+        #expect(work.enrolling.map(\.serial) == (32..<40).map { "\($0)" })
+        try bench.state.keep(work)
+        #expect(try bench.state.readerWork() == work)
+    }
+
     @Test("a record that is cut, extended or not in its form says nothing")
     func damaged() throws {
         var work = ReaderWork()
