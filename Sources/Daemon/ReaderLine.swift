@@ -282,7 +282,7 @@ final class ReaderConversation {
         guard let reply = try? ReaderReply(decoding: packet) else { return false }
         heard += 1
         listen(for: reply == .searching ? Self.search : Self.silence)
-        // The first one tells that somebody is there, and who; later ones only that he still is.
+        // The first one says that the process is there; later ones, that it still is.
         if reply == .searching || (reply == .alive && heard > 1) { return heard < Self.total }
         replies.append((reply, packet.count))
         size += packet.count

@@ -24,7 +24,8 @@ struct ReaderUnit {
 
     /// Has the socket made anew, where somebody else answers there: the process has handed it on.
     func replace() {
-        journal.fault("somebody else than signet-reader answers on its socket: replacing it")
+        journal.fault(
+            "another process than signet-reader answers on its socket: replacing the socket")
         onService {
             await call(
                 "RestartUnit", [.string(Self.socket), .string("replace")], answer: "(o)",
