@@ -15,6 +15,9 @@ if [ ! -e peer/usr/lib/polkit-1/polkitd ]; then
 fi
 cc -std=c17 -O2 -Wall -Wextra -Werror -o probe "$here/probe.c" -lpam
 cc -std=c17 -O2 -Wall -Wextra -Werror -o bus-services "$here/bus-services.c" -lsystemd
+# Not the one of Swift's build, which wants Swift's library.
+cc -std=gnu17 -O2 -Wall -Wextra -Werror -shared -fPIC -I "$here/../Tests/PlayedUSB/include" \
+    -o libplayedusb.so "$here"/../Tests/PlayedUSB/*.c -lpthread
 # shellcheck disable=SC2046 # flags are words
 cc -std=c17 -O2 -Wall -Wextra -Werror -o floor "$here/floor.c" \
     $(pkg-config --cflags --libs libfprint-2 gio-2.0 libcrypto)

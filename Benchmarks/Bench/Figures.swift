@@ -23,6 +23,13 @@ struct Measures {
         return Double(returned.nanoseconds - touched) / 1e6
     }
 
+    /// Milliseconds from a finger's being put on, and held, to PAM_SUCCESS.
+    func heldToReturn(_ peer: any Peer) throws -> Double {
+        let milliseconds = try touchToReturn(peer)
+        try peer.lift()
+        return milliseconds
+    }
+
     /// What one login costs beside the person's own time, in milliseconds.
     struct Login {
         /// From pam_authenticate to the first message.

@@ -21,7 +21,7 @@ struct Floor {
             ])
         try program.expect("enrolling")
         let person = VirtualReader(path: reader)
-        for _ in 0..<enrolStages { try person.send(.scan("floor")) }
+        for _ in 0..<5 { try person.send(.scan("floor")) }
         var touched: [Int64] = []
         for run in 1...runs {
             try program.expect("waiting \(run)\n")

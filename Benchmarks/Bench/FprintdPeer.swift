@@ -9,12 +9,11 @@ final class FprintdPeer: Peer {
     let service = "bench-fprintd"
     let module: String
 
-    private static let finger = "alice-right-index"
     private static let program = "fprintd"
     private static let busName = "net.reactivated.Fprint"
     private static let emptyBus = "unix:path=/run/dbus/empty"
     private let stage: Stage
-    private let reader: String
+    private let reader: PeerReader
     private let directory: String
     private let mocksPolkit: Bool
     private var daemonsBeside: [Program] = []
@@ -23,11 +22,13 @@ final class FprintdPeer: Peer {
     private var isStorageLost = false
 
     /// Sets it up and enrols alice; `directory` is the one that prepare.sh filled.
-    init(on stage: Stage, directory: String, mocksPolkit: Bool) throws {
+    init(
+        on stage: Stage, directory: String, mocksPolkit: Bool, reader: ReaderKind = .virtual
+    ) throws {
         self.mocksPolkit = mocksPolkit
         self.stage = stage
         self.directory = directory
-        reader = stage.path("/run/bench/fprintd-reader")
+        self.reader = try PeerReader(reader, on: stage, named: "fprintd")
         module = "\(stage.moduleDirectory)/pam_fprintd.so"
         let built = try Layout.matching("\(directory)/peer/lib/*/security/pam_fprintd.so")
         try stage.installModule(built, as: "pam_fprintd.so")
@@ -66,15 +67,13 @@ final class FprintdPeer: Peer {
     func daemons() throws -> [Int32] { stage.processes(named: Self.program) }
 
     func prompted() throws {
-        if isStorageLost { try deliver("INSERT \(Self.finger)", to: reader) }
+        if isStorageLost { try reader.restore() }
         isStorageLost = false
     }
 
-    func touch() throws -> Int64 {
-        let time = monotonicNow()
-        try deliver("SCAN \(Self.finger)", to: reader)
-        return time
-    }
+    func touch() throws -> Int64 { try reader.touch() }
+
+    func lift() throws { try reader.lift() }
 
     func kill() throws {
         guard try !daemons().isEmpty else { return }
@@ -109,13 +108,14 @@ final class FprintdPeer: Peer {
     }
 
     private func startBuses() throws {
+        let settings = reader.environment.map { "\($0)=\($1)" }.sorted().joined(separator: " ")
         try stage.run(["mkdir", "-p", "/run/bench/services", "/run/bench/none", "/var/lib/fprint"])
         try stage.write(
             "/run/bench/services/net.reactivated.Fprint.service",
             """
             [D-BUS Service]
             Name=net.reactivated.Fprint
-            Exec=\(directory)/peer/usr/libexec/fprintd --no-timeout
+            Exec=/usr/bin/env \(settings) \(directory)/peer/usr/libexec/fprintd --no-timeout
 
             """)
         try stage.write(
@@ -128,11 +128,7 @@ final class FprintdPeer: Peer {
             """)
         try stage.write("/etc/fprintd.conf", Layout.read("\(directory)/peer/etc/fprintd.conf"))
         let libraries = try Layout.matching("\(directory)/peer/usr/lib/*/libpolkit-gobject-1.so.0")
-        let environment = [
-            "FP_VIRTUAL_DEVICE_STORAGE": "/run/bench/fprintd-reader",
-            "FP_DRIVERS_WHITELIST": "virtual_device_storage",
-            "LD_LIBRARY_PATH": Layout.directory(of: libraries),
-        ]
+        let environment = ["LD_LIBRARY_PATH": Layout.directory(of: libraries)]
         let address = "unix:path=/run/dbus/system_bus_socket"
         try startBus(address, services: "/run/bench/services", environment: environment)
         try startBus(Self.emptyBus, services: "/run/bench/none", environment: [:])
@@ -205,11 +201,11 @@ final class FprintdPeer: Peer {
                 "LD_LIBRARY_PATH": "\(directory)/peer/usr/lib", "G_MESSAGES_DEBUG": "",
             ])
         try program.expect("Enrolling right-index-finger finger")
-        let person = VirtualReader(path: reader)
-        // One more than the reader wants: fprintd looks first whether it knows the finger.
-        for touch in 1...enrolStages + 1 {
-            try person.send(.scan(Self.finger))
-            try program.expect("Enroll result:", times: touch)
+        for scan in 1... {
+            try reader.scan()
+            try program.expect("Enroll result:", times: scan)
+            // One more than the reader wants where fprintd looks first whether it knows the finger.
+            if program.output.contains("completed") || scan > reader.scans { break }
         }
         let outcome = try program.expectEnd()
         guard outcome.output.contains("enroll-completed") else {

@@ -57,12 +57,11 @@ protocol Peer: AnyObject {
     func prompted() throws
     /// A touch of the enrolled finger; returns CLOCK_MONOTONIC (ns) from before it was sent.
     func touch() throws -> Int64
+    /// Takes a finger off that a played reader has.
+    func lift() throws
     /// Ends the daemon at once, also when it is stopped.
     func kill() throws
 }
-
-/// The touches of an enrolment on libfprint's virtual readers.
-let enrolStages = 5
 
 /// Why a figure has no value.
 enum BenchFault: Error, CustomStringConvertible {

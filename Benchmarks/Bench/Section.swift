@@ -7,6 +7,8 @@ enum Section: String, CaseIterable {
     case peers
     /// The first of those figures alone, to find out where its time goes.
     case touch
+    /// The same with a finger that stays on a played reader, which a real driver drives.
+    case held
     /// The vaults, against what nobody can be faster than.
     case vaults
     /// Logins with many receipts and many accounts.
@@ -28,6 +30,7 @@ enum Section: String, CaseIterable {
         switch self {
         case .peers: try Bench(workshop, mocksPolkit: mocksPolkit).run()
         case .touch: try Bench(workshop, mocksPolkit: mocksPolkit).runTouch()
+        case .held: try HeldSection(workshop: workshop, mocksPolkit: mocksPolkit).run()
         case .vaults: try VaultSection(workshop: workshop).run()
         case .growth: try GrowthSection(workshop: workshop).run()
         case .secrets: try SecretSection(workshop: workshop).run()

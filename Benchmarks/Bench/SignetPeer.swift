@@ -7,7 +7,6 @@ final class SignetPeer: Peer {
     let service = "bench-signet"
     let module: String
 
-    private static let finger = "alice-right-index"
     private static let listed = "bench-listed"
     private static let unseen = "bench-unseen"
     private static let lockout = "/var/lib/signet/private/accounts/4242/lockout"
@@ -17,7 +16,7 @@ final class SignetPeer: Peer {
         "cd /var/lib/signet/keys; sed s/signet:alice:/signet:root:/ 4242.pub >0.pub"
     private static let socket = "/run/signet/signetd.sock"
     private let stage: Stage
-    private let reader: String
+    private let reader: PeerReader
     private let built = "\(Layout.package)/build"
     private var daemon: Program?
     private var isStorageLost = false
@@ -25,9 +24,11 @@ final class SignetPeer: Peer {
 
     /// Sets it up on the stage and enrols alice, with the key in a file if `vault`, the section of
     /// the configuration, says nothing else.
-    init(on stage: Stage, vault: String = "kind = file") throws {
+    init(
+        on stage: Stage, vault: String = "kind = file", reader: ReaderKind = .virtual
+    ) throws {
         self.stage = stage
-        reader = stage.path("/run/bench/signet-reader")
+        self.reader = try PeerReader(reader, on: stage, named: "signet")
         module = "\(stage.moduleDirectory)/pam_signet.so"
         try stage.installModule("\(built)/pam_signet.so")
         try stage.run([
@@ -105,15 +106,13 @@ final class SignetPeer: Peer {
     }
 
     func prompted() throws {
-        if isStorageLost { try deliver("INSERT \(Self.finger)", to: reader) }
+        if isStorageLost { try reader.restore() }
         isStorageLost = false
     }
 
-    func touch() throws -> Int64 {
-        let time = monotonicNow()
-        try deliver("SCAN \(Self.finger)", to: reader)
-        return time
-    }
+    func touch() throws -> Int64 { try reader.touch() }
+
+    func lift() throws { try reader.lift() }
 
     func kill() throws {
         for pid in try daemons() + stage.processes(named: "systemd-socket-") {
@@ -126,10 +125,7 @@ final class SignetPeer: Peer {
     }
 
     private var command: [String] {
-        [
-            "\(built)/testbench", "daemon", "--storage", "/run/bench/signet-reader", "--lids",
-            "/run/lids",
-        ]
+        reader.command("\(built)/testbench") + ["--lids", "/run/lids"]
     }
 
     private func start() throws {
@@ -157,8 +153,7 @@ final class SignetPeer: Peer {
     private func enrol() throws {
         let program = try stage.start(["\(built)/signet", "enroll", "--account", "alice"])
         try program.expect("the reader")
-        let person = VirtualReader(path: reader)
-        for _ in 0..<enrolStages { try person.send(.scan(Self.finger)) }
+        for _ in 0..<reader.scans { try reader.scan() }
         let outcome = try program.expectEnd()
         guard outcome.succeeded else {
             throw BenchFault.unexpected("enrolment: \(outcome.output) \(outcome.errors)")

@@ -5,15 +5,6 @@ import Testing
 import Wire
 
 extension PlayedReader.Model {
-    /// The scans of an enrolment.
-    var stages: Int {
-        switch self {
-        case .elanmoc: 9
-        case .synaptics: 8
-        case .goodixmoc, .fpcmoc: 12
-        }
-    }
-
     /// Whether it tells what it stores. synaptics does not: what it has lost shows in a comparison,
     /// and a print that another system left, nowhere.
     var lists: Bool { self != .synaptics }

@@ -5,6 +5,15 @@ package struct PlayedReader: Sendable {
     /// A model, by the name of its driver.
     package enum Model: String, CaseIterable, Sendable {
         case elanmoc, synaptics, goodixmoc, fpcmoc
+
+        /// How many scans an enrolment takes.
+        package var stages: Int {
+            switch self {
+            case .elanmoc: 9
+            case .synaptics: 8
+            case .goodixmoc, .fpcmoc: 12
+            }
+        }
     }
 
     /// What is wrong with the reader, with who drives it, or with the line between them.
@@ -91,16 +100,21 @@ package struct PlayedReader: Sendable {
     /// The directory with its storage and its socket.
     package let place: String
 
-    /// A reader of a model in a directory.
-    package init(_ model: Model, in place: String) {
+    private let library: String
+
+    /// A reader of a model in a directory, played by the library.
+    package init(
+        _ model: Model, in place: String, library: String = Layout.products + "/libplayedusb.so"
+    ) {
         self.model = model
         self.place = place
+        self.library = library
     }
 
     /// What starts a daemon whose process of the readers has this one, and no other USB device.
     package var wrapper: [String] {
         [
-            "env", "PLAYED_USB=\(Layout.products)/libplayedusb.so",
+            "env", "PLAYED_USB=\(library)",
             "PLAYED_READER=\(model.rawValue)", "PLAYED_PLACE=\(place)",
             // A driver that frees memory twice is ended at once by malloc, and not now and then.
             "G_SLICE=always-malloc",
