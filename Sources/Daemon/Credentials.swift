@@ -160,7 +160,7 @@ extension Service {
         try kept.credential.publish(draft, made, by: kind, with: change, now: instant)
         journal.credential(of: account, "issued", because: reason)
         // What the account keeps goes where its credential is: the other vault may be given up.
-        await reseal(kept, from: enrolment.state, to: enrolment.state, by: kind)
+        await moveSecrets(kept, for: enrolment.state, to: kind)
         return await moveTemplates(of: account, kept, to: kind)
     }
 

@@ -71,23 +71,6 @@ extension Service {
         journal.keyring(of: account, "kept", because: reason)
     }
 
-    /// Seals a kept password to the fingers as they are now, or to another vault. `before` is what the
-    /// fingers were.
-    func reseal(
-        _ password: KeptPassword, _ kept: AccountState, from before: Enrolment,
-        by kind: VaultKind? = nil
-    ) async throws(StoreFault) {
-        let enrolment = try kept.prints.enrolment()
-        let old = try kept.keyring.context(of: password, before)
-        let new = try kept.keyring.context(of: password, enrolment)
-        let kind = kind ?? password.vault
-        let key = try await reseal(password.sealed.key, in: password.vault, old, into: kind, new)
-        guard try kept.keyring.state() == .kept(password),
-            try kept.prints.enrolment().state == enrolment.state
-        else { throw .changedMeanwhile }
-        try kept.keyring.keep(password, resealed: key, by: kind, enrolment)
-    }
-
     /// Moves a kept password to another vault. What fails is told, and stays as it was.
     func moveKeyring(_ account: Account, to kind: VaultKind) async {
         do throws(StoreFault) {
@@ -96,7 +79,13 @@ extension Service {
             guard case .kept(let password) = try keyringState(account, kept, enrolment) else {
                 return
             }
-            try await reseal(password, kept, from: enrolment, by: kind)
+            let context = try kept.keyring.context(of: password, enrolment)
+            let key = try await move(
+                password.sealed.key, from: password.vault, to: kind, context)
+            guard try kept.keyring.state() == .kept(password),
+                try kept.prints.enrolment().state == enrolment.state
+            else { throw .changedMeanwhile }
+            try kept.keyring.keep(password, resealed: key, by: kind)
         } catch {
             journal.fault("the login password was not moved: \(error)", account: account.name)
         }

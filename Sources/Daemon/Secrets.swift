@@ -192,55 +192,42 @@ extension Service {
         }
     }
 
-    /// Seals the keys of secrets that open to some fingers to others as well, or to another vault. What
-    /// fails is told, and stays as it was.
-    ///
-    /// Gives the ids of those that do not open any more, whatever becomes of the fingers.
-    @discardableResult
-    func reseal(
-        _ kept: AccountState, from old: EnrolmentState, to new: EnrolmentState,
-        by kind: VaultKind? = nil
-    ) async -> Set<Bytes> {
-        var lost: Set<Bytes> = []
+    /// Moves the keys of secrets that open to some fingers to another vault. What fails is told, and
+    /// stays as it was.
+    func moveSecrets(
+        _ kept: AccountState, for fingers: EnrolmentState, to vault: VaultKind
+    ) async {
         do throws(StoreFault) {
             for secret in try kept.secrets.list().intact {
                 do throws(StoreFault) {
-                    try await reseal(secret, in: kept.secrets, from: old, to: new, by: kind)
-                } catch {
-                    journal.fault("a secret was not sealed anew: \(error)")
-                    if error == .vault(.doesNotOpen) { lost.insert(secret.identifier) }
-                }
+                    try await move(secret, in: kept.secrets, for: fingers, to: vault)
+                } catch { journal.fault("a secret was not moved: \(error)") }
             }
         } catch { journal.fault(error.description) }
-        return lost
     }
 
-    private func reseal(
-        _ secret: StoredSecret, in secrets: SecretStore, from old: EnrolmentState,
-        to new: EnrolmentState, by kind: VaultKind?
+    private func move(
+        _ secret: StoredSecret, in secrets: SecretStore, for fingers: EnrolmentState,
+        to vault: VaultKind
     ) async throws(StoreFault) {
-        guard let sealing = secret.sealing(for: old) else { return }
-        let goal = kind ?? sealing.vault
-        if old == new && goal == sealing.vault { return }
-        let before = try secrets.context(secret.identifier, name: secret.name, old)
-        let after = try secrets.context(secret.identifier, name: secret.name, new)
-        let key = try await reseal(sealing.key, in: sealing.vault, before, into: goal, after)
-        try secrets.add(key, by: goal, for: new, to: secret, fitting: old)
+        guard let sealing = secret.sealing(for: fingers), sealing.vault != vault else { return }
+        let context = try secrets.context(secret.identifier, name: secret.name, fingers)
+        let key = try await move(sealing.key, from: sealing.vault, to: vault, context)
+        try secrets.keep(secret, resealed: key, by: vault, fingers)
     }
 
-    /// Seals a key that a vault opens to another context, in the same vault or another.
-    func reseal(
-        _ sealed: Bytes, in old: VaultKind, _ before: SealingContext, into new: VaultKind,
-        _ after: SealingContext
+    /// Seals a key that a vault opens in another one, to the same context.
+    func move(
+        _ sealed: Bytes, from old: VaultKind, to new: VaultKind, _ context: SealingContext
     ) async throws(StoreFault) -> Bytes {
         do throws(VaultError) {
             let key = try await vaults.call(old) { vault throws(VaultError) in
-                let data = try vault.ready(data: sealed, before)
+                let data = try vault.ready(data: sealed, context)
                 defer { data.release() }
-                return try data.lift(before)
+                return try data.lift(context)
             }
             return try await vaults.call(new) { vault throws(VaultError) in
-                try vault.seal(key, after)
+                try vault.seal(key, context)
             }
         } catch { throw .vault(error) }
     }

@@ -86,21 +86,6 @@ extension CredentialStore {
                 manifest: PrintManifest(draft.enrolment), storage: draft.storage), with: change)
     }
 
-    /// Makes a change of prints and keeps the same key, which the vault sealed to them: the reader
-    /// improved the template of a finger that has just matched, so login goes on.
-    ///
-    /// As `publish`, but whoever registered the key goes on with it.
-    @discardableResult
-    package func keep(
-        _ credential: FoundCredential, resealed: [UInt8], with change: PrintChange
-    ) throws(StoreFault) -> FoundCredential {
-        var record = credential.record
-        record.sealed = resealed
-        record.enrolment = change.enrolment.state
-        record.manifest = PrintManifest(change.enrolment)
-        return try turn(to: record, with: change)
-    }
-
     private func turn(
         to next: SealedCredential, with change: PrintChange?
     ) throws(StoreFault) -> FoundCredential {

@@ -96,16 +96,13 @@ package struct KeyringStore: Sendable {
         return now.equals(password.record.password) ? nil : .passwordChanged
     }
 
-    /// Keeps a password whose key was sealed anew: to these prints, of which a template was
-    /// improved, or by another vault.
+    /// Keeps a password whose key was sealed anew for the same fingers, by another vault.
     package func keep(
-        _ password: KeptPassword, resealed key: [UInt8], by vault: VaultKind,
-        _ enrolment: Enrolment
+        _ password: KeptPassword, resealed key: [UInt8], by vault: VaultKind
     ) throws(StoreFault) {
         var record = password.record
         record.sealed = SealedContent(key: key, content: password.sealed.content)
         record.vault = vault
-        record.enrolment = enrolment.state
         try account.directory.keep(KeyringRecord.sealed(record), as: Self.name)
     }
 

@@ -47,24 +47,6 @@ extension PrintStore {
         return try draft(from: account.record(), adding: new) { $0.finger == finger }
     }
 
-    /// Drafts a better template of the same finger, sealed with the same key, under a new id: no id
-    /// ever means two templates.
-    ///
-    /// Throws `.unknownPrint` unless the print is there and intact; the template is wiped.
-    package func draft(
-        updating identifier: [UInt8], template: inout [UInt8]
-    ) throws(StoreFault) -> PrintChange {
-        defer { wipe(&template) }
-        let record = try account.record()
-        guard record.prints.contains(where: { $0.identifier == identifier }),
-            let file = try file(identifier), case .intact(let old) = try open(file, identifier)
-        else { throw .unknownPrint }
-        let new = try seal(
-            &template, try random(16), finger: old.finger, reader: old.reader, added: old.added,
-            with: file.key)
-        return try draft(from: record, adding: new) { $0.identifier == identifier }
-    }
-
     /// Drafts the removal of some prints, intact or damaged, by their ids.
     ///
     /// Throws `.unknownPrint` where one of them is not listed.

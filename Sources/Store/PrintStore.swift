@@ -68,13 +68,6 @@ package struct PrintStore: Sendable {
         return identifier
     }
 
-    /// Puts a new template in the place of a print's old one, as readers ask for after a match.
-    package func update(
-        _ identifier: [UInt8], template: inout [UInt8]
-    ) throws(StoreFault) {
-        try commit(try draft(updating: identifier, template: &template))
-    }
-
     /// Removes a print.
     package func remove(_ identifier: [UInt8]) throws(StoreFault) {
         try commit(try draft(removing: [identifier]))

@@ -15,7 +15,7 @@ package struct StoredSecret: Equatable, Sendable {
     package var created: Instant { record.created }
     /// The content, to be opened with the key that a vault has opened.
     package var content: [UInt8] { record.content }
-    /// The vault that opens it; where it has two sealings, the newer one's.
+    /// The vault that opens it; where an older version kept two sealings, the newer one's.
     package var vault: VaultKind { record.sealings[record.sealings.count - 1].vault }
 
     let record: SecretRecord
@@ -142,29 +142,19 @@ package struct SecretStore: Sendable {
         try write(record, context.credential)
     }
 
-    /// Lets a secret that fits `old` open to other fingers, or by another vault, too.
+    /// Keeps a secret whose key was sealed anew for the same fingers, by another vault.
     ///
     /// Throws `.changedMeanwhile`, with nothing changed, unless it is on disk as it was found.
-    package func add(
-        _ key: [UInt8], by vault: VaultKind, for new: EnrolmentState, to secret: StoredSecret,
-        fitting old: EnrolmentState
+    package func keep(
+        _ secret: StoredSecret, resealed key: [UInt8], by vault: VaultKind,
+        _ enrolment: EnrolmentState
     ) throws(StoreFault) {
         guard try self.secret(secret.identifier) == secret else { throw .changedMeanwhile }
-        let stays = secret.record.sealings.filter { $0.enrolment == old && old != new }
-        let added = SecretSealing(vault: vault, enrolment: new, key: key)
+        let sealing = SecretSealing(vault: vault, enrolment: enrolment, key: key)
         let record = SecretRecord(
-            name: secret.name, created: secret.created, sealings: stays + [added],
+            name: secret.name, created: secret.created, sealings: [sealing],
             content: secret.content)
         try write(record, secret.identifier)
-    }
-
-    /// Whether all that open to some fingers open to others as well, those with these ids left out.
-    package func fitAlso(
-        _ new: EnrolmentState, wherever old: EnrolmentState, but lost: Set<[UInt8]>
-    ) throws(StoreFault) -> Bool {
-        try list().intact.allSatisfy {
-            !$0.fits(old) || $0.fits(new) || lost.contains($0.identifier)
-        }
     }
 
     /// Deletes what has this name; where nothing whole has it, what is damaged. False if nothing did.

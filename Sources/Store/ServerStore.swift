@@ -128,17 +128,6 @@ package struct ServerStore: Sendable {
         return try change(key) { $0.counter += 1 }
     }
 
-    /// Lets a key that fits `old` open to other fingers, too.
-    package func add(
-        _ sealed: [UInt8], for new: EnrolmentState, to key: ServerKey, fitting old: EnrolmentState
-    ) throws(StoreFault) {
-        _ = try change(key) { next in
-            next.sealings =
-                next.sealings.filter { $0.enrolment == old && old != new }
-                + [ServerKey.Sealing(enrolment: new, key: sealed)]
-        }
-    }
-
     /// Destroys the private half, and remembers that the fingers did it.
     package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try forgetVerdict(for: key)

@@ -71,30 +71,6 @@ struct Bench {
         return try vault.ready(key: credential.sealed, context).sign(message, context)
     }
 
-    /// Puts a better template in the place of a print's, and keeps key, secrets and password, in the
-    /// order in which the daemon does it.
-    func improve(
-        _ print: [UInt8], _ template: [UInt8], _ credential: FoundCredential,
-        in account: AccountState? = nil
-    ) throws {
-        let account = account ?? self.account
-        let before = try account.prints.enrolment()
-        let old = try account.credential.context(of: credential, before)
-        var template = template
-        let change = try account.prints.draft(updating: print, template: &template)
-        #expect(template.isEmpty)
-        for secret in try account.secrets.list().intact where secret.fits(before.state) {
-            try reseal(secret, from: before.state, to: change.enrolment.state, in: account)
-        }
-        let new = try account.credential.context(of: credential, change.enrolment)
-        try account.credential.keep(
-            credential, resealed: try vault.reseal(key: credential.sealed, from: old, to: new),
-            with: change)
-        if case .kept(let password) = try account.keyring.state() {
-            try reseal(password, from: before, to: change.enrolment, in: account)
-        }
-    }
-
     /// Issues Alice's credential for the prints as they are.
     @discardableResult
     func issue() throws -> FoundCredential {

@@ -11,7 +11,7 @@ import Wire
 struct CredentialChangeTests {
     /// What can be done to an account that has two fingers, the reader's other one unknown.
     enum Kind: CaseIterable {
-        case first, add, replace, remove, removeAll, improve, enable, enableAgain, disable, destroy
+        case first, add, replace, remove, removeAll, enable, enableAgain, disable, destroy
 
         var isOnBefore: Bool { self != .first && self != .enable }
 
@@ -21,7 +21,6 @@ struct CredentialChangeTests {
             return switch self {
             case .first, .add, .replace, .remove: isChanged && isNew
             case .removeAll: isChanged && after.state == .none
-            case .improve: isChanged && after.credential == before.credential
             case .enable, .enableAgain: !isChanged && isNew
             case .disable: !isChanged && after.state == .disabled(since: Bench.now)
             case .destroy:
@@ -52,10 +51,6 @@ struct CredentialChangeTests {
                 let all = try account.prints.enrolment().prints.map(\.identifier)
                 try account.prints.commit(try account.prints.draft(removing: all))
                 try store.withdraw()
-            case .improve:
-                guard case .issued(let credential) = try store.state() else { return }
-                let print = try #require(try account.prints.enrolment().prints.first)
-                try bench.improve(print.identifier, [9, 9], credential, in: account)
             case .enable, .enableAgain:
                 _ = try store.issue(
                     try account.prints.enrolment(), vault: bench.vault, now: Bench.now)

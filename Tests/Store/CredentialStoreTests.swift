@@ -44,13 +44,7 @@ struct CredentialStoreTests {
         let changes: [(InvalidationCause, (Enrolment) throws -> Void)] = [
             (.fingerAdded, { _ in try bench.add(3, .leftThumb) }),
             (.fingerRemoved, { try bench.account.prints.remove($0.prints[0].identifier) }),
-            (
-                .fingerReplaced,
-                {
-                    var template: [UInt8] = [9]
-                    try bench.account.prints.update($0.prints[0].identifier, template: &template)
-                }
-            ),
+            (.fingerReplaced, { try bench.add(9, $0.prints[0].finger) }),
             (
                 .fingerReplaced,
                 {
@@ -79,34 +73,6 @@ struct CredentialStoreTests {
         let id = try bench.add(3, .leftThumb)
         try bench.account.prints.remove(id)
         try doesNotOpen(issued, because: .fingerReplaced)
-    }
-
-    @Test("a template that the reader improved keeps the key, and a change beside it does not")
-    func improved() throws {
-        let issued = try bench.issue()
-        let key = try bench.contents(bench.publicKey)
-        let finger = try bench.account.prints.enrolment().prints[0].identifier
-        try bench.improve(finger, [UInt8](repeating: 9, count: 700), issued)
-        let enrolment = try bench.account.prints.enrolment()
-        #expect(enrolment.prints.contains { $0.template.count == 700 })
-        guard case .issued(let found) = try store.state() else {
-            Issue.record("gone")
-            return
-        }
-        #expect(store.fits(found, enrolment))
-        let signature = try bench.sign([1], found, enrolment)
-        #expect(
-            try P256PublicKey(point: issued.publicKey.point).verifies(signature, message: [1]))
-        #expect(try bench.contents(bench.publicKey) == key)
-        try doesNotOpen(issued, because: .fingerReplaced)
-        // Somebody else's change since then is not carried along.
-        try bench.add(5, .leftLittle)
-        let before = try bench.account.prints.enrolment().state
-        #expect(throws: VaultError.doesNotOpen) {
-            try bench.improve(
-                bench.account.prints.enrolment().prints[0].identifier, [1], found)
-        }
-        #expect(try bench.account.prints.enrolment().state == before)
     }
 
     @Test("with another host secret it does not open, and that is told")

@@ -34,16 +34,4 @@ extension Bench {
         return try SealedContent.open(
             password.sealed.content, key: try ready.open(context), context)
     }
-
-    /// Seals a kept password to other fingers as well.
-    func reseal(
-        _ password: KeptPassword, from before: Enrolment, to after: Enrolment,
-        in account: AccountState
-    ) throws {
-        let old = try account.keyring.context(of: password, before)
-        let new = try account.keyring.context(of: password, after)
-        let key = try vault.ready(data: password.sealed.key, old).open(old)
-        try account.keyring.keep(
-            password, resealed: try vault.seal(key, new), by: .file, after)
-    }
 }

@@ -18,7 +18,7 @@ struct PrintChangeTests {
 
     /// What can be done to an account's prints, in one change.
     enum Kind: CaseIterable {
-        case add, replace, update, remove, removeAll
+        case add, replace, remove, removeAll
 
         func draft(_ prints: PrintStore) throws -> PrintChange {
             var template = [UInt8](repeating: 7, count: 300)
@@ -31,7 +31,6 @@ struct PrintChangeTests {
             case .replace:
                 return try prints.draft(
                     adding: &template, finger: .leftIndex, reader: Bench.reader, now: Bench.now)
-            case .update: return try prints.draft(updating: all[0], template: &template)
             case .remove: return try prints.draft(removing: [all[0]])
             case .removeAll: return try prints.draft(removing: all)
             }
@@ -41,7 +40,7 @@ struct PrintChangeTests {
         var count: Int {
             switch self {
             case .add: 3
-            case .replace, .update: 2
+            case .replace: 2
             case .remove: 1
             case .removeAll: 0
             }
@@ -81,19 +80,6 @@ struct PrintChangeTests {
         let fingers = try bench.account.prints.enrolment().prints.map(\.finger)
         #expect(fingers.count == 2 && Set(fingers) == [.rightIndex, .leftIndex])
         #expect(try bench.account.generation() == 3)
-    }
-
-    @Test("by a better template keeps finger, reader and date, under a new id")
-    func updates() throws {
-        let old = try bench.account.prints.enrolment().prints[0]
-        let change = try Kind.update.draft(bench.account.prints)
-        try bench.account.prints.commit(change)
-        let all = try bench.account.prints.enrolment().prints
-        let new = try #require(all.first { $0.finger == old.finger })
-        #expect(new.identifier != old.identifier && new.template.count == 300)
-        #expect(new.reader == old.reader && new.added == old.added)
-        // The old template, put back under either name, is not taken for the new one.
-        #expect(try bench.account.prints.enrolment().damaged.isEmpty)
     }
 
     @Test(

@@ -286,68 +286,31 @@ extension SecretStoreTests {
         try bench.state.removeAccount(uid: Bench.uid)
     }
 
-    @Test("a key sealed anew opens for the new fingers and the old, then for the newest alone")
-    func resealed() throws {
+    @Test("sealed anew it opens, unless it was changed meanwhile")
+    func moved() throws {
         let kept = try bench.keep([4, 5], as: "mail")
-        let before = try bench.present
-        let secrets = bench.account.secrets
-        try bench.add(2, .leftThumb)
-        let between = try bench.present
-        try bench.reseal(kept, from: before, to: between)
-        let both = try #require(try secrets.secret(kept.identifier))
-        #expect(both.fits(before) && both.fits(between) && both.size == 2)
-        #expect(try bench.open(both) == [4, 5])
-        #expect(throws: StoreFault.changedMeanwhile) {
-            try bench.reseal(kept, from: before, to: between)
-        }
-        try bench.add(3, .leftIndex)
-        let now = try bench.present
-        try bench.reseal(both, from: between, to: now)
-        let newest = try #require(try secrets.secret(kept.identifier))
-        #expect(!newest.fits(before) && newest.fits(between) && newest.fits(now))
-        #expect(try bench.open(newest) == [4, 5])
-        #expect(try secrets.list().damaged.isEmpty)
+        try bench.reseal(kept)
+        let moved = try #require(try bench.account.secrets.secret(kept.identifier))
+        #expect(moved != kept && moved.name == kept.name && moved.created == kept.created)
+        #expect(try bench.open(moved) == [4, 5])
+        #expect(throws: StoreFault.changedMeanwhile) { try bench.reseal(kept) }
+        #expect(try bench.account.secrets.list().intact == [moved])
     }
 
-    @Test("one that was not sealed anew is noticed, unless it opens to nobody or fits no more")
-    func leftBehind() throws {
-        let secrets = bench.account.secrets
-        let stale = try bench.keep([1], as: "stale")
-        try bench.add(2, .leftThumb)
-        let before = try bench.present
-        let kept = try bench.keep([2], as: "mail")
-        let other = try bench.keep([3], as: "more")
-        try bench.add(3, .leftIndex)
-        let now = try bench.present
-        #expect(!stale.fits(before))
-        try bench.reseal(kept, from: before, to: now)
-        #expect(try !secrets.fitAlso(now, wherever: before, but: []))
-        #expect(try !secrets.fitAlso(now, wherever: before, but: [kept.identifier]))
-        #expect(try secrets.fitAlso(now, wherever: before, but: [other.identifier]))
-        try bench.reseal(other, from: before, to: now)
-        #expect(try secrets.fitAlso(now, wherever: before, but: []))
-    }
-
-    @Test("sealing anew that fails at any step leaves what opened for the old fingers")
-    func resealingInterrupted() throws {
+    @Test("sealing anew that fails at any step leaves one that opens")
+    func movingInterrupted() throws {
         let kept = try bench.keep([4, 5], as: "mail")
-        let before = try bench.present
-        try bench.add(2, .leftThumb)
-        let now = try bench.present
         for step in 0..<20 {
             let plan = FaultPlan()
             let account = try bench.account(failing: plan)
             plan.arm(after: step)
             let found = try #require(try bench.account.secrets.secret(kept.identifier))
-            let isDone =
-                (try? bench.reseal(found, from: before, to: now, in: account)) != nil
+            let isDone = (try? bench.reseal(found, in: account)) != nil
             plan.disarm()
             let list = try bench.account.secrets.list()
-            #expect(list.damaged.isEmpty && list.count(fitting: before) == 1)
-            if isDone {
-                #expect(list.count(fitting: now) == 1)
-                return
-            }
+            #expect(list.damaged.isEmpty && list.intact.count == 1)
+            #expect(try bench.open(try #require(list.intact.first)) == [4, 5])
+            if isDone { return }
         }
         Issue.record("it never came to an end")
     }

@@ -52,16 +52,14 @@ extension Bench {
         return content.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
     }
 
-    func reseal(
-        _ secret: StoredSecret, from old: EnrolmentState, to new: EnrolmentState,
-        in account: AccountState? = nil
-    ) throws {
+    /// Seals the key of a secret anew, as for a move between vaults.
+    func reseal(_ secret: StoredSecret, in account: AccountState? = nil) throws {
         let secrets = (account ?? self.account).secrets
-        let before = try secrets.context(secret.identifier, name: secret.name, old)
-        let after = try secrets.context(secret.identifier, name: secret.name, new)
-        let sealed = try #require(secret.sealing(for: old)).key
-        let key = try vault.ready(data: sealed, before).open(before)
-        try secrets.add(
-            try vault.seal(key, after), by: vault.kind, for: new, to: secret, fitting: old)
+        let state = try present
+        let context = try secrets.context(secret.identifier, name: secret.name, state)
+        let sealed = try #require(secret.sealing(for: state)).key
+        let key = try vault.ready(data: sealed, context).open(context)
+        try secrets.keep(
+            secret, resealed: try vault.seal(key, context), by: vault.kind, state)
     }
 }

@@ -147,22 +147,6 @@ struct ServerStoreTests {
         #expect(try servers.list() == [key])
     }
 
-    @Test("two sets of fingers open it while a template is exchanged, and the newer one after")
-    func resealed() throws {
-        let key = try keep(place("https://a"), 1)
-        let old = try fingers
-        let digests = [7, 8].map { [UInt8](repeating: $0, count: 32) }
-        let new = try #require(EnrolmentState(generation: 7, digest: digests[0]))
-        let newer = try #require(EnrolmentState(generation: 8, digest: digests[1]))
-        try servers.add([1], for: new, to: key, fitting: old)
-        var kept = try #require(try servers.key(key.identifier))
-        #expect(kept.sealed(for: old) != nil && kept.sealed(for: new) == [1])
-        try servers.add([2], for: newer, to: kept, fitting: new)
-        kept = try #require(try servers.key(key.identifier))
-        #expect(kept.sealed(for: old) == nil)
-        #expect(kept.sealed(for: new) == [1] && kept.sealed(for: newer) == [2])
-    }
-
     @Test("what is damaged, or lies under another's name, is none")
     func damaged() throws {
         let key = try keep(place("https://a"), 1)

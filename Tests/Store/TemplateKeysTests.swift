@@ -157,22 +157,15 @@ struct TemplateKeysTests {
         state.templateKeys.settle(Self.key, .success(try TemplateSeal(key: opened)))
     }
 
-    @Test("a better template stays under the key of the old one")
-    func improved() throws {
-        try keep()
-        let old = try add(1)
-        var template: [UInt8] = [9]
-        try store.update(old, template: &template)
-        #expect(try store.keys() == [Self.key])
-        #expect(try store.enrolment().prints.map(\.template) == [[9]])
-    }
-
     @Test("a print is not added under a key that went while it was drafted")
     func keyGone() throws {
         try keep()
         let old = try add(1)
         var template: [UInt8] = [9]
-        let change = try store.draft(updating: old, template: &template)
+        let change = try store.draft(
+            adding: &template, finger: .leftThumb, reader: Bench.reader,
+            sealedWith: .kept(Self.key),
+            now: Bench.now)
         try store.seal(with: .host)
         try keys.remove(Self.key)
         #expect(throws: StoreFault.changedMeanwhile) { try store.commit(change) }
