@@ -4,17 +4,17 @@ import Statement
 import Texts
 import Wire
 
-/// The readers that the administrator lets us use, in the words of the socket.
+/// The fingerprint readers that the administrator lets Signet use.
 ///
-/// They are in a process of their own, which may end at any time. What it says is held to what it was
-/// asked: a match is one of a template that it was given, on a reader that was meant.
+/// They belong to a process of its own, which may end at any time. Its replies are held against the
+/// request: a match counts only for a template that it was given, on a reader that was asked.
 @ServiceActor
 final class ReaderPool {
-    /// How long a reader's list may take, and whatever wants no finger.
+    /// Time limits for listing a reader's prints, and for other work that needs no finger.
     private static let (listing, upkeep) = (Duration.seconds(10), Duration.seconds(120))
-    /// How long it may take to find the readers, which some drivers probe.
+    /// Time limit for finding the readers; some drivers probe the device for this.
     private static let search = Duration.seconds(15)
-    /// How often in one request an unplugged reader is waited for, and how often it is looked for then.
+    /// How many times per request an unplugged reader is waited for, and the interval between looks.
     private static let returns = 3
     private static let glance = Duration.seconds(1)
 
@@ -31,7 +31,7 @@ final class ReaderPool {
         self.ignored = Set(ignored)
     }
 
-    /// Has the process of the readers started, without waiting for it.
+    /// Starts the reader process without waiting for it.
     func wake() {
         onService { [self] in _ = await usable() }
     }
@@ -99,7 +99,7 @@ final class ReaderPool {
                 reply, conversation throws(ReaderFault) in
                 switch reply {
                 case .event(let event):
-                    if let notice = notice(event, asked, templates) { tell(notice) }
+                    if let notice = Notice(event, of: asked, templates) { tell(notice) }
                 case .print(let print): try heard.take(print)
                 case .examine(let id, let identity):
                     guard let examine, let reader = asked.first(where: { $0.id == id }),
@@ -120,8 +120,8 @@ final class ReaderPool {
         }
     }
 
-    /// Enrols a finger; see `Readers.listAndEnroll`. Where the process ends meanwhile, `tidy` deletes
-    /// what the first try left on the reader, before the second one.
+    /// Enrols a finger; see `Readers.listAndEnroll`. If the process ends meanwhile, `tidy` deletes what
+    /// the first try left on the reader before the second try begins.
     func enroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration,
         replacing old: Template?, examine: @escaping Examination, tidy: () async -> Void,
@@ -143,7 +143,9 @@ final class ReaderPool {
             ) { reply, conversation throws(ReaderFault) in
                 switch reply {
                 case .event(let event):
-                    if let notice = notice(event, [description], isEnrolling: true) { tell(notice) }
+                    if let notice = Notice(event, of: [description], isEnrolling: true) {
+                        tell(notice)
+                    }
                 case .print(let print): try heard.take(print)
                 case .template(let part, let isLast): try heard.take(part, isLast)
                 case .examine(let shown, let identity):
@@ -163,11 +165,11 @@ final class ReaderPool {
         }
     }
 
-    /// Runs something on readers until it is answered, within the limit.
+    /// Runs something on the readers until it is answered, within the limit.
     ///
-    /// It runs once more where their process ended meanwhile: a driver that crashes or hangs costs one
-    /// touch, and the next scan gets a process in which nothing is wrong. Where the reader was
-    /// unplugged, and may come back, it is waited for as long as somebody needs to plug it in.
+    /// If the reader process ends meanwhile, it runs once more: a driver that crashes or hangs costs one
+    /// touch, and the next scan gets a fresh process. If the reader was unplugged, it is waited for as
+    /// long as a person needs to plug it back in.
     private func untilAnswered<Value>(
         _ limit: Duration, _ tell: @ServiceActor (Notice) -> Void,
         isBack: (() async throws(ReaderFault) -> Bool)? = nil,
@@ -185,7 +187,7 @@ final class ReaderPool {
                 guard !isSuspended, !Task.isCancelled else { return .failure(error) }
                 switch error {
                 case .suspended where resumes == 0:
-                    // It was told so by a daemon that is gone.
+                    // A daemon that is gone told it to.
                     resumes += 1
                     await tellProcess(.resume)
                 case .processEnded where restarts == 0:
@@ -218,7 +220,8 @@ final class ReaderPool {
         return false
     }
 
-    /// The same for what wants no finger: nobody has to do anything again.
+    /// Runs something that needs no finger, and once more if the reader process ended or still believes
+    /// that the machine sleeps.
     private func unlessEnded<Value>(
         _ body: () async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
@@ -253,7 +256,7 @@ final class ReaderPool {
                 reply == .done ? () : nil
             }
         } catch {
-            // One that is not there uses no reader, and finds them anew when it is asked.
+            // A process that is not running uses no reader, and looks for them when it is asked.
         }
     }
 
@@ -388,79 +391,6 @@ final class ReaderPool {
                 }
                 return nil
             }
-        }
-    }
-
-    private func notice(
-        _ event: ReaderEvent, _ readers: [ReaderDescription], _ templates: [Template] = [],
-        isEnrolling: Bool = false
-    ) -> Notice? {
-        guard let reader = readers.first(where: { $0.id == event.reader }) else { return nil }
-        switch event.kind {
-        case .fingerNeeded:
-            // How many scans are wanted tells an enrolment from the look whose finger it is.
-            let total = isEnrolling ? UInt8(clamping: reader.enrolStages) : nil
-            return Notice(
-                .touch, scan: reader.scanType, total: total,
-                subject: Bytes(reader.name.utf8.prefix(Limit.text)))
-        // The reader says itself that it needs the finger again.
-        case .round: return nil
-        case .fingerPresent: return Notice(.fingerPresent)
-        case .lost(let index):
-            guard templates.indices.contains(index) else { return nil }
-            return Notice(.printLost, subject: Bytes(templates[index].finger.name.bytes))
-        case .retry(let reason):
-            return Notice(.retry, scan: reader.scanType, retry: reason)
-        case .stage(let done, let total):
-            return Notice(.stage, done: UInt8(clamping: done), total: UInt8(clamping: total))
-        }
-    }
-}
-
-extension ReaderAnswer {
-    fileprivate init(_ reader: ReaderDescription) {
-        self.init(
-            readerID: Bytes(reader.id.utf8.prefix(Limit.label)),
-            scan: reader.scanType, total: UInt8(clamping: reader.enrolStages),
-            name: Bytes(reader.name.utf8.prefix(Limit.label)),
-            driver: Bytes(reader.driver.utf8.prefix(Limit.label)),
-            features: ReaderFeatures(reader))
-    }
-}
-
-extension ReaderFeatures {
-    fileprivate init(_ reader: ReaderDescription) {
-        self = []
-        if reader.features.contains(.identify) { insert(.identify) }
-        if reader.features.contains(.storage) { insert(.storage) }
-        if reader.features.contains(.list) { insert(.storageList) }
-        if reader.features.contains(.updatePrint) { insert(.update) }
-        if reader.matchesOnHost { insert(.hostMatching) }
-    }
-}
-
-extension Denial {
-    /// Why a reader could not be asked, or did not answer.
-    ///
-    /// Labelled: without it `.cancelled` and the like mean a fault again, and this never ends.
-    init(of fault: ReaderFault) {
-        switch fault {
-        case .noReader: self.init(.noReader)
-        case .removed: self.init(.readerRemoved)
-        case .tooHot: self.init(.readerTooHot)
-        case .busy: self.init(.readerBusy)
-        case .cancelled: self.init(.cancelled)
-        case .timedOut: self.init(.timedOut)
-        case .suspended: self.init(.suspending)
-        case .duplicate: self.init(.fingerOnReader)
-        case .full: self.init(.readerFull)
-        case .notFound: self.init(.printLost)
-        case .protocolError: self.init(.readerConfused)
-        case .notSupported: self.init(.readerFailed, subject: Detail.readerUnable.bytes)
-        case .invalidTemplate: self.init(.readerFailed, subject: Detail.printNotAccepted.bytes)
-        case .processEnded: self.init(.readerFailed, subject: Detail.readerProcessEnded.bytes)
-        // In words that are for the journal, where they are.
-        case .general: self.init(.readerFailed, subject: Detail.readerDriverFailed.bytes)
         }
     }
 }

@@ -1,9 +1,9 @@
 import Bus
 import Loop
 
-/// The unit of the readers' process.
+/// The systemd unit of the reader process.
 ///
-/// signetd has no capability to signal another user's process, so systemd does it
+/// signetd may not signal another user's process, so it asks systemd to
 /// (`org.freedesktop.systemd1.Manager`, systemd's org.freedesktop.systemd1(5)).
 @ServiceActor
 struct ReaderUnit {
@@ -13,8 +13,8 @@ struct ReaderUnit {
     let bus: Logind
     let journal: DecisionJournal
 
-    /// Kills the process for what it does or does not do, and returns when that is done: the next
-    /// request gets another one.
+    /// Kills the process, for the reason given, and returns once it is gone: the next request starts a
+    /// new one.
     func kill(_ why: String) async {
         journal.fault("signet-reader \(why): killing it")
         await call(
@@ -22,7 +22,7 @@ struct ReaderUnit {
             elseRun: "systemctl kill -s KILL signet-reader")
     }
 
-    /// Has the socket made anew, where somebody else answers there: the process has handed it on.
+    /// Replaces the socket when another process answers on it: the reader process has passed it on.
     func replace() {
         journal.fault(
             "another process than signet-reader answers on its socket: replacing the socket")

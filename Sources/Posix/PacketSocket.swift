@@ -33,9 +33,8 @@ package struct PacketSocket: ~Copyable, Sendable {
 
     /// Connects to a listening socket's path; connect(2).
     ///
-    /// With `namingSenders` the kernel names the sender of each packet, from the first one on; unix(7)
-    /// SO_PASSCRED. Throws EAGAIN at once where the listener's queue is full, ECONNREFUSED where nobody
-    /// listens.
+    /// With `namingSenders`, the kernel tells who sent each packet, the first one included; unix(7),
+    /// SO_PASSCRED. Throws EAGAIN at once if the listener's queue is full, ECONNREFUSED if nobody listens.
     package static func connect(
         to path: String, namingSenders: Bool = false
     ) throws(SystemFault) -> PacketSocket {
@@ -79,8 +78,8 @@ package struct PacketSocket: ~Copyable, Sendable {
         return .whole
     }
 
-    /// As `receive(limit:)`, on a socket that has senders named: gives the uid of this packet's, or nil
-    /// where the kernel does not vouch for one. Descriptors that come with a packet are closed.
+    /// As `receive(limit:)`, with the uid of the packet's sender: nil if the kernel did not tell it. The
+    /// socket must have been connected with `namingSenders`. Descriptors passed with a packet are closed.
     package borrowing func receiveWithSender(
         limit: Int
     ) throws(SystemFault) -> (received: Received, sender: UInt32?) {
@@ -91,7 +90,7 @@ package struct PacketSocket: ~Copyable, Sendable {
         return (received, sender == .max ? nil : sender)
     }
 
-    /// Ends the connection for both sides at once, whoever else has the descriptor; shutdown(2).
+    /// Ends the connection in both directions, even if another process holds the descriptor; shutdown(2).
     package borrowing func shutDown() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 
     /// Has the peer read the end, after what was sent; it can still say something. shutdown(2).

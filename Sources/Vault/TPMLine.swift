@@ -146,10 +146,10 @@ struct TPMLine {
         } catch { throw error.verdict }
     }
 
-    /// What the TPM says of itself, and the Name of its root key if it has one. It stays as it is.
+    /// The TPM's properties, and the Name of its root key if it has one. Changes nothing in the TPM.
     ///
-    /// `.notPermitted` where it has none and lets nobody make one, `.anotherRoot` where its root key is
-    /// not the pinned one, or would not be when it is made: the TPM was cleared, or is another one.
+    /// Throws `.notPermitted` if there is no root key and none may be created, `.anotherRoot` if the root
+    /// key is not the pinned one, or would not be once created: the TPM was cleared or replaced.
     mutating func description() throws(VaultError) -> (TPMProperties, root: [UInt8]) {
         if let found = try descriptionAsItIs() { return found }
         do throws(TPMFault) {
@@ -165,8 +165,8 @@ struct TPMLine {
         } catch { throw error.verdict }
     }
 
-    /// The same over the connection that is open; nil where there is none, it broke, or the root key is
-    /// not there any more that was checked.
+    /// The description over the open connection: nil if there is none, if it broke, or if the root key
+    /// that was checked is no longer there.
     private mutating func descriptionAsItIs() throws(VaultError) -> (TPMProperties, [UInt8])? {
         guard let link else { return nil }
         do throws(TPMFault) {

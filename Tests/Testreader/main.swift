@@ -3,9 +3,9 @@ import Glibc
 import Posix
 import ReaderProcess
 
-// The process of the readers on libfprint's virtual ones: `--text`, `--storage`, `--storage-no-list`
-// and `--image` name their sockets, `--idle` the milliseconds after which it ends. Never installed: the installed one clears the variables that
-// switch virtual readers on.
+// The reader process on libfprint's virtual readers: `--text`, `--storage`, `--storage-no-list` and
+// `--image` name their sockets, `--idle` the milliseconds after which it ends. Never installed: the
+// installed one clears the variables that switch virtual readers on.
 let variables = [
     "--text": "FP_VIRTUAL_DEVICE", "--storage": "FP_VIRTUAL_DEVICE_STORAGE",
     "--storage-no-list": "FP_VIRTUAL_DEVICE_STORAGE_NO_LIST", "--image": "FP_VIRTUAL_IMAGE",

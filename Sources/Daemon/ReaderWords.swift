@@ -1,0 +1,82 @@
+import ReaderProtocol
+import Statement
+import Texts
+import Wire
+
+// What the process of the readers says, in the words of the socket.
+
+extension Notice {
+    /// What to tell who waits: nil of a reader or a template that was not asked for, and where the
+    /// reader tells it itself.
+    init?(
+        _ event: ReaderEvent, of readers: [ReaderDescription], _ templates: [Template] = [],
+        isEnrolling: Bool = false
+    ) {
+        guard let reader = readers.first(where: { $0.id == event.reader }) else { return nil }
+        switch event.kind {
+        case .fingerNeeded:
+            // How many scans are wanted tells an enrolment from the look whose finger it is.
+            let total = isEnrolling ? UInt8(clamping: reader.enrolStages) : nil
+            self.init(
+                .touch, scan: reader.scanType, total: total,
+                subject: Bytes(reader.name.utf8.prefix(Limit.text)))
+        // The reader says itself that it needs the finger again.
+        case .round: return nil
+        case .fingerPresent: self.init(.fingerPresent)
+        case .lost(let index):
+            guard templates.indices.contains(index) else { return nil }
+            self.init(.printLost, subject: Bytes(templates[index].finger.name.bytes))
+        case .retry(let reason): self.init(.retry, scan: reader.scanType, retry: reason)
+        case .stage(let done, let total):
+            self.init(.stage, done: UInt8(clamping: done), total: UInt8(clamping: total))
+        }
+    }
+}
+
+extension ReaderAnswer {
+    init(_ reader: ReaderDescription) {
+        self.init(
+            readerID: Bytes(reader.id.utf8.prefix(Limit.label)),
+            scan: reader.scanType, total: UInt8(clamping: reader.enrolStages),
+            name: Bytes(reader.name.utf8.prefix(Limit.label)),
+            driver: Bytes(reader.driver.utf8.prefix(Limit.label)),
+            features: ReaderFeatures(reader))
+    }
+}
+
+extension ReaderFeatures {
+    fileprivate init(_ reader: ReaderDescription) {
+        self = []
+        if reader.features.contains(.identify) { insert(.identify) }
+        if reader.features.contains(.storage) { insert(.storage) }
+        if reader.features.contains(.list) { insert(.storageList) }
+        if reader.features.contains(.updatePrint) { insert(.update) }
+        if reader.matchesOnHost { insert(.hostMatching) }
+    }
+}
+
+extension Denial {
+    /// Why a reader could not be asked, or did not answer.
+    ///
+    /// Labelled: without it `.cancelled` and the like mean a fault again, and this never ends.
+    init(of fault: ReaderFault) {
+        switch fault {
+        case .noReader: self.init(.noReader)
+        case .removed: self.init(.readerRemoved)
+        case .tooHot: self.init(.readerTooHot)
+        case .busy: self.init(.readerBusy)
+        case .cancelled: self.init(.cancelled)
+        case .timedOut: self.init(.timedOut)
+        case .suspended: self.init(.suspending)
+        case .duplicate: self.init(.fingerOnReader)
+        case .full: self.init(.readerFull)
+        case .notFound: self.init(.printLost)
+        case .protocolError: self.init(.readerConfused)
+        case .notSupported: self.init(.readerFailed, subject: Detail.readerUnable.bytes)
+        case .invalidTemplate: self.init(.readerFailed, subject: Detail.printNotAccepted.bytes)
+        case .processEnded: self.init(.readerFailed, subject: Detail.readerProcessEnded.bytes)
+        // In words that are for the journal, where they are.
+        case .general: self.init(.readerFailed, subject: Detail.readerDriverFailed.bytes)
+        }
+    }
+}
