@@ -152,41 +152,27 @@ extension DriverTests {
         @Test(
             "that is stopped in mid-scan is killed within seconds, and the touch is another one's")
         func stopped() throws {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
-            let bus = try PrivateBus(socket: bench.directory + "/bus")
-            let logind = try bus.startLogind()
-            try bench.restart()
-            let client = try bench.client()
-            try client.send(.login(.daemon, tries: 1))
-            try client.wait(for: .touch)
-            try bench.killReaders(by: SIGSTOP)
-            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
-            try bench.killReaders()
-            try client.wait(for: .retry)
-            try client.wait(for: .touch)
-            try bench.storage.send(.scan("one"))
-            #expect(try client.last().assertion != nil)
-            #expect(try client.confirm() == .confirmed(password: nil))
-            #expect(try attempts(bench) == 0)
+            try withLogind { bench, logind in
+                let client = try scanning(bench)
+                try bench.killReaders(by: SIGSTOP)
+                try logind.expect(Self.killed, within: .seconds(20))
+                try bench.killReaders()
+                try client.wait(for: .retry)
+                try touch(client, bench)
+            }
         }
 
         @Test("that was stopped before it was asked is killed, and another one serves the request")
         func stoppedBefore() throws {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
-            let bus = try PrivateBus(socket: bench.directory + "/bus")
-            let logind = try bus.startLogind()
-            try bench.restart()
-            try admitted(bench)
-            try bench.killReaders(by: SIGSTOP)
-            let client = try bench.client()
-            try client.send(.login(.daemon, tries: 1))
-            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
-            try bench.killReaders()
-            try client.wait(for: .touch)
-            try bench.storage.send(.scan("one"))
-            #expect(try client.last().assertion != nil)
+            try withLogind { bench, logind in
+                try admitted(bench)
+                try bench.killReaders(by: SIGSTOP)
+                let client = try bench.client()
+                try client.send(.login(.daemon, tries: 1))
+                try logind.expect(Self.killed, within: .seconds(20))
+                try bench.killReaders()
+                try touch(client, bench)
+            }
         }
 
         @Test("that is another user's, with a socket that it was handed, hears and says nothing")
@@ -228,20 +214,15 @@ extension DriverTests {
 
         @Test("that does not end what was taken back is killed, and another one serves")
         func disobedient() throws {
-            let bench = try DaemonBench([.storage])
-            try bench.enrol(.daemon, as: "one")
-            let bus = try PrivateBus(socket: bench.directory + "/bus")
-            let logind = try bus.startLogind()
-            try bench.restart()
-            let client = try bench.client()
-            try client.send(.login(.daemon))
-            try client.wait(for: .touch)
-            try bench.killReaders(by: SIGSTOP)
-            try client.send(.cancel)
-            #expect(try client.last(within: .seconds(4)).reason == .cancelled)
-            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
-            try bench.killReaders()
-            try admitted(bench)
+            try withLogind { bench, logind in
+                let client = try scanning(bench)
+                try bench.killReaders(by: SIGSTOP)
+                try client.send(.cancel)
+                #expect(try client.last(within: .seconds(4)).reason == .cancelled)
+                try logind.expect(Self.killed, within: .seconds(20))
+                try bench.killReaders()
+                try admitted(bench)
+            }
         }
 
         @Test("that says what it was not asked for is killed")
@@ -253,7 +234,7 @@ extension DriverTests {
             let logind = try bus.startLogind()
             try lying.restart()
             #expect(try lying.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
-            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
+            try logind.expect(Self.killed, within: .seconds(20))
         }
 
         @Test("that floods the daemon when its request was taken back is killed")
@@ -275,35 +256,57 @@ extension DriverTests {
                 try client.send(.login(.daemon))
                 try client.wait(for: .touch)
             }
-            try logind.expect("killed all of signet-reader.service by 9", within: .seconds(20))
+            try logind.expect(Self.killed, within: .seconds(20))
             #expect(try bench.status(of: .daemon).prints == 1)
-        }
-
-        /// Checks that a touch counts, and is the first attempt that does.
-        private func admitted(_ bench: DaemonBench) throws {
-            let next = try bench.client()
-            try next.send(.login(.daemon))
-            try next.wait(for: .touch)
-            try bench.storage.send(.scan("one"))
-            #expect(try next.last().assertion != nil)
-            #expect(try next.confirm() == .confirmed(password: nil))
-            #expect(try attempts(bench) == 0)
         }
 
         @Test("that is killed in mid-scan costs no attempt, and the touch is another one's")
         func killed() throws {
             let bench = try DaemonBench([.storage])
             try bench.enrol(.daemon, as: "one")
+            let client = try scanning(bench)
+            try bench.killReaders()
+            try client.wait(for: .retry)
+            try touch(client, bench)
+        }
+
+        /// What the bus's end is told where a process of the readers is to be killed.
+        private static let killed = "killed all of signet-reader.service by 9"
+
+        /// A daemon with a finger enrolled, and the bus's end, which is told whom to kill.
+        private func withLogind(
+            _ body: (DaemonBench, TestSupport.Program) throws -> Void
+        ) throws {
+            let bench = try DaemonBench([.storage])
+            try bench.enrol(.daemon, as: "one")
+            let bus = try PrivateBus(socket: bench.directory + "/bus")
+            let logind = try bus.startLogind()
+            try bench.restart()
+            try body(bench, logind)
+        }
+
+        /// A login that waits for its one touch.
+        private func scanning(_ bench: DaemonBench) throws -> TestClient {
             let client = try bench.client()
             try client.send(.login(.daemon, tries: 1))
             try client.wait(for: .touch)
-            try bench.killReaders()
-            try client.wait(for: .retry)
+            return client
+        }
+
+        /// Checks that a touch counts where it is asked for next, and that no attempt was counted.
+        private func touch(_ client: TestClient, _ bench: DaemonBench) throws {
             try client.wait(for: .touch)
             try bench.storage.send(.scan("one"))
             #expect(try client.last().assertion != nil)
             #expect(try client.confirm() == .confirmed(password: nil))
             #expect(try attempts(bench) == 0)
+        }
+
+        /// Checks the same for a login that begins now.
+        private func admitted(_ bench: DaemonBench) throws {
+            let client = try bench.client()
+            try client.send(.login(.daemon))
+            try touch(client, bench)
         }
     }
 }
