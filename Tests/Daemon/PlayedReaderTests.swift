@@ -18,6 +18,20 @@ extension DriverTests {
         }
 
         @Test(
+            "an enrolment's progress ends complete, also where fewer scans do than were announced",
+            arguments: PlayedReader.Model.allCases)
+        func progress(model: PlayedReader.Model) throws {
+            let played = try PlayedBench(model)
+            let client = try played.bench.client()
+            #expect(try played.enrol(as: "one", by: client).done?.prints == 1)
+            let stages = client.heard.compactMap(\.notice).filter { $0.kind == .stage }
+            let total = try #require(stages.last?.total)
+            #expect(total >= model.stages && stages.allSatisfy { $0.total == total })
+            #expect(stages.last?.done == total)
+            #expect(zip(stages, stages.dropFirst()).allSatisfy { ($0.done ?? 0) <= ($1.done ?? 0) })
+        }
+
+        @Test(
             "a finger is asked for once, whatever the driver reports",
             arguments: PlayedReader.Model.allCases)
         func prompt(model: PlayedReader.Model) throws {

@@ -41,7 +41,15 @@ final class PlayedBench {
         _ person: Person = .daemon, _ finger: Finger = .rightIndex, as id: String,
         checking: Bool = false
     ) throws -> Answer {
-        let client = try bench.client()
+        try enrol(person, finger, as: id, checking: checking, by: try bench.client())
+    }
+
+    /// Enrols a finger, for a client that hears all of it.
+    @discardableResult
+    func enrol(
+        _ person: Person = .daemon, _ finger: Finger = .rightIndex, as id: String,
+        checking: Bool = false, by client: TestClient
+    ) throws -> Answer {
         try client.send(.enroll(account: person.bytes, finger: finger, readerID: nil))
         var (isAsked, isScanning) = (false, false)
         while let answer = try client.next() {

@@ -9,6 +9,7 @@
 #include <libusb-1.0/libusb.h>
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -205,7 +206,16 @@ void libusb_hotplug_deregister_callback(
 
 // MARK: - Handles
 
+// A driver that asks its reader something while it is looked for waits in the thread that opens it:
+// with the slack of threads that need not keep time, an hour longer than it means to.
+static void expect_punctual_thread(void) {
+    if (prctl(PR_GET_TIMERSLACK) <= 1000000000) return;
+    fputs("a reader was opened in a thread that does not keep time\n", stderr);
+    abort();
+}
+
 int libusb_open(libusb_device *device, libusb_device_handle **made) {
+    expect_punctual_thread();
     lock();
     int result = is_present ? 0 : LIBUSB_ERROR_NO_DEVICE;
     if (has_fault("open")) result = LIBUSB_ERROR_IO;
