@@ -104,14 +104,19 @@ extension DaemonView {
         findings += denied.map { .accountUnanswered($0.name, reason: $0.reason) }
         if isCut { findings.append(.manyAccounts(UInt64(Machine.mostAccounts))) }
         if readers?.isEmpty == true { findings.append(.noReader) }
-        for vault in vaults where vault.isChosen {
+        for vault in vaults where vault.isChosen || hasKeys(in: vault) {
             if let trouble = vault.trouble {
                 findings.append(.vaultTrouble(vault.vault, reason: trouble))
-            } else if vault.vault == "file".bytes, hasTPM {
+            } else if vault.isChosen, vault.vault == "file".bytes, hasTPM {
                 findings.append(.tpmUnused)
             }
         }
         return findings
+    }
+
+    /// Whether a login needs the vault, though new keys may be made in the other one.
+    private func hasKeys(in vault: VaultAnswer) -> Bool {
+        accounts.contains { $0.status.state == .valid && $0.status.vault == vault.vault }
     }
 }
 
@@ -162,6 +167,9 @@ extension AccountView {
         case .forNow: findings.append(.lockedForNow(name, seconds: status.seconds ?? 0))
         case .untilPassword: findings.append(.lockedOut(name))
         }
+        if findings.isEmpty, let refusal = status.refusal, !refusal.isToldOfMachine {
+            findings.append(.loginRefused(name, refusal))
+        }
         switch status.keyring {
         case .on, .off: break
         case .passwordChanged, .fingersChanged, .damaged:
@@ -183,4 +191,9 @@ extension AccountView {
         return missing.sorted { $0.lexicographicallyPrecedes($1) }
             .map { .printsElsewhere(name, reader: $0) }
     }
+}
+
+extension Denial {
+    /// Whether a finding about the machine or its readers tells it, for all accounts.
+    fileprivate var isToldOfMachine: Bool { reason == .noReader || reason == .lidClosed }
 }

@@ -58,6 +58,18 @@ extension Finding {
             mend: "signet list --account \(Shell.word(account))")
     }
 
+    /// The daemon would refuse a login now, for a reason that no other finding tells.
+    package static func loginRefused(_ account: Bytes, _ refusal: Denial) -> Finding {
+        Finding(
+            .loginRefused, account,
+            "fingerprint login does not work for \(account): \(refusal.text(account: account))",
+            why: "every login asks for the password while that is so",
+            mend: refusal.reason == .vaultUnavailable
+                ? LoginStep.closed(because: refusal.subject ?? [], nil).mend(of: account)
+                // Untranslated: a command
+                : "signet status --account \(Shell.word(account))")
+    }
+
     /// The daemon does not tell how things stand.
     package static func accountUnanswered(_ account: Bytes, reason: Text) -> Finding {
         Finding(

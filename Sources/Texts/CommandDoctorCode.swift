@@ -22,7 +22,8 @@ package enum FindingCode: CaseIterable, Sendable {
     case keyringServiceUnknown, unitMalformed, settingObsolete
     case othersAllowed, anyoneAllowed, terminalsAllowed, seatlessAllowed
 
-    case credentialInvalid, fingersClosed, printsDamaged, accountUnanswered, loginOff, lockedOut
+    case credentialInvalid, fingersClosed, printsDamaged, loginRefused, accountUnanswered
+    case loginOff, lockedOut
     case printsElsewhere, keyringStale, secretsStale, loginDisabled, keptOut, noFinger
     case lockedForNow, manyAccounts, serverUnregistered
 
@@ -52,7 +53,8 @@ extension FindingCode {
             .socketMissing,
             .socketDisabled, .serviceSilent, .versionDaemon, .versionModule,
             .configurationRefused, .credentialInvalid, .fingersClosed, .printsDamaged,
-            .accountUnanswered, .noReader, .readersMissing, .readersDisabled, .vaultTrouble,
+            .loginRefused, .accountUnanswered, .noReader, .readersMissing, .readersDisabled,
+            .vaultTrouble,
             .clockBehind, .deniedGroupUnknown,
             .relayMissing:
             .fault
@@ -98,8 +100,9 @@ extension FindingCode {
             .anyoneAllowed, .terminalsAllowed, .seatlessAllowed, .keyringServiceUnknown,
             .unitMalformed, .settingObsolete:
             .service
-        case .credentialInvalid, .fingersClosed, .printsDamaged, .accountUnanswered, .loginOff,
-            .lockedOut, .printsElsewhere, .keyringStale, .secretsStale, .loginDisabled, .keptOut,
+        case .credentialInvalid, .fingersClosed, .printsDamaged, .loginRefused,
+            .accountUnanswered, .loginOff, .lockedOut, .printsElsewhere, .keyringStale,
+            .secretsStale, .loginDisabled, .keptOut,
             .noFinger, .lockedForNow, .manyAccounts, .serverUnregistered:
             .accounts
         case .noReader, .readersMissing, .readersDisabled, .fprintdRunning, .fprintdInstalled:

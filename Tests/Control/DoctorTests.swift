@@ -34,6 +34,12 @@ private func doctor(_ words: [String] = [], _ scripts: [[Step]]) throws -> Run {
     }
 }
 
+/// The command that a finding names.
+private func mend(_ code: String, in run: Run) throws -> String? {
+    let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
+    return findings.first { $0["code"] as? String == code }?["mend"] as? String
+}
+
 private func codes(_ run: Run) throws -> [String] {
     let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
     // What a machine with nothing on it has.
@@ -147,6 +153,51 @@ struct DoctorTests {
         #expect(try codes(doctor(["--json"], scripts(vaults: [vault]))) == ["vault-trouble"])
     }
 
+    @Test("tells of a login that the daemon would refuse, once, and of the vault that keys are in")
+    func refusal() throws {
+        func asked(
+            _ refusal: Denial?, vaults: [VaultAnswer] = [],
+            _ change: (inout StatusAnswer) -> Void = { _ in }
+        ) throws -> Run {
+            var status = sampleStatus
+            status.refusal = refusal
+            change(&status)
+            return try doctor(["--json"], scripts(status, vaults: vaults))
+        }
+        for reason in [DenialReason.readerFailed, .platformChanged, .storage, .otherSeat] {
+            let run = try asked(Denial(reason))
+            #expect(try codes(run) == ["login-refused"], "\(reason)")
+            #expect(try mend("login-refused", in: run) == "signet status --account alice")
+        }
+        let locked = try asked(Denial(.lockedUntilPassword)) { $0.lock = .untilPassword }
+        #expect(try codes(locked) == ["locked-out"])
+        let invalid = try asked(Denial(.invalidated)) { $0.state = .invalidated }
+        #expect(try codes(invalid) == ["credential-invalid"])
+        // Of the machine, not of an account.
+        #expect(try codes(asked(Denial(.lidClosed))) == [])
+        #expect(try codes(asked(Denial(.noReader))) == [])
+
+        // New keys are made in files while the TPM, where hers is, does not work.
+        let cleared = Bytes("the TPM was cleared or is another one".utf8)
+        let vaults = [
+            VaultAnswer(vault: Bytes("tpm".utf8), isChosen: false, trouble: cleared),
+            VaultAnswer(vault: Bytes("file".utf8), isChosen: true),
+        ]
+        let lost = try asked(Denial(.vaultUnavailable, subject: cleared), vaults: vaults) {
+            $0.vault = Bytes("tpm".utf8)
+        }
+        #expect(try codes(lost) == ["login-refused", "vault-trouble"])
+        #expect(try mend("login-refused", in: lost) == "signet vault trust")
+        #expect(try mend("vault-trouble", in: lost) == "signet vault trust")
+        // Nobody's key is in it.
+        #expect(try codes(asked(nil, vaults: vaults)) == [])
+        let disabled = try asked(nil, vaults: vaults) {
+            $0.vault = Bytes("tpm".utf8)
+            $0.state = .disabled
+        }
+        #expect(try codes(disabled) == ["login-disabled"])
+    }
+
     @Test("goes on where the daemon denies, answers nonsense, or is not there")
     func trouble() throws {
         let none = try doctor(["--json"], [])
@@ -172,38 +223,35 @@ struct DoctorTests {
 
     @Test("names what helps where the TPM was cleared, and not a command that shows nothing wrong")
     func clearedTPM() throws {
-        func mend(_ code: String, _ change: (inout StatusAnswer) -> Void) throws -> String? {
+        func advice(
+            _ code: String, with change: (inout StatusAnswer) -> Void
+        ) throws -> String? {
             var status = sampleStatus
             change(&status)
-            let run = try doctor(["--json"], scripts(status))
-            let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
-            return findings.first { $0["code"] as? String == code }?["mend"] as? String
+            return try mend(code, in: doctor(["--json"], scripts(status)))
         }
         let anew = "signet delete --all --account alice && signet enroll --account alice"
         let cleared = Bytes("the TPM was cleared or is another one".utf8)
         #expect(
-            try mend("credential-invalid") {
+            try advice("credential-invalid") {
                 $0.state = .invalidated
                 $0.cause = .tpmExchanged
             } == anew)
-        #expect(try mend("fingers-closed") { $0.closed = cleared } == "signet vault trust")
+        #expect(try advice("fingers-closed") { $0.closed = cleared } == "signet vault trust")
         #expect(
-            try mend("fingers-closed") {
+            try advice("fingers-closed") {
                 $0.closed = cleared
                 $0.cause = .tpmExchanged
             } == anew)
         #expect(
-            try mend("fingers-closed") { $0.closed = Bytes("the sealed key does not open".utf8) }
+            try advice("fingers-closed") { $0.closed = Bytes("the sealed key does not open".utf8) }
                 == anew)
         #expect(
-            try mend("fingers-closed") { $0.closed = Bytes("the TPM does not answer".utf8) }
+            try advice("fingers-closed") { $0.closed = Bytes("the TPM does not answer".utf8) }
                 == "signet vault")
         let vault = VaultAnswer(vault: Bytes("tpm".utf8), isChosen: true, trouble: cleared)
         let run = try doctor(["--json"], scripts(vaults: [vault]))
-        let findings = try run.document("doctor")["findings"] as? [[String: Any]] ?? []
-        #expect(
-            findings.first { $0["code"] as? String == "vault-trouble" }?["mend"] as? String
-                == "signet vault trust")
+        #expect(try mend("vault-trouble", in: run) == "signet vault trust")
     }
 
     @Test("a damaged print: what is left is not sealed before it is known")

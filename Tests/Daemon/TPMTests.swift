@@ -84,6 +84,7 @@ extension DaemonTests {
             let bench = try bench()
             try tpm.clear()
             try denied(bench, .vaultUnavailable)
+            #expect(try bench.status(of: .daemon).refusal?.reason == .vaultUnavailable)
             #expect(try bench.ask(.enable(account: Self.name)).reason == .vaultUnavailable)
             let stranger = try bench.client(.daemon).ask(.trustVault)
             #expect(stranger.reason == .notPermitted)
