@@ -19,7 +19,7 @@ extension Denial {
             Log in with the password, or run 'signet unlock'
             """
         case .noMatch: "the finger did not match"
-        case .timedOut: "the reader was not touched in time"
+        case .timedOut: "no fingerprint was read in time"
         case .cancelled: "cancelled"
         case .remoteSession: "fingerprint login does not serve remote sessions: use the password"
         case .queueFull: queueText

@@ -93,7 +93,7 @@ struct DaemonLifeTests {
         try signet.stage.write(Self.configuration, "[touch]\ntimeout = 1s\n")
         try signet.start()
         let terminal = try sudo(on: signet)
-        try terminal.expect("the reader was not touched in time")
+        try terminal.expect("no fingerprint was read in time")
         try terminal.passBySudosPrompt()
         try signet.expectDenial("timedOut")
     }

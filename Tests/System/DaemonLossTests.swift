@@ -57,7 +57,7 @@ struct DaemonLossTests {
         let terminal = try sudo()
         try terminal.expectInvitation()
         signet.suspend()
-        try terminal.expect("the reader was not touched in time")
+        try terminal.expect("no fingerprint was read in time")
         expectReturn(since: begun, of: "a daemon stopped during")
         try terminal.passBySudosPrompt()
         signet.resume()
@@ -72,7 +72,7 @@ struct DaemonLossTests {
     func timeUp() throws {
         let begun = ContinuousClock.now
         let terminal = try sudo()
-        try terminal.expect("the reader was not touched in time")
+        try terminal.expect("no fingerprint was read in time")
         expectReturn(since: begun, of: "no touch")
         try terminal.passBySudosPrompt()
         #expect(try signet.failures(of: Stage.alice) == 0)

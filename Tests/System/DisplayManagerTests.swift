@@ -77,7 +77,7 @@ struct DisplayManagerTests {
         shows(.lightdm, .password, .wrongPassword)
         try signet.installStacks(options: "timeout=2")
         try `do`("user alice")
-        try screen.expect("error: the reader was not touched in time")
+        try screen.expect("error: no fingerprint was read in time")
         try expectPrompt()
         try `do`("answer \(Stage.bob.password)")
         // PAM_AUTH_ERR, as pam_unix has it.
@@ -87,7 +87,7 @@ struct DisplayManagerTests {
         #expect(!screen.output.contains("session of"))
 
         try `do`("user alice")
-        try screen.expect("error: the reader was not touched in time", times: 2)
+        try screen.expect("error: no fingerprint was read in time", times: 2)
         try expectPrompt(times: 2)
         try `do`("answer \(Stage.alice.password)")
         try expectSession()

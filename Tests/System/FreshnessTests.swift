@@ -89,7 +89,7 @@ struct FreshnessTests {
         try next.expect(AlicesProgram.sudo.inside)
         #expect(try next.expectEnd() == .exited(0))
         terminal.resume()
-        try terminal.expect("the reader was not touched in time")
+        try terminal.expect("no fingerprint was read in time")
         try signet.expectPassword(program, on: terminal)
         try signet.expectReceipts(granted: [true])
     }

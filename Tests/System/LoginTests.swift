@@ -44,7 +44,7 @@ struct LoginTests {
     func suAfterTimeOut() throws {
         try signet.writeServices(options: "timeout=1")
         let terminal = try suBob()
-        try terminal.expect("the reader was not touched in time")
+        try terminal.expect("no fingerprint was read in time")
         try terminal.expect("Password: ")
         try terminal.sendLine(Stage.bob.password)
         try terminal.expect("bob\r\n")
@@ -103,7 +103,7 @@ struct LoginTests {
 
         try signet.writeServices(options: "timeout=1")
         let late = try login("alice")
-        try late.expect("the reader was not touched in time")
+        try late.expect("no fingerprint was read in time")
         try late.expect("Password: ")
         try late.sendLine(Stage.alice.password)
         try late.expect("alice@stage$ ")

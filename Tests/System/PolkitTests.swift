@@ -110,7 +110,7 @@ struct PolkitTests {
         try signet.installStacks(options: "timeout=5")
         let terminal = try pkexec()
         try terminal.expect(SignetStage.invitation)
-        try terminal.expect("the reader was not touched in time")
+        try terminal.expect("no fingerprint was read in time")
         try type(Stage.alice.password, on: terminal)
         try expectWelcome(terminal)
     }
@@ -120,7 +120,7 @@ struct PolkitTests {
         shows(.pkexec, .wrongPassword)
         try signet.installStacks(options: "timeout=5")
         let terminal = try pkexec()
-        try terminal.expect("the reader was not touched in time")
+        try terminal.expect("no fingerprint was read in time")
         try type(Stage.bob.password, on: terminal)
         try expectRefusal(terminal)
     }

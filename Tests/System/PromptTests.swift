@@ -135,7 +135,7 @@ struct PromptTests {
             try signet.touch(Touch.alice)
             try terminal.expect("root\r\n")
         } else {
-            try terminal.expect("the reader was not touched in time")
+            try terminal.expect("no fingerprint was read in time")
             try terminal.expect("password for alice: ")
             try terminal.sendLine(Stage.alice.password)
             try terminal.expect("root\r\n")

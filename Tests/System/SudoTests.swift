@@ -79,7 +79,7 @@ struct SudoTests {
     func timeOut() throws {
         try signet.writeServices(options: "timeout=1")
         let terminal = try sudo("id", "-un")
-        try terminal.expect("the reader was not touched in time")
+        try terminal.expect("no fingerprint was read in time")
         try terminal.passBySudosPrompt()
     }
 
