@@ -121,6 +121,10 @@ def devices(machine):
     nodes = machine.root("stat -c '%G %a' /dev/bus/usb/*/* | sort | uniq -c")
     expect(nodes.count("signet-reader 660") == 1 and "1 signet-reader" in nodes,
            f"not one node is the readers' alone: {nodes}")
+    # libfprint switches it off, so that a reader that lost power in sleep is looked for anew.
+    persist = machine.root("cat $(dirname $(grep -l Played /sys/bus/usb/devices/*/manufacturer))"
+                           "/power/persist")
+    expect(persist.strip() == "0", f"libfprint could not switch USB persist off: {persist}")
 
 
 @case("readers are driven by a process without root, capability, network or state")
@@ -202,7 +206,7 @@ def sshd(machine):
         "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
         "-o PreferredAuthentications=password alice@localhost 'id -un'")
     expect("alice" in said and "touch" not in said, said)
-    expect(time.monotonic() - began < 25, "it took more than 25 s: somebody waited for a finger")
+    expect(time.monotonic() - began < 12, "it took more than 12 s: somebody waited for a finger")
 
 
 @case("kill -9 of the daemon during a scan: the password, and the next touch counts")
@@ -227,7 +231,7 @@ def restarted(machine):
     sudo_with_touch(machine)
 
 
-@case("the process of the readers killed during a scan: the next touch counts, at the same prompt")
+@case("the reader process killed during a scan: the next touch counts, at the same prompt")
 def readers_killed(machine):
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")
@@ -238,7 +242,7 @@ def readers_killed(machine):
     expect(re.search("^root$", shown, re.M), shown)
 
 
-@case("the process of the readers stopped during a scan: killed, and the next touch counts at the "
+@case("the reader process stopped during a scan: killed, and the next touch counts at the "
       "same prompt")
 def readers_hang(machine):
     machine.begin("sudo -k; sudo id -un")
@@ -252,7 +256,7 @@ def readers_hang(machine):
     expect(re.search("^root$", shown, re.M), shown)
 
 
-@case("the process of the readers stopped during a scan: the password works at once")
+@case("the reader process stopped during a scan: the password works at once")
 def readers_stopped(machine):
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")
@@ -374,7 +378,7 @@ def pkexec(machine):
     pkexec_ended(machine)
 
 
-@case("pkexec: where nobody touches, the password is asked for, and the command runs at once")
+@case("pkexec without a touch: the password is asked for, and the command runs at once")
 def pkexec_password(machine):
     pkexec_begun(machine)
     machine.see(r"Password: *\Z", 90)
