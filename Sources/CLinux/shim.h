@@ -71,9 +71,5 @@ static inline ssize_t receive_with_sender(int fd, void *buffer, size_t size, int
     }
     return count;
 }
-static inline int get_timer_slack(void) { return prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0); }
-static inline int set_timer_slack(unsigned long nanoseconds) {
-    return prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0);
-}
 
 #endif

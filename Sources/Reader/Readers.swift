@@ -282,9 +282,7 @@ package final class Hold: Sendable {
 
     @ReaderActor
     init() {
-        // libgusb's event thread looks up every two seconds whether it is to end, though it is woken
-        // for that too. It starts here; what drivers wait for later has to come in time.
-        unsafe pointer = startingDrowsyThreads { unsafe fp_context_new() }
+        unsafe pointer = fp_context_new()
         unsafe fp_context_enumerate(pointer)
     }
 

@@ -48,6 +48,14 @@ static struct submission *submissions;
 static struct libusb_device_handle *claimer;
 static int is_present = 1;
 
+// Drivers and libusb may sleep in any thread that comes here. One with much timer slack would sleep
+// longer than they mean to, by hours: prctl(2), PR_SET_TIMERSLACK.
+static void expect_punctual_thread(void) {
+    if (prctl(PR_GET_TIMERSLACK) <= 1000000000) return;
+    fputs("a thread that drives the reader does not keep time\n", stderr);
+    abort();
+}
+
 static struct submission *submission_of(struct libusb_transfer *transfer) {
     return (struct submission *)((char *)transfer - offsetof(struct submission, transfer));
 }
@@ -205,14 +213,6 @@ void libusb_hotplug_deregister_callback(
 }
 
 // MARK: - Handles
-
-// A driver that asks its reader something while it is looked for waits in the thread that opens it:
-// with the slack of threads that need not keep time, an hour longer than it means to.
-static void expect_punctual_thread(void) {
-    if (prctl(PR_GET_TIMERSLACK) <= 1000000000) return;
-    fputs("a reader was opened in a thread that does not keep time\n", stderr);
-    abort();
-}
 
 int libusb_open(libusb_device *device, libusb_device_handle **made) {
     expect_punctual_thread();
@@ -431,14 +431,11 @@ static int64_t next_deadline(int64_t until) {
     return next_due(until);
 }
 
-// Waits for whatever is next, at most until then; false when it is then. As with libusb's timerfd,
-// what a transfer waits for comes in time also in a thread that is slow to wake up.
+// Waits for whatever is next, at most until then; false when it is then.
 static int wait_for_next(int64_t until) {
+    expect_punctual_thread();
     int64_t next = next_deadline(INT64_MAX);
-    int slack = next != INT64_MAX ? prctl(PR_GET_TIMERSLACK) : -1;
-    if (slack >= 0) prctl(PR_SET_TIMERSLACK, 1);
     int is_early = wait_changed(next < until ? next : until);
-    if (slack >= 0) prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
     return is_early || now() < until;
 }
 

@@ -8,23 +8,6 @@ import Testing
 extension ReaderTests {
     @Suite("idleness")
     struct IdleTests {
-        @Test("libgusb's own thread does not wake up either, in longer than it sleeps at a time")
-        func drowsy() async throws {
-            try await Bench.withReaders { _ in
-                // A thread has its creator's name until it runs.
-                let deadline = ContinuousClock.now + .seconds(10)
-                var before: [String: Int] = [:]
-                while before.isEmpty, ContinuousClock.now < deadline {
-                    usleep(100_000)
-                    before = try Threads.turns(of: ["GUsbEventThread"])
-                }
-                #expect(before.count == 1)
-                // It asks for two seconds.
-                usleep(2_500_000)
-                #expect(try Threads.turns(of: ["GUsbEventThread"]) == before)
-            }
-        }
-
         @Test("while a finger is awaited, neither of the two threads wakes up")
         func asleep() async throws {
             try await Bench.withReaders { readers in
