@@ -16,7 +16,8 @@ typedef void (*destroy)(void *);
 
 static int without_pause, replugging;
 static const char *storage_path;
-static void *storage;
+// The storage of the virtual reader that has one, and who in libfprint makes it.
+static void *storage, *storage_maker;
 
 static void *original(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
@@ -100,15 +101,18 @@ static void save(void) {
     if (fclose(file) != 0 || rename(temporary, storage_path) != 0) abort();
 }
 
-// The first that libfprint makes is the storage of the virtual reader that has one.
+// The first that libfprint makes is that storage. Where the reader is found anew, the next one may be
+// made before the last one is destroyed.
 void *g_hash_table_new_full(
     unsigned int (*hash)(const void *), int (*equal)(const void *, const void *),
     destroy destroy_key, destroy destroy_value) {
     void *table = ORIGINAL(g_hash_table_new_full)(hash, equal, destroy_key, destroy_value);
-    if (storage_path != NULL && storage == NULL && is_libfprint(__builtin_return_address(0))) {
-        storage = table;
-        fill();
-    }
+    void *maker = __builtin_return_address(0);
+    if (storage_path == NULL || !is_libfprint(maker)) return table;
+    if (storage_maker == NULL) storage_maker = maker;
+    if (maker != storage_maker) return table;
+    storage = table;
+    fill();
     return table;
 }
 

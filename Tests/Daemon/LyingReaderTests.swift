@@ -71,14 +71,14 @@ extension DriverTests {
 
         /// A daemon with a finger enrolled, and a played process that knows the reader.
         private func bench(
-            _ scan: @escaping @Sendable () -> [[UInt8]]
+            late: [[UInt8]] = [], _ scan: @escaping @Sendable () -> [[UInt8]]
         ) throws -> (DaemonBench, PlayedReaderProcess) {
             let bench = try DaemonBench([.storage])
             try bench.enrol(.daemon, as: "one")
             let known = [
                 try ReaderReply.reader(Self.reader).encoded(), try ReaderReply.done.encoded(),
             ]
-            let process = try PlayedReaderProcess(in: bench.directory) { request in
+            let process = try PlayedReaderProcess(in: bench.directory, late: late) { request in
                 switch request {
                 case .readers: known
                 case .match: scan()
@@ -121,6 +121,29 @@ extension DriverTests {
             #expect(try client.confirm().reason == .answerTooLate)
             // What was said twice is no other account's match.
             #expect(try bench.ask(.login(.bin, tries: 1)).reason == .notEnrolled)
+        }
+
+        @Test("that claims a match too late has claimed nothing, for this request or the next")
+        func late() throws {
+            let match = try ReaderReply.matched(
+                index: 0, reader: DaemonBench.storageID, lost: []
+            ).encoded()
+            let begun = try ReaderReply.event(
+                ReaderEvent(reader: DaemonBench.storageID, kind: .fingerNeeded)
+            ).encoded()
+            let (bench, process) = try bench(late: [match, match]) { [begun] }
+            defer { withExtendedLifetime(process) {} }
+            let client = try scanning(bench)
+            try client.send(.cancel)
+            #expect(try client.last().reason == .cancelled)
+            #expect(try client.confirm().denial != nil)
+            for _ in 0..<2 {
+                let next = try bench.client()
+                try next.send(.login(.daemon, tries: 1, milliseconds: 1_000))
+                #expect(try next.last().reason == .timedOut)
+                #expect(try next.confirm().denial != nil)
+            }
+            #expect(try attempts(bench) == 0)
         }
 
         @Test("and says nothing of a scan, is not waited for longer than the request may take")

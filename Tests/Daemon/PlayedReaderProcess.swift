@@ -10,13 +10,15 @@ final class PlayedReaderProcess: Sendable {
     let path: String
     private let ends: Ends
 
-    /// Listens in a directory.
-    init(in directory: String, _ script: @escaping Script) throws {
+    /// Listens in a directory. Frames of `late` are said when a request was taken back.
+    init(
+        in directory: String, late: [[UInt8]] = [], _ script: @escaping Script
+    ) throws {
         path = directory + "/played-readers.sock"
         let ends = Ends(try PacketSocket.pair())
         let listener = Listener(try PacketListener.listen(at: path, mode: 0o600))
         self.ends = ends
-        try onThread { listener.serve(until: ends, script) }
+        try onThread { listener.serve(until: ends, late, script) }
     }
 
     deinit {
@@ -48,25 +50,32 @@ private final class Listener: Sendable {
 
     init(_ listener: consuming PacketListener) { self.listener = listener }
 
-    func serve(until stop: Ends, _ script: @escaping PlayedReaderProcess.Script) {
+    func serve(
+        until stop: Ends, _ late: [[UInt8]], _ script: @escaping PlayedReaderProcess.Script
+    ) {
         while wait(for: listener.descriptor.number, or: stop.number, until: nil) == .readable {
             guard let socket = try? listener.accept() else { continue }
             let connection = Socket(socket)
-            try? onThread { connection.converse(until: stop, script) }
+            try? onThread { connection.converse(until: stop, late, script) }
         }
     }
 }
 
 extension Socket {
     /// Hears a request with its templates, answers it, and stays until the other end goes.
-    fileprivate func converse(until stop: Ends, _ script: PlayedReaderProcess.Script) {
+    fileprivate func converse(
+        until stop: Ends, _ late: [[UInt8]], _ script: PlayedReaderProcess.Script
+    ) {
         guard let greeting = try? ReaderReply.alive.encoded(), say(greeting) else { return }
         var asked: ReaderRequest?
         var missing = 0
         while wait(for: number, or: stop.number, until: nil) == .readable {
             guard case .packet(let packet)? = try? socket.receive(limit: ReaderLimit.frame),
                 let question = try? ReaderQuestion(decoding: packet)
-            else { return }
+            else {
+                for frame in late where !say(frame) { return }
+                return
+            }
             switch question {
             case .request(let request): (asked, missing) = (request, request.templates)
             case .template(_, let isLast): missing -= isLast ? 1 : 0
