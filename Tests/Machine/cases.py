@@ -509,17 +509,41 @@ def asleep(machine):
              lambda: machine.monitor.ask("query-status")["status"] == "suspended")
 
 
-@case("suspend and resume (ACPI S3): the prompt gives way, and the next touch counts")
-def suspended(machine):
+def wakes(machine):
+    """Whether the machine comes back from sleep, into which it is sent while a finger is awaited.
+
+    QEMU's own processor (version 7.2) sometimes has flags after it that nobody has set, the one for
+    single steps among them, and the kernel goes no further: then the machine is started anew."""
     machine.begin("sudo -k; sudo id -un")
     machine.see("or type the password:")
-    asleep(machine)
+    machine.root("sync")
+    machine.root("systemctl suspend --no-block")
+    wait_for("the machine does not sleep", 60,
+             lambda: machine.monitor.ask("query-status")["status"] == "suspended")
     machine.monitor.ask("system_wakeup")
+    if machine.answers(45):
+        return True
+    print(f"machine: {machine.release}: it did not come back from sleep: once more", flush=True)
+    machine.monitor.ask("system_reset")
+    begin_anew(machine)
+    return False
+
+
+@case("suspend and resume (ACPI S3): the prompt gives way, and the next touch counts")
+def suspended(machine):
+    expect(any(wakes(machine) for _ in range(5)), "it came back from sleep not once in five times")
     machine.see("going to sleep")
     machine.type(PASSWORD + "\n")
     machine.end(0)
     sudo_with_touch(machine)
     restart(machine)
+
+
+def begin_anew(machine):
+    """Waits for the machine's start, and logs alice in."""
+    machine.booted()
+    machine.root("mount -t 9p -o trans=virtio,ro debs /srv/debs")
+    machine.log_in("alice")
 
 
 def restart(machine):
@@ -529,9 +553,7 @@ def restart(machine):
     machine.send("sync; echo u > /proc/sysrq-trigger; "
                  "until grep -q ' / ext4 ro' /proc/mounts; do :; done; "
                  "echo b > /proc/sysrq-trigger")
-    machine.booted()
-    machine.root("mount -t 9p -o trans=virtio,ro debs /srv/debs")
-    machine.log_in("alice")
+    begin_anew(machine)
 
 
 @case("cleared TPM: the password, and what doctor says makes a touch count again")

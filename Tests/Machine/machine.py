@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import re
+import select
 import shutil
 import socket
 import subprocess
@@ -111,6 +112,7 @@ class Machine:
         self.terminal = 1
         self.reader = None
         self.processes = []
+        self.boots = 0
 
     def start(self):
         run = self.run
@@ -147,7 +149,7 @@ class Machine:
         hands = connect(f"{run}/hands")
         # No command takes that long: a machine that hangs ends the run.
         hands.settimeout(600)
-        self.hands = hands.makefile("rw")
+        self.line, self.hands = hands, hands.makefile("rw")
         self.booted()
 
     def booted(self):
@@ -158,6 +160,11 @@ class Machine:
                 raise Failed("QEMU has ended: " + self.console())
             if line.strip() == "ready":
                 break
+        # What was asked before, and never answered, may be answered first.
+        self.boots += 1
+        self.send(f"echo boot {self.boots}")
+        while f"boot {self.boots}" not in self.answer()[1]:
+            pass
         # Not with --wait, which hears nothing before the bus is there.
         state = wait_for("the machine does not come up", 300, self.state)
         if state != "running":
@@ -187,6 +194,17 @@ class Machine:
     def status(self, command):
         """The exit status of a command and what it said."""
         self.send("export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive; " + command)
+        return self.answer()
+
+    def answers(self, seconds):
+        """Whether the machine does so soon what it is told."""
+        self.send("true")
+        if not select.select([self.line], [], [], seconds)[0]:
+            return False
+        return self.answer()[0] == 0
+
+    def answer(self):
+        """The exit status of what was asked, and what it said."""
         while True:
             line = self.hands.readline()
             if not line:
