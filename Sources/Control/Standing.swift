@@ -37,7 +37,8 @@ struct Standing {
     let status: StatusAnswer
     /// The prints that are damaged; asked for only where there are any.
     let damaged: [PrintAnswer]
-    let readers: [ReaderAnswer]
+    /// Nil where the reader process does not answer.
+    let readers: [ReaderAnswer]?
     let module: ModuleUse
     /// Nil where that cannot be told.
     let servers: [ServerAnswer]?
@@ -67,7 +68,9 @@ struct Standing {
     /// refuse always has one.
     var obstacles: [Obstacle] {
         var obstacles: [Obstacle] = []
-        if readers.isEmpty || status.refusal?.reason == .noReader { obstacles.append(.noReader) }
+        if readers?.isEmpty == true || status.refusal?.reason == .noReader {
+            obstacles.append(.noReader)
+        }
         if status.prints == 0 && damaged.isEmpty { obstacles.append(.noFinger) }
         switch status.state {
         case .valid: break

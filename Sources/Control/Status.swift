@@ -63,12 +63,17 @@ extension Invocation {
         } catch .denied { return nil }
     }
 
-    /// The readers, none where the daemon denies because there is none.
-    private func knownReaders() throws(CommandFault) -> [ReaderAnswer] {
+    /// The readers, none where the daemon denies because there is none; nil where their process does
+    /// not answer, which the refusal of the status tells.
+    private func knownReaders() throws(CommandFault) -> [ReaderAnswer]? {
         do throws(CommandFault) {
             return try readerAnswers()
-        } catch .denied(let denial, _) where denial.reason == .noReader {
-            return []
+        } catch .denied(let denial, let account) {
+            switch denial.reason {
+            case .noReader: return []
+            case .readerFailed: return nil
+            default: throw .denied(denial, account: account)
+            }
         }
     }
 }
@@ -92,9 +97,13 @@ extension Standing {
         }
         rows += continued(CommandStatus.servers, (servers ?? []).map(CommandServers.line))
         if let signing { rows.append([CommandStatus.signing, CommandSigning.line(signing)]) }
-        let names = readers.map { CommandStatus.reader(name: $0.name, readerID: $0.readerID) }
+        let names = readers.map { readers in
+            readers.isEmpty
+                ? [CommandStatus.noReader]
+                : readers.map { CommandStatus.reader(name: $0.name, readerID: $0.readerID) }
+        }
         rows.append([CommandStatus.keyring, CommandStatus.keyring(status)])
-        rows += continued(CommandStatus.readers, names.isEmpty ? [CommandStatus.noReader] : names)
+        rows += continued(CommandStatus.readers, names ?? [CommandTable.unknown])
         rows.append([CommandStatus.lock, CommandStatus.lock(status)])
         let users = module.services.joined(separator: ", ").text
         rows.append([CommandStatus.usedBy, module.isUnused ? CommandStatus.unused : users])
@@ -171,7 +180,7 @@ extension Standing {
                 ("secrets", .number(UInt64(status.secrets ?? 0))),
                 ("servers", .optional(servers) { .array($0.map(\.document)) }),
                 ("signing", .optional(signing, \.status)),
-                ("readers", .array(readers.map(\.document))),
+                ("readers", .optional(readers) { .array($0.map(\.document)) }),
                 (
                     "lock",
                     .object([

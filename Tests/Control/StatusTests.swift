@@ -229,6 +229,29 @@ struct StatusTests {
         #expect(denied.output.contains("readers  none found"))
     }
 
+    @Test("tells how things stand also where the reader process does not answer, but for readers")
+    func readersSilent() throws {
+        let ended = Denial(.readerFailed, subject: Detail.readerProcessEnded.bytes)
+        var status = sampleStatus
+        status.refusal = ended
+        func asked(_ more: [String] = []) throws -> Run {
+            try signet(
+                words + more, [answering(.status(status)), answering(.denial(ended))] + noKeys)
+        }
+        let run = try asked()
+        #expect(run.code == .denied)
+        #expect(run.output.contains("its process ended: see 'journalctl -u signet-reader'"))
+        #expect(run.output.contains("readers  unknown"))
+        #expect(run.output.contains("fingers  2"))
+        let document = try asked(["--json"]).document("status")
+        #expect(document["readers"] is NSNull)
+        #expect((document["obstacles"] as? [String])?.first == "refused")
+        // Any other denial is not about readers.
+        let other = try signet(
+            words, [answering(.status(status)), answering(.denial(Denial(.tooManyRequests)))])
+        #expect(other.code != .done && other.output.isEmpty)
+    }
+
     @Test("tells the servers that the account is registered at, a line each, and the signing key")
     func keys() throws {
         var removing = sampleServer
