@@ -102,6 +102,27 @@ extension DaemonBench {
         throw ClientFault.ended(client.heard)
     }
 
+    /// A login that has asked for its one touch.
+    func begin(
+        _ person: Person = .daemon, milliseconds: UInt32 = 30_000
+    ) throws -> TestClient {
+        let client = try client()
+        try client.send(.login(person, tries: 1, milliseconds: milliseconds))
+        try client.wait(for: .touch)
+        return client
+    }
+
+    /// What a login comes to; one that is granted is confirmed.
+    func conclude(_ client: TestClient, within limit: Duration = .seconds(20)) throws -> Answer {
+        try concluded(try client.last(within: limit), on: client)
+    }
+
+    /// An account's failed matches, when what is written behind an answer is on disk.
+    func settledFailures(of person: Person = .daemon) throws -> UInt32 {
+        _ = try status(of: person)
+        return try failures(of: person)
+    }
+
     /// A login with one touch.
     func login(_ person: Person, with id: String, challenge: UInt8 = 7) throws -> Answer {
         try touch(.login(person, challenge: challenge, tries: 1), with: [id])

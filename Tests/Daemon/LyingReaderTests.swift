@@ -89,12 +89,6 @@ extension DriverTests {
             return (bench, process)
         }
 
-        /// Failed matches, when what is written behind an answer is on disk.
-        private func attempts(_ bench: DaemonBench) throws -> UInt32 {
-            _ = try bench.status(of: .daemon)
-            return (try? bench.failures(of: .daemon)) ?? 0
-        }
-
         @Test("lets nobody in, costs no attempt, and is told as a failure", arguments: Lie.allCases)
         func lie(lie: Lie) throws {
             let frames = try lie.frames
@@ -104,7 +98,7 @@ extension DriverTests {
             #expect(try client.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
             // Another process might have done better.
             #expect(client.heard.count { $0.notice?.retry == .restarted } == 1)
-            #expect(try attempts(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test("can claim a match, which counts for the request alone that it was asked for")
@@ -133,7 +127,7 @@ extension DriverTests {
             ).encoded()
             let (bench, process) = try bench(late: [match, match]) { [begun] }
             defer { withExtendedLifetime(process) {} }
-            let client = try scanning(bench)
+            let client = try bench.begin()
             try client.send(.cancel)
             #expect(try client.last().reason == .cancelled)
             #expect(try client.confirm().denial != nil)
@@ -143,7 +137,7 @@ extension DriverTests {
                 #expect(try next.last().reason == .timedOut)
                 #expect(try next.confirm().denial != nil)
             }
-            #expect(try attempts(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test("and says nothing of a scan, is not waited for longer than the request may take")
@@ -155,7 +149,7 @@ extension DriverTests {
             try client.send(.verify(account: Person.daemon.bytes, timeoutMilliseconds: 1_000))
             #expect(try client.last(within: .seconds(20)).assertion == nil)
             #expect(ContinuousClock.now - begin < .seconds(15))
-            #expect(try attempts(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test(
@@ -176,7 +170,7 @@ extension DriverTests {
             "that is stopped in mid-scan is killed within seconds, and the touch is another one's")
         func stopped() throws {
             try withLogind { bench, logind in
-                let client = try scanning(bench)
+                let client = try bench.begin()
                 try bench.killReaders(by: SIGSTOP)
                 try logind.expect(Self.killed, within: .seconds(20))
                 try bench.killReaders()
@@ -216,7 +210,7 @@ extension DriverTests {
             try bench.restart(onReadersAt: path)
             #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .readerFailed)
             try logind.expect("restarted signet-reader.socket", within: .seconds(20))
-            #expect(try attempts(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test("that was told by another daemon that the machine sleeps is told that it does not")
@@ -238,7 +232,7 @@ extension DriverTests {
         @Test("that does not end what was taken back is killed, and another one serves")
         func disobedient() throws {
             try withLogind { bench, logind in
-                let client = try scanning(bench)
+                let client = try bench.begin()
                 try bench.killReaders(by: SIGSTOP)
                 try client.send(.cancel)
                 #expect(try client.last(within: .seconds(4)).reason == .cancelled)
@@ -287,7 +281,7 @@ extension DriverTests {
         func killed() throws {
             let bench = try DaemonBench([.storage])
             try bench.enrol(.daemon, as: "one")
-            let client = try scanning(bench)
+            let client = try bench.begin()
             try bench.killReaders()
             try client.wait(for: .retry)
             try touch(client, bench)
@@ -308,21 +302,12 @@ extension DriverTests {
             try body(bench, logind)
         }
 
-        /// A login that waits for its one touch.
-        private func scanning(_ bench: DaemonBench) throws -> TestClient {
-            let client = try bench.client()
-            try client.send(.login(.daemon, tries: 1))
-            try client.wait(for: .touch)
-            return client
-        }
-
         /// Checks that a touch counts where it is asked for next, and that no attempt was counted.
         private func touch(_ client: TestClient, _ bench: DaemonBench) throws {
             try client.wait(for: .touch)
             try bench.storage.send(.scan("one"))
-            #expect(try client.last().assertion != nil)
-            #expect(try client.confirm() == .confirmed(password: nil))
-            #expect(try attempts(bench) == 0)
+            #expect(try bench.conclude(client).assertion != nil)
+            #expect(try bench.settledFailures() == 0)
         }
 
         /// Checks the same for a login that begins now.

@@ -82,17 +82,12 @@ final class PlayedBench {
 
     /// A login that has asked for a finger.
     func begin(_ person: Person = .daemon, milliseconds: UInt32 = 30_000) throws -> TestClient {
-        let client = try bench.client()
-        try client.send(.login(person, tries: 1, milliseconds: milliseconds))
-        try client.wait(for: .touch)
-        return client
+        try bench.begin(person, milliseconds: milliseconds)
     }
 
     /// What a login comes to; one that is granted is confirmed.
     func conclude(_ client: TestClient, within limit: Duration = .seconds(20)) throws -> Answer {
-        let answer = try client.last(within: limit)
-        if answer.assertion != nil { _ = try client.confirm() }
-        return answer
+        try bench.conclude(client, within: limit)
     }
 
     /// A login with one touch.
@@ -103,12 +98,7 @@ final class PlayedBench {
     }
 
     /// The failed matches of `daemon`, when what is written behind an answer is on disk.
-    var failures: UInt32 {
-        get throws {
-            _ = try bench.status(of: .daemon)
-            return try bench.failures(of: .daemon)
-        }
-    }
+    var failures: UInt32 { get throws { try bench.settledFailures() } }
 
     // MARK: Drivers that fail
 

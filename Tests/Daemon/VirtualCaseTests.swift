@@ -21,23 +21,23 @@ extension DriverTests {
         @Test("a finger is asked for once, lets in, and another does not", arguments: kinds)
         func round(kind: DaemonBench.Kind) throws {
             let (bench, reader) = try enrolled(kind)
-            let client = try scanning(bench)
+            let client = try bench.begin()
             try reader.send(.scan("one"))
-            #expect(try conclude(client).assertion != nil)
+            #expect(try bench.conclude(client).assertion != nil)
             #expect(client.heard.count { $0.notice?.kind == .touch } == 1)
             #expect(try bench.login(.daemon, with: "two").reason == .noMatch)
-            #expect(try failures(bench) == 1)
+            #expect(try bench.settledFailures() == 1)
         }
 
         @Test("who holds the finger down is let in all the same", arguments: kinds)
         func held(kind: DaemonBench.Kind) throws {
             let (bench, reader) = try enrolled(kind)
-            let client = try scanning(bench)
+            let client = try bench.begin()
             // Otherwise the reader's socket goes with the scan, and nobody hears that it is lifted.
             try reader.send(.keepAlive(true))
             try reader.send(.finger(true))
             try reader.send(.scan("one"))
-            #expect(try conclude(client, within: .seconds(2)).assertion != nil)
+            #expect(try bench.conclude(client, within: .seconds(2)).assertion != nil)
             try reader.send(.finger(false))
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
         }
@@ -49,18 +49,18 @@ extension DriverTests {
             #expect(try bench.ask(.login(.daemon)).reason == .readerFailed)
             try #require(unsafe rmdir(reader.path) == 0)
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try failures(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test("a reader unplugged in mid-scan is used again when it is back", arguments: kinds)
         func unplugged(kind: DaemonBench.Kind) throws {
             let (bench, reader) = try enrolled(kind)
-            let client = try scanning(bench)
+            let client = try bench.begin()
             try bench.unplug(reader)
             #expect(try client.last().reason == .readerRemoved)
             bench.plugIn(reader)
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try failures(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test("a reader that tells nothing is waited for no longer than allowed", arguments: kinds)
@@ -71,31 +71,31 @@ extension DriverTests {
             #expect(answer.reason == .timedOut)
             #expect(ContinuousClock.now - start < .seconds(6))
             #expect(try bench.login(.daemon, with: "one").assertion != nil)
-            #expect(try failures(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test("a driver that does not heed cancellation holds up nobody", arguments: kinds)
         func stubborn(kind: DaemonBench.Kind) throws {
             let (bench, reader) = try enrolled(kind)
-            let client = try scanning(bench)
+            let client = try bench.begin()
             try reader.send(.cancellation(false))
             try client.send(.cancel)
             #expect(try client.last(within: .seconds(4)).reason == .cancelled)
             // Its process ends over it, and the next one has the reader.
             #expect(try bench.touchEach(.login(.daemon, tries: 1), with: "one").assertion != nil)
-            #expect(try failures(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test("a driver that crashes costs one touch and no attempt", arguments: kinds)
         func crash(kind: DaemonBench.Kind) throws {
             let (bench, reader) = try enrolled(kind)
-            let client = try scanning(bench)
+            let client = try bench.begin()
             try bench.killReaders()
             #expect(try client.wait(for: .retry).retry == .restarted)
             try client.wait(for: .touch)
             try reader.send(.scan("one"))
-            #expect(try conclude(client).assertion != nil)
-            #expect(try failures(bench) == 0)
+            #expect(try bench.conclude(client).assertion != nil)
+            #expect(try bench.settledFailures() == 0)
         }
 
         @Test("a print that the reader has lost opens nothing and counts as no attempt")
@@ -103,7 +103,7 @@ extension DriverTests {
             let (bench, _) = try enrolled(.storage)
             try bench.change { $0.filter { $0 != "one" } }
             #expect(try bench.ask(.login(.daemon, tries: 1)).reason == .invalidated)
-            #expect(try failures(bench) == 0)
+            #expect(try bench.settledFailures() == 0)
             #expect(try bench.enrol(.daemon, as: "one", checking: true).done?.prints == 1)
             #expect(
                 try bench.ask(.enable(account: Person.daemon.bytes)).done?.state == .valid)
@@ -151,28 +151,6 @@ extension DriverTests {
             let bench = try DaemonBench([kind])
             #expect(try bench.enrol(.daemon, as: "one").done?.prints == 1)
             return (bench, kind == .text ? bench.text : bench.storage)
-        }
-
-        /// A login that waits for its one touch.
-        private func scanning(_ bench: DaemonBench) throws -> TestClient {
-            let client = try bench.client()
-            try client.send(.login(.daemon, tries: 1))
-            try client.wait(for: .touch)
-            return client
-        }
-
-        private func conclude(
-            _ client: TestClient, within limit: Duration = .seconds(20)
-        ) throws -> Answer {
-            let answer = try client.last(within: limit)
-            if answer.assertion != nil { _ = try client.confirm() }
-            return answer
-        }
-
-        /// Failed matches, when what is written behind an answer is on disk.
-        private func failures(_ bench: DaemonBench) throws -> UInt32 {
-            _ = try bench.status(of: .daemon)
-            return try bench.failures(of: .daemon)
         }
     }
 }
