@@ -114,6 +114,8 @@ def devices(machine):
     machine.reader = Reader(machine.run, MODELS[machine.release])
     wait_for("the kernel does not see the reader", 30,
              lambda: "Played" in machine.root("cat /sys/bus/usb/devices/*/manufacturer; true"))
+    # Who may use it, and its power settings, udev's rules say.
+    machine.root("udevadm settle")
     said = machine.root("signet readers")
     expect(MODELS[machine.release] in said, f"no reader: {said}")
     said = machine.root("signet vault")
