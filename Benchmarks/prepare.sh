@@ -14,6 +14,7 @@ if [ ! -e peer/usr/lib/polkit-1/polkitd ]; then
     for package in packages/*.deb; do dpkg -x "$package" peer; done
 fi
 cc -std=c17 -O2 -Wall -Wextra -Werror -o probe "$here/probe.c" -lpam
+cc -std=c17 -O2 -Wall -Wextra -Werror -o on-demand "$here/on-demand.c"
 cc -std=c17 -O2 -Wall -Wextra -Werror -o bus-services "$here/bus-services.c" -lsystemd
 # Not the one of Swift's build, which wants Swift's library.
 cc -std=gnu17 -O2 -Wall -Wextra -Werror -shared -fPIC -I "$here/../Tests/PlayedUSB/include" \

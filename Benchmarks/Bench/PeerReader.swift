@@ -61,6 +61,14 @@ struct PeerReader {
         }
     }
 
+    /// The process of the readers on this reader.
+    func readerCommand(_ testreader: String) -> [String] {
+        switch kind {
+        case .virtual: [testreader, "--storage", place]
+        case .played: ["/usr/bin/env"] + environment.map { "\($0)=\($1)" } + [testreader]
+        }
+    }
+
     /// One scan of an enrolment, when the reader waits for it.
     func scan() throws {
         switch kind {

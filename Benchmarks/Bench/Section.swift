@@ -63,6 +63,7 @@ struct Workshop {
     func stage() throws -> Stage {
         let stage = try Stage()
         try stage.install("\(directory)/probe", at: Probe.path)
+        try stage.install("\(directory)/on-demand", at: SignetPeer.activator)
         try stage.writeService(
             "bench-permit", "auth required pam_permit.so\naccount required pam_permit.so\n")
         try stage.writeService("bench-deny", "auth required pam_deny.so\n")

@@ -15,6 +15,9 @@ final class SignetPeer: Peer {
     private static let rootsKey =
         "cd /var/lib/signet/keys; sed s/signet:alice:/signet:root:/ 4242.pub >0.pub"
     private static let socket = "/run/signet/signetd.sock"
+    private static let readerSocket = "/run/signet/reader.sock"
+    /// Where the stage has `on-demand.c`.
+    static let activator = "/usr/local/bin/on-demand"
     private let stage: Stage
     private let reader: PeerReader
     private let built = "\(Layout.package)/build"
@@ -115,7 +118,7 @@ final class SignetPeer: Peer {
     func lift() throws { try reader.lift() }
 
     func kill() throws {
-        for pid in try daemons() + stage.processes(named: "systemd-socket-") {
+        for pid in try daemons() + stage.processes(named: "on-demand") {
             _ = Glibc.kill(pid, SIGKILL)
         }
         _ = try daemon?.expectEnd()
@@ -143,11 +146,14 @@ final class SignetPeer: Peer {
         hasReader = false
     }
 
-    /// Has the daemon started by the first who connects, as systemd does it.
+    /// Has the daemon started by the first who connects, and the process of the readers with it, as
+    /// systemd does it (`Wants=` in signetd.service).
     private func listen() throws {
-        let shim = ["systemd-socket-activate", "--seqpacket", "--listen=\(Self.socket)"]
-        daemon = try stage.start(shim + command, in: SignetStage.unit)
-        try daemon?.expectError("Listening on")
+        daemon = try stage.start(
+            [Self.activator, Self.socket] + command + ["--played-readers", Self.readerSocket]
+                + ["--", Self.readerSocket] + reader.readerCommand("\(built)/testreader"),
+            in: SignetStage.unit)
+        try daemon?.expectError("Listening")
     }
 
     private func enrol() throws {
