@@ -93,7 +93,7 @@ extension Service {
                         contents, of: account.uid,
                         own: own.prints(on: contents.storage(of: [])), recorded: []))
             }
-            let former = try credentialState(account, kept, enrolment)
+            let former = try revokeIfUnfit(account, kept, enrolment)
             let haveFollowed = try await issue(
                 account, kept, enrolment,
                 covering: storage(

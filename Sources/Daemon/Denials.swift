@@ -39,6 +39,7 @@ extension Service {
     /// The denial that a fault of the disk becomes, after it was recorded.
     func denial(for fault: StoreFault, _ account: Account) -> Denial {
         journal.fault(fault.description, account: account.name)
+        if case .file = fault { faultedAccounts.insert(account.uid) }
         switch fault {
         case .vault(let error): return Denial(of: error)
         case .closed(let error):

@@ -12,7 +12,7 @@ extension Service {
         guard let kept = try kept(account) else { return }
         let stamp = try kept.stamp([.prints, .credential])
         let enrolment = try kept.prints.enrolment()
-        guard case .issued(let credential) = try credentialState(account, kept, enrolment) else {
+        guard case .issued(let credential) = try revokeIfUnfit(account, kept, enrolment) else {
             return
         }
         let standing = Standing(
@@ -49,7 +49,7 @@ extension Service {
         var former: Store.CredentialState?
         var ended: UInt32?
         if let before {
-            former = try credentialState(account, kept, before)
+            former = try revokeIfUnfit(account, kept, before)
             ended = secrets(kept, fitting: before.state)
         }
         if change.enrolment.isEmpty {
@@ -68,9 +68,9 @@ extension Service {
         }
         let opens = try await settleKeyring(nil, password, account, kept, because: reason)
         let now = try kept.prints.enrolment()
-        let state = try credentialState(account, kept, now)
+        let state = try revokeIfUnfit(account, kept, now)
         // At once: what servers gave for the fingers before is to be good for nothing.
-        _ = try settledKeys(account, kept, now)
+        try revokeUnfitServerKeys(account, kept, now)
         return DoneAnswer(
             finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
             secrets: ended)
@@ -85,7 +85,7 @@ extension Store.CredentialState {
     fileprivate var isOn: Bool {
         switch self {
         case .none, .issued: true
-        case .disabled, .destroyed, .damaged: false
+        case .unfit, .disabled, .destroyed, .damaged: false
         }
     }
 
@@ -100,7 +100,7 @@ extension Store.CredentialState {
         case .none, .damaged: .none
         case .issued: .valid
         case .disabled: .disabled
-        case .destroyed: .invalidated
+        case .unfit, .destroyed: .invalidated
         }
     }
 }

@@ -91,7 +91,7 @@ extension Service {
                 return .done(DoneAnswer(prints: 0, state: Wire.CredentialState.none))
             }
             let enrolment = try kept.prints.enrolment()
-            let state = try credentialState(account, kept, enrolment)
+            let state = try kept.credential.judgement(on: enrolment)
             return .done(DoneAnswer(prints: enrolment.count, state: state.onTheWire))
         }
     }

@@ -8,31 +8,42 @@ import Wire
 
 /// The login password that is kept for the keyring: kept, sealed anew, and dropped.
 extension Service {
-    /// How the keyring stands, after a password that is of no use any more has been dropped.
-    func keyringState(
+    /// How the keyring stands: a password that is of no use any more counts as dropped. Changes
+    /// nothing.
+    func keyringJudgement(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
-    ) throws(StoreFault) -> Store.KeyringState {
+    ) throws(StoreFault) -> KeyringJudgement {
         let found = try kept.keyring.state()
         switch found {
-        case .off, .dropped: return found
-        case .damaged: return try drop(account, kept, because: .damaged)
+        case .off: return .off
+        case .dropped(let loss, _): return .dropped(loss)
+        case .damaged: return .useless(.damaged)
         case .kept(let password):
             let entry = try shadowEntry(account)
             guard let loss = try kept.keyring.loss(of: password, enrolment, entry) else {
-                return found
+                return .kept(password)
             }
-            return try drop(account, kept, because: loss)
+            return .useless(loss)
         }
     }
 
+    /// Drops a password that is of no use any more, with the reason, and gives how the keyring stands
+    /// then.
+    func dropUselessPassword(
+        _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
+    ) throws(StoreFault) -> KeyringJudgement {
+        let found = try keyringJudgement(account, kept, enrolment)
+        guard case .useless(let loss) = found else { return found }
+        try drop(account, kept, because: loss)
+        return .dropped(loss)
+    }
+
     /// Drops an account's password and records why.
-    @discardableResult
     func drop(
         _ account: Account, _ kept: AccountState, because loss: KeyringLoss
-    ) throws(StoreFault) -> Store.KeyringState {
+    ) throws(StoreFault) {
         try kept.keyring.drop(loss, now: instant)
         journal.keyring(of: account, "dropped", because: loss.text)
-        return .dropped(loss, since: instant)
     }
 
     /// Drops an account's password, and that it was wanted.
@@ -53,7 +64,7 @@ extension Service {
     ) async throws(StoreFault) {
         let enrolment = try kept.prints.enrolment()
         let draft = try kept.keyring.draft(enrolment, password.entry)
-        guard case .issued(let credential) = try credentialState(account, kept, enrolment) else {
+        guard case .issued(let credential) = try revokeIfUnfit(account, kept, enrolment) else {
             throw .changedMeanwhile
         }
         // One vault for both: a touch opens them together.
@@ -76,9 +87,9 @@ extension Service {
         do throws(StoreFault) {
             guard let kept = try kept(account) else { return }
             let enrolment = try kept.prints.enrolment()
-            guard case .kept(let password) = try keyringState(account, kept, enrolment) else {
-                return
-            }
+            guard
+                case .kept(let password) = try dropUselessPassword(account, kept, enrolment)
+            else { return }
             let context = try kept.keyring.context(of: password, enrolment)
             let key = try await move(
                 password.sealed.key, from: password.vault, to: kind, context)
@@ -106,10 +117,10 @@ extension Service {
         }
         let before = try kept.keyring.state()
         guard wants == true || before != .off else { return nil }
-        if let password, case .issued = try credentialState(account, kept, enrolment) {
+        if let password, case .issued = try revokeIfUnfit(account, kept, enrolment) {
             try await keep(password, account, kept, because: reason)
         }
-        return try keyringState(account, kept, try kept.prints.enrolment()).onTheWire
+        return try dropUselessPassword(account, kept, try kept.prints.enrolment()).onTheWire
     }
 
     /// The password was changed through PAM: keeps the new one if it proves right, else none.
@@ -152,7 +163,7 @@ extension Service {
             // Only the fingers tell. A password is not kept on a guess.
             if case .kept = try kept.keyring.state() { return true } else { return false }
         }
-        guard case .issued = try credentialState(account, kept, enrolment) else { return false }
+        guard case .issued = try revokeIfUnfit(account, kept, enrolment) else { return false }
         switch try kept.keyring.state() {
         case .kept(let password):
             let entry = try shadowEntry(account)
@@ -171,15 +182,22 @@ extension Service {
     }
 }
 
-extension Store.KeyringState {
+/// How an account's keyring stands, judged by its fingers and shadow(5).
+enum KeyringJudgement {
+    case off
+    case kept(KeptPassword)
+    /// A password is kept, and is of no use any more: it is dropped at the next release or change.
+    case useless(KeyringLoss)
+    case dropped(KeyringLoss)
+
     /// As the socket has it.
     var onTheWire: Wire.KeyringState {
         switch self {
         case .off: .off
         case .kept: .on
-        case .dropped(.passwordChanged, _): .passwordChanged
-        case .dropped(.fingersChanged, _): .fingersChanged
-        case .dropped(.damaged, _), .damaged: .damaged
+        case .useless(.passwordChanged), .dropped(.passwordChanged): .passwordChanged
+        case .useless(.fingersChanged), .dropped(.fingersChanged): .fingersChanged
+        case .useless(.damaged), .dropped(.damaged): .damaged
         }
     }
 }

@@ -32,12 +32,12 @@ extension Service {
         _ account: Account, _ standing: Standing, _ client: any Client
     ) -> SealedItem? {
         do throws(StoreFault) {
-            let before = try standing.kept.keyring.state()
-            let now = try keyringState(account, standing.kept, standing.enrolment)
-            if case .dropped(.passwordChanged, _) = now, now != before {
-                client.post(.notice(Notice(.passwordStale)))
+            let found = try keyringJudgement(account, standing.kept, standing.enrolment)
+            if case .useless(let loss) = found {
+                try drop(account, standing.kept, because: loss)
+                if loss == .passwordChanged { client.post(.notice(Notice(.passwordStale))) }
             }
-            guard case .kept(let password) = now else { return nil }
+            guard case .kept(let password) = found else { return nil }
             return SealedItem(
                 vault: password.vault, sealed: password.sealed.key,
                 context: try standing.kept.keyring.context(of: password, standing.enrolment),
@@ -114,7 +114,7 @@ extension Service {
         let kept = proof.kept
         let enrolment = try kept.prints.enrolment()
         // One that was kept anew while the finger was awaited has another key: it waits for the next.
-        guard case .kept(let password) = try keyringState(account, kept, enrolment),
+        guard case .kept(let password) = try dropUselessPassword(account, kept, enrolment),
             password.sealed.key == proof.readied?.sealed
         else { return nil }
         do throws(VaultError) {

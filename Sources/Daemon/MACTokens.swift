@@ -67,7 +67,7 @@ extension Service {
     func listMACTokens(
         _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        for token in try await macTokens(of: account) {
+        for token in try await shownTokens(of: account) {
             await client.send(.macToken(MACTokenAnswer(token)))
         }
         return .done(DoneAnswer())
@@ -148,21 +148,22 @@ extension Service {
 }
 
 extension Service {
-    /// An account's tokens whose key is there and good; the others are forgotten.
-    private func macTokens(of account: Account) async throws(Denial) -> [MACToken] {
-        let keys = try await serverKeys(of: account)
-        let good = keys.filter { $0.state == .good }.map(\.identifier)
+    /// An account's tokens whose key is there and good. Changes nothing.
+    private func shownTokens(of account: Account) async throws(Denial) -> [MACToken] {
+        let good = try await shownKeys(of: account).filter { $0.state == .good }.map(\.identifier)
         return try reading(account) { () throws(StoreFault) in
-            guard let kept = try kept(account) else { return [] }
-            var tokens: [MACToken] = []
-            for token in try kept.macTokens.list() {
-                if !good.contains(token.credential) {
-                    try kept.macTokens.remove(token)
-                } else if token.state == .good {
-                    tokens.append(token)
-                }
-            }
-            return tokens
+            let all = try kept(account)?.macTokens.list() ?? []
+            return all.filter { $0.state == .good && good.contains($0.credential) }
+        }
+    }
+
+    /// Forgets the tokens of keys that are gone or good for nothing any more.
+    func forgetUselessTokens(
+        _ kept: AccountState, keeping keys: [ServerKey]
+    ) throws(StoreFault) {
+        let good = keys.filter { $0.state == .good }.map(\.identifier)
+        for token in try kept.macTokens.list() where !good.contains(token.credential) {
+            try kept.macTokens.remove(token)
         }
     }
 

@@ -105,7 +105,7 @@ package final class Program {
                 socket, admission: admission, examiner: examiner, clock: clock, service: service
             ) { [weak self] in self?.idleChanged($0) }
             service.relay.becameQuiet = { [weak self] in self?.leaveIfQuiet() }
-            await service.finishChanges()
+            await service.recover()
             service.tidyTokens()
             self.service = service
             self.listener = listener

@@ -42,8 +42,8 @@ extension Service {
             status.damaged = UInt8(clamping: enrolment.damaged.count)
             status.generation = enrolment.state.generation
             status.secrets = secrets(kept, fitting: enrolment.state)
-            describe(try credentialState(account, kept, enrolment), in: &status)
-            status.keyring = try keyringState(account, kept, enrolment).onTheWire
+            describe(try kept.credential.judgement(on: enrolment), in: &status)
+            status.keyring = try keyringJudgement(account, kept, enrolment).onTheWire
             return status
         }
         let asked = await unlessLate(Self.patience) { [self] in await loginRefusal(of: account) }
@@ -131,6 +131,7 @@ extension Service {
         case .issued(let found):
             status.since = found.created.seconds
             status.vault = found.vault.name
+        case .unfit(let cause): status.cause = cause
         case .disabled(let since): status.since = since.seconds
         case .destroyed(let cause, let since):
             status.cause = cause

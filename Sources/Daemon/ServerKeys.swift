@@ -13,30 +13,54 @@ import Wire
 /// Whatever awaits looks again afterwards, and acts on the credential that it began with, never on
 /// whichever is the server's then.
 extension Service {
-    /// An account's keys for servers, after those that do not fit the fingers any more were
-    /// destroyed.
+    /// An account's keys for servers, for a request that uses or changes them: those that do not fit
+    /// the fingers any more are revoked first.
     func serverKeys(of account: Account) async throws(Denial) -> [ServerKey] {
-        try await settledKeys(of: account).filter { !$0.isSigning }
+        try await usableKeys(of: account).filter { !$0.isSigning }
     }
 
-    /// An account's signing key, destroyed if it does not fit the fingers any more; nil for none.
+    /// An account's signing key, for a request that uses or changes it: revoked first if it does not
+    /// fit the fingers any more; nil for none.
     func signingKey(of account: Account) async throws(Denial) -> ServerKey? {
-        try await settledKeys(of: account).filter(\.isSigning).best
+        try await usableKeys(of: account).filter(\.isSigning).best
     }
 
-    private func settledKeys(of account: Account) async throws(Denial) -> [ServerKey] {
+    /// An account's keys for others as they are shown: one that does not fit the fingers any more
+    /// counts as invalidated. Changes nothing.
+    func shownKeys(of account: Account) async throws(Denial) -> [ServerKey] {
+        await openTemplates(of: account)
+        return try reading(account) { () throws(StoreFault) in
+            guard let kept = try kept(account) else { return [] }
+            let enrolment = try kept.prints.enrolment()
+            let isRevoked =
+                switch try kept.credential.judgement(on: enrolment) {
+                case .unfit: true
+                case .none, .issued, .disabled, .destroyed, .damaged: false
+                }
+            return try kept.servers.all().compactMap { key in
+                if key.state == .proving, provingKeys.contains(key.identifier) { return nil }
+                return key.shown(fitting: isRevoked ? nil : enrolment.state)
+            }
+        }
+    }
+
+    private func usableKeys(of account: Account) async throws(Denial) -> [ServerKey] {
         await openTemplates(of: account)
         return try reading(account) { () throws(StoreFault) in
             guard let kept = try kept(account) else { return [] }
             let enrolment = try kept.prints.enrolment()
             // Also where what a reader keeps was changed: that ends the local key, and with it these.
-            _ = try credentialState(account, kept, enrolment)
-            return try settledKeys(account, kept, enrolment)
+            try revokeIfUnfit(account, kept, enrolment)
+            let keys = try revokeUnfitServerKeys(account, kept, enrolment)
+            try forgetUselessTokens(kept, keeping: keys)
+            return keys
         }
     }
 
-    /// The same for an account whose files are open.
-    func settledKeys(
+    /// Revokes the keys for others that do not fit the fingers, gives up those that a crash left
+    /// half-registered, and gives what is left.
+    @discardableResult
+    func revokeUnfitServerKeys(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
     ) throws(StoreFault) -> [ServerKey] {
         var keys: [ServerKey] = []
@@ -370,7 +394,7 @@ extension Denial {
 
 extension [ServerKey] {
     /// The one that opens, of those for the same: a crash may leave the one that it replaced.
-    fileprivate var best: ServerKey? { first { $0.state == .good } ?? first }
+    var best: ServerKey? { first { $0.state == .good } ?? first }
 }
 
 extension ServerKey {

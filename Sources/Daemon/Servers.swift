@@ -60,7 +60,7 @@ extension Service {
     func listServers(
         _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        for key in try await serverKeys(of: account) {
+        for key in try await shownKeys(of: account) where !key.isSigning {
             await client.send(.server(ServerAnswer(key)))
         }
         return .done(DoneAnswer())

@@ -51,6 +51,8 @@ final class Service: Answering {
     var refusalTimer: Timer?
     /// When servers are told that they were given up.
     let removals = RemovalRounds()
+    /// Accounts at which the disk failed: what it left half-made is completed as soon as it can be.
+    var faultedAccounts: Set<UInt32> = []
     /// Users who have been refused for asking too often, and not served since.
     private var rateLimitedUsers: Set<UInt32> = []
     private var later: [ObjectIdentifier: [() -> Void]] = [:]
@@ -97,9 +99,14 @@ final class Service: Answering {
     }
 
     func answer(_ request: Request, from client: any Client) async -> Answer {
+        await recoverFaultedAccounts()
         do throws(Denial) {
             return try await serve(request, client)
-        } catch { return .denial(error) }
+        } catch {
+            // At once: who logs in reads the public key before anything is asked of this process.
+            await recoverFaultedAccounts()
+            return .denial(error)
+        }
     }
 
     private func serve(

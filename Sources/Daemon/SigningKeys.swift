@@ -50,7 +50,9 @@ extension Service {
 
     /// Tells its public half, and how it stands.
     func showSigningKey(_ account: Account) async throws(Denial) -> Answer {
-        guard let key = try await signingKey(of: account) else { throw Denial(.noSigningKey) }
+        guard let key = try await shownKeys(of: account).filter(\.isSigning).best else {
+            throw Denial(.noSigningKey)
+        }
         return .signingKey(SigningKeyAnswer(key))
     }
 }

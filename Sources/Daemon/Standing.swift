@@ -26,7 +26,7 @@ extension Service {
 
     /// How an account stands for a touch that signs; the answer is no unless all is in order.
     ///
-    /// A credential that does not fit the fingers any more is destroyed here, with its reason.
+    /// Completes what a crash left, and revokes a credential that does not fit the fingers any more.
     func standing(of account: Account) throws(Denial) -> Standing {
         try standing(of: account, try record(of: account))
     }
@@ -45,15 +45,33 @@ extension Service {
 
     /// The same for an account whose files are open already: read anew, but not searched for.
     func standing(of account: Account, _ kept: AccountState) throws(Denial) -> Standing {
-        let (stamp, enrolment, state) = try reading(account) { () throws(StoreFault) in
+        try standing(of: account, kept) { (enrolment) throws(StoreFault) in
+            try revokeIfUnfit(account, kept, enrolment)
+        }
+    }
+
+    /// How a login would find an account, by its records as they are: changes nothing.
+    func readStanding(of account: Account) throws(Denial) -> Standing {
+        let kept = try record(of: account)
+        return try standing(of: account, kept) { (enrolment) throws(StoreFault) in
+            try kept.credential.judgement(on: enrolment)
+        }
+    }
+
+    private func standing(
+        of account: Account, _ kept: AccountState,
+        _ state: (Enrolment) throws(StoreFault) -> Store.CredentialState
+    ) throws(Denial) -> Standing {
+        let (stamp, enrolment, found) = try reading(account) { () throws(StoreFault) in
             // First: what is changed while the records are read shows later.
             let stamp = try kept.stamp([.prints, .credential])
             let enrolment = try kept.prints.enrolment()
-            return (stamp, enrolment, try credentialState(account, kept, enrolment))
+            return (stamp, enrolment, try state(enrolment))
         }
-        switch state {
+        switch found {
         case .none, .damaged: throw Denial(enrolment.isEmpty ? .notEnrolled : .notEnabled)
         case .disabled(let since): throw Denial(.notEnabled, since: since.seconds)
+        case .unfit(let cause): throw Denial(.invalidated, cause: cause)
         case .destroyed(let cause, let since):
             throw Denial(.invalidated, cause: cause, since: since.seconds)
         case .issued(let credential):
@@ -62,19 +80,16 @@ extension Service {
         }
     }
 
-    /// The credential's state, after one that does not fit the fingers has been destroyed.
-    func credentialState(
+    /// Completes what a crash left half-made of an account's credential, destroys one that does not
+    /// fit the fingers, and gives the state then.
+    @discardableResult
+    func revokeIfUnfit(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
     ) throws(StoreFault) -> Store.CredentialState {
-        let found = try kept.credential.state(for: enrolment)
-        switch found {
-        case .none, .disabled, .destroyed: return found
-        case .damaged: return try destroy(account, kept, because: .credentialDamaged)
-        case .issued(let credential):
-            if kept.credential.fits(credential, enrolment) { return found }
-            let cause = try kept.credential.explain(credential, enrolment)
-            return try destroy(account, kept, because: cause)
-        }
+        try kept.credential.recover(for: enrolment)
+        let found = try kept.credential.judgement(on: enrolment)
+        guard case .unfit(let cause) = found else { return found }
+        return try destroy(account, kept, because: cause)
     }
 
     /// Destroys an account's credential and records why.
@@ -95,8 +110,9 @@ extension Service {
     /// Whether a touch could sign for an account, and the lockout if one keeps the finger out.
     ///
     /// A lockout is known by the records alone: then neither prints nor a reader are looked at, and
-    /// whether they still fit the credential is found when it is lifted.
-    func lockout(of account: Account) async throws(Denial) -> Denial? {
+    /// whether they still fit the credential is found when it is lifted. Where only a report is
+    /// wanted, nothing is changed.
+    func lockout(of account: Account, for purpose: GuardPurpose) async throws(Denial) -> Denial? {
         let kept = try record(of: account)
         if case .issued? = try? kept.credential.recorded(),
             let lockout = Denial(of: kept.lockout.load(), at: now)
@@ -104,7 +120,10 @@ extension Service {
             return lockout
         }
         await openTemplates(of: account)
-        _ = try standing(of: account, kept)
+        switch purpose {
+        case .touch: _ = try standing(of: account, kept)
+        case .report: _ = try readStanding(of: account)
+        }
         return nil
     }
 

@@ -93,7 +93,7 @@ extension Service {
                 throw Denial(.badRequest)
             }
             // A change of fingers like any other: what was sealed to the old ones stays shut. First,
-            // because after a crash the next look destroys the key, and nothing shuts the rest.
+            // because after a crash the next login destroys the key, and nothing shuts the rest.
             try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
             _ = try destroy(account, standing.kept, because: cause)
             throw Denial(.invalidated, cause: cause, since: instant.seconds)
@@ -108,9 +108,9 @@ extension Service {
     ) async {
         do throws(StoreFault) {
             let enrolment = try kept.prints.enrolment()
-            guard try kept.credential.state(for: enrolment) == .issued(credential),
-                kept.credential.fits(credential, enrolment)
-            else { return }
+            guard try kept.credential.judgement(on: enrolment) == .issued(credential) else {
+                return
+            }
             let old = try kept.credential.context(of: credential, enrolment)
             let new = try kept.credential.context(of: credential, enrolment, covering: storage)
             let resealed: [UInt8]

@@ -39,10 +39,22 @@ extension Service {
         if await !readers.listing().isEmpty { await openAllTemplates() }
     }
 
-    /// Finishes what a crash left of changed credentials, before anybody is served.
-    func finishChanges() async {
+    /// Completes what faults of the disk left half-made, as far as the disk lets it now.
+    func recoverFaultedAccounts() async {
+        for uid in faultedAccounts {
+            guard let kept = try? state.account(uid: uid) else { continue }
+            await openTemplates(of: kept)
+            do throws(StoreFault) {
+                try kept.recover()
+                faultedAccounts.remove(uid)
+            } catch { continue }
+        }
+    }
+
+    /// Completes what a crash left half-made, before anybody is served.
+    func recover() async {
         for kept in state.unfinished() { await openTemplates(of: kept) }
-        state.finishChanges()
+        state.recover()
     }
 
     /// The key that a new print of an account's is sealed with: where its credential is kept, or

@@ -248,9 +248,10 @@ extension Service {
         }
     }
 
-    /// Throws where the key could not be got ready for a touch, for the same reason as a login.
+    /// Throws where the key could not be got ready for a touch, for the same reason as a login. Changes
+    /// nothing.
     func checkKey(of account: Account) async throws(Denial) {
-        let standing = try standing(of: account)
+        let standing = try readStanding(of: account)
         let key = try reading(account) { () throws(StoreFault) in try standing.key() }
         let readying = Readying(key, nil, in: vaults) {}
         defer { readying.end() }

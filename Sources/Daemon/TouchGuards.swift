@@ -6,6 +6,16 @@ import ReaderProtocol
 import Store
 import Wire
 
+/// What guards are passed for.
+enum GuardPurpose {
+    /// A finger is to be asked for: what does not fit the fingers any more is revoked, and readers are
+    /// looked for anew.
+    case touch
+    /// Somebody asks how things stand: nothing is changed, and what the next touch needs is not used
+    /// up.
+    case report
+}
+
 /// A request that needs a finger.
 struct TouchPlan {
     let verb: Verb
@@ -64,7 +74,7 @@ extension Service {
             case .loginLists: try checkLists(plan.login?.service ?? signetService, plan.account)
             case .background: try checkBackground(plan.login, evidence)
             case .credential, .prints, .reader, .lid:
-                try await pass(check, plan.account, at: seat(of: evidence), &lockout)
+                try await pass(check, plan.account, at: seat(of: evidence), &lockout, for: .touch)
             }
         }
         guard let evidence else { throw Denial(.notPermitted) }
@@ -73,7 +83,7 @@ extension Service {
 
     /// Why a login of an account would be refused now, before a finger is asked for; nil where it
     /// would not be. A login's own guards say so, except those about who asks, from where and for
-    /// which service; and its key is got ready as for a login.
+    /// which service; and its key is got ready as for a login. Changes nothing.
     func loginRefusal(of account: Account) async -> Denial? {
         var lockout: Denial?
         do throws(Denial) {
@@ -81,7 +91,7 @@ extension Service {
                 switch check {
                 case .presence, .loginLists, .background: continue
                 case .credential, .prints, .reader, .lid:
-                    try await pass(check, account, at: nil, &lockout, mayRenew: false)
+                    try await pass(check, account, at: nil, &lockout, for: .report)
                 }
             }
             try await checkKey(of: account)
@@ -92,12 +102,12 @@ extension Service {
     /// A guard that is about the account and the machine alone.
     private func pass(
         _ check: TouchGuard, _ account: Account, at seat: String?, _ lockout: inout Denial?,
-        mayRenew: Bool = true
+        for purpose: GuardPurpose
     ) async throws(Denial) {
         switch check {
-        case .credential: lockout = try await self.lockout(of: account)
+        case .credential: lockout = try await self.lockout(of: account, for: purpose)
         case .prints: lockout = try printsLockout(of: account)
-        case .reader: try await checkReaders(at: seat, lockout: lockout, mayRenew: mayRenew)
+        case .reader: try await checkReaders(at: seat, lockout: lockout, for: purpose)
         case .lid: if await isLidClosed() { throw Denial(.lidClosed) }
         case .presence, .loginLists, .background: throw Denial(.notPermitted)
         }
@@ -109,10 +119,9 @@ extension Service {
     }
 
     /// Throws where no reader could be asked for a finger. What is quickly known comes first, and a
-    /// lockout is told to nobody at another seat. `mayRenew` is whether readers may be looked for
-    /// anew: who only asks how things stand must not use up what the next login needs.
+    /// lockout is told to nobody at another seat.
     private func checkReaders(
-        at seat: String?, lockout: Denial?, mayRenew: Bool
+        at seat: String?, lockout: Denial?, for purpose: GuardPurpose
     ) async throws(Denial) {
         if logind.isSuspending { throw Denial(.suspending) }
         if let seat {
@@ -123,7 +132,7 @@ extension Service {
         }
         if let lockout { throw lockout }
         let areThere = try await asking { () throws(ReaderFault) in
-            try await readers.areThere(lookingAgain: mayRenew)
+            try await readers.areThere(lookingAgain: purpose == .touch)
         }
         // On the way to sleep they may have been closed meanwhile.
         if !areThere { throw Denial(logind.isSuspending ? .suspending : .noReader) }

@@ -31,7 +31,7 @@ package struct AccountStamp: Sendable {
     package let parts: AccountPart
     /// Whether each change from here on shows; see `FileStamp.isSettled`.
     package let isSettled: Bool
-    /// The account's directory and that of its prints.
+    /// The account's directory and, where there is one, that of its prints.
     let places: [FileStamp.Identity]
     let files: [File]
 
@@ -51,13 +51,15 @@ extension AccountState {
     package func stamp(_ parts: AccountPart) throws(StoreFault) -> AccountStamp {
         // Before any file is looked at: what changes while this runs is in this tick or later.
         let now = FileMoment.now()
-        let places = try files { () throws(FileFault) in
-            [
-                try place(of: directory, String(uid), in: accounts),
-                try place(of: printsDirectory, "prints", in: directory),
-            ].compactMap(\.self)
+        let opened = try files { () throws(FileFault) in
+            var opened = [try place(of: directory, String(uid), in: accounts)]
+            if let printsDirectory {
+                opened.append(try place(of: printsDirectory, Self.printsName, in: directory))
+            }
+            return opened
         }
-        guard places.count == 2 else { throw .changedMeanwhile }
+        let places = opened.compactMap(\.self)
+        guard places.count == opened.count else { throw .changedMeanwhile }
         let found = try files { () throws(FileFault) in try stamps(of: parts) }
         return AccountStamp(
             parts: parts,
@@ -90,7 +92,7 @@ extension AccountState {
         }
         if parts.contains(.prints) {
             try add(["account"], in: directory)
-            try add(printsDirectory.list(), in: printsDirectory)
+            if let printsDirectory { try add(printsDirectory.list(), in: printsDirectory) }
         }
         if parts.contains(.credential) {
             try add([CredentialStore.name, CredentialStore.signersName], in: directory)

@@ -14,11 +14,30 @@ package struct AccountState: Sendable {
 
     let accounts: Directory
     let directory: Directory
-    let printsDirectory: Directory
     let keys: Directory
     let host: HostSecret
     let templates: TemplateKeys
     let rootPin: RootPinFile
+    /// The directory of the prints when the account was opened.
+    private let openedPrints: Directory?
+
+    init(
+        name: [UInt8], uid: UInt32, accounts: Directory, directory: Directory, keys: Directory,
+        host: HostSecret, templates: TemplateKeys, rootPin: RootPinFile
+    ) {
+        self.name = name
+        self.uid = uid
+        self.accounts = accounts
+        self.directory = directory
+        self.keys = keys
+        self.host = host
+        self.templates = templates
+        self.rootPin = rootPin
+        openedPrints = try? directory.directory(Self.printsName)
+    }
+
+    /// The directory of the prints; nil where it is missing, and all prints with it.
+    var printsDirectory: Directory? { openedPrints ?? (try? directory.directory(Self.printsName)) }
 
     /// The enrolled prints.
     package var prints: PrintStore { PrintStore(account: self) }
@@ -72,6 +91,36 @@ package struct AccountState: Sendable {
         try directory.keep(record, as: "account")
     }
 
+    /// The directory of the prints, made where it is missing.
+    func makePrintsDirectory() throws(StoreFault) -> Directory {
+        if let printsDirectory { return printsDirectory }
+        return try files { () throws(FileFault) in
+            try directory.makeDirectory(Self.printsName, mode: 0o700)
+        }
+    }
+
+    /// Completes what a crash or a fault of the disk left half-made of this account. Its prints must be
+    /// open; throws what keeps it from being completed.
+    package func recover() throws(StoreFault) {
+        try recoverWithoutPrints()
+        try credential.recover(for: prints.enrolment())
+        try files { () throws(FileFault) in
+            let mark = Self.nextName(uid)
+            if try keys.contains(mark) { try keys.remove(mark) }
+        }
+    }
+
+    /// Completes what was left half-made as far as that does not depend on what the prints are, and
+    /// removes what was left half-written. What cannot be removed now is in nobody's way.
+    func recoverWithoutPrints() throws(StoreFault) {
+        try? directory.sweep()
+        prints.sweep(try record())
+        secrets.sweep()
+        servers.sweep()
+        macTokens.sweep()
+        try credential.recoverWithoutPrints()
+    }
+
     /// Fills a new account's directory; the record that makes it an account comes last, so that
     /// a lockout or counter which is missing later was taken away.
     static func begin(
@@ -80,6 +129,8 @@ package struct AccountState: Sendable {
         let record = AccountRecord(name: name, uid: uid, generation: 0, created: now)
         try LockoutStore(directory: directory).save(.init())
         try directory.keep(CounterRecord(), as: ReceiptLog.counterName)
+        try files { () throws(FileFault) in _ = try directory.makeDirectory(printsName, mode: 0o700)
+        }
         try directory.keep(record, as: "account")
         return record
     }
@@ -87,7 +138,7 @@ package struct AccountState: Sendable {
     /// Removes an account's files; the record goes last, so that an interrupted removal shows.
     static func empty(_ directory: Directory) throws(FileFault) {
         for part in [
-            "prints", SecretStore.directoryName, ServerStore.directoryName,
+            printsName, SecretStore.directoryName, ServerStore.directoryName,
             MACTokenStore.directoryName,
         ] {
             try empty(part, of: directory)
@@ -107,6 +158,8 @@ package struct AccountState: Sendable {
             if !error.isMissing { throw error }
         }
     }
+
+    static let printsName = "prints"
 
     /// The name of an account's public key in `keys/`.
     static func publicName(_ uid: UInt32) -> String { "\(uid).pub" }

@@ -14,7 +14,7 @@ package struct CredentialDraft: Sendable {
 
 // A change of credential and prints, together or alone, is one write: that of the prints where they
 // change, else that of the credential's record. What comes before can be dropped, what comes after
-// is completed at the next look.
+// is completed by `recover`.
 extension CredentialStore {
     /// Makes a credential for the prints as they are now and publishes its public key.
     package func issue(
@@ -58,7 +58,9 @@ extension CredentialStore {
         _ credential: FoundCredential, resealed: [UInt8], covering storage: [ReaderStorage]
     ) throws(StoreFault) {
         guard ReaderStorage.isRecordable(storage) else { throw .tooManyStoredPrints }
-        guard try state() == .issued(credential) else { throw .changedMeanwhile }
+        guard try recover(for: account.prints.enrolment()) == .issued(credential) else {
+            throw .changedMeanwhile
+        }
         var record = credential.record
         record.sealed = resealed
         record.storage = storage
@@ -90,8 +92,7 @@ extension CredentialStore {
         to next: SealedCredential, with change: PrintChange?
     ) throws(StoreFault) -> FoundCredential {
         if let change { try account.prints.check(change) }
-        // Completes what was left of an earlier change.
-        let former = try state().record
+        let former = try recover(for: account.prints.enrolment()).record
         if try published() != publicLine(of: next) {
             try register(next)
             try files { () throws(FileFault) in

@@ -22,12 +22,15 @@ package struct FoundCredential: Equatable, Sendable {
     let record: SealedCredential
 }
 
-/// Whether an account can log in by finger, as far as the disk tells.
+/// How an account's credential stands, as far as the disk tells.
 package enum CredentialState: Equatable, Sendable {
     /// Nothing was issued yet, or issuing was interrupted.
     case none
     /// Issued, and its public key is there. Whether it opens, only opening it tells.
     case issued(FoundCredential)
+    /// Issued, but not for the prints as they are now. Login is denied for this reason, and the next
+    /// login or change destroys the credential; reading the state does not.
+    case unfit(InvalidationCause)
     /// The account, or root, switched it off.
     case disabled(since: Instant)
     /// It was destroyed, and why.
@@ -41,46 +44,103 @@ package enum CredentialState: Equatable, Sendable {
     }
 }
 
-/// Looks at, disables and destroys the credential of an account for this machine.
+/// The credential of an account for this machine: reads it, recovers it after a crash, ends it.
 ///
 /// The record `credential` decides; the public key in `keys/`, which the PAM module reads, follows
-/// it. Where a crash came between them, the next look completes it.
+/// it. `state` reads and writes nothing. `recover` completes what a crash left between the two.
+/// `disable`, `destroy` and `withdraw` end the credential.
 package struct CredentialStore: Sendable {
     let account: AccountState
 
-    /// How it stands for the prints as they are now, after what a crash left has been completed.
+    /// How the credential stands for the prints as they are now. Writes nothing.
     package func state() throws(StoreFault) -> CredentialState {
         try state(for: account.prints.enrolment())
     }
 
-    /// The same for prints that were just read.
+    /// How the credential stands for prints that were just read. Writes nothing.
     ///
     /// A sealed key without its public half, or with another's, is `.none`; so is whatever is left
-    /// where no print counts.
+    /// where no print counts. A change that a crash interrupted counts as `recover` will complete it.
+    /// Whether an issued credential fits the prints is not looked at: see `judgement(on:)`.
     package func state(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
+        if enrolment.isNothing { return .none }
+        switch try stored() {
+        case .nothing: return .none
+        case .unreadable: return .damaged
+        case .record(.disabled(let since)): return .disabled(since: since)
+        case .record(.destroyed(let cause, let since)): return .destroyed(cause, since: since)
+        case .record(.changing(let former, let next)):
+            if fits(FoundCredential(record: next), enrolment) {
+                return .issued(FoundCredential(record: next))
+            }
+            guard let former else { return .none }
+            return try state(of: former)
+        case .record(.sealed(let credential)): return try state(of: credential)
+        }
+    }
+
+    /// How the credential stands, judged by prints that were just read. Writes nothing.
+    ///
+    /// One that does not fit them, and one whose record is damaged, is `.unfit`.
+    package func judgement(on enrolment: Enrolment) throws(StoreFault) -> CredentialState {
+        let found = try state(for: enrolment)
+        switch found {
+        case .none, .unfit, .disabled, .destroyed: return found
+        case .damaged: return .unfit(.credentialDamaged)
+        case .issued(let credential):
+            if fits(credential, enrolment) { return found }
+            return .unfit(try explain(credential, enrolment))
+        }
+    }
+
+    /// Completes what a crash left half-made, for prints that were just read, and gives the state
+    /// then.
+    @discardableResult
+    package func recover(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
         guard !enrolment.isNothing else {
             try withdraw()
             return .none
         }
-        let record: CredentialRecord?
-        do throws(StoreFault) {
-            record = try account.directory.record(Self.name)
-        } catch {
-            guard error.isAboutContent else { throw error }
-            return .damaged
-        }
-        switch record {
-        case nil: return .none
-        case .disabled(let since):
+        switch try stored() {
+        case .nothing: return .none
+        case .unreadable: return .damaged
+        case .record(.disabled(let since)):
             try unpublish()
             return .disabled(since: since)
-        case .destroyed(let cause, let since):
+        case .record(.destroyed(let cause, let since)):
             try unpublish(leavingMark: true)
             return .destroyed(cause, since: since)
-        case .changing(let former, let next):
-            guard let kept = try settle(former, next, enrolment) else { return .none }
-            return try state(of: kept)
-        case .sealed(let credential): return try state(of: credential)
+        case .record(.changing(let former, let next)):
+            guard let left = try settle(former, next, enrolment) else { return .none }
+            return try state(of: left)
+        case .record(.sealed(let credential)): return try state(of: credential)
+        }
+    }
+
+    /// Completes what a crash left half-made, as far as that does not depend on what the prints are.
+    func recoverWithoutPrints() throws(StoreFault) {
+        guard try account.prints.count() > 0 else { return try withdraw() }
+        switch try stored() {
+        case .record(.disabled): try unpublish()
+        case .record(.destroyed): try unpublish(leavingMark: true)
+        case .nothing, .unreadable, .record(.changing), .record(.sealed): break
+        }
+    }
+
+    /// What the record `credential` is found to be.
+    private enum Stored {
+        case nothing
+        case unreadable
+        case record(CredentialRecord)
+    }
+
+    private func stored() throws(StoreFault) -> Stored {
+        do throws(StoreFault) {
+            let record: CredentialRecord? = try account.directory.record(Self.name)
+            return record.map(Stored.record) ?? .nothing
+        } catch {
+            guard error.isAboutContent else { throw error }
+            return .unreadable
         }
     }
 

@@ -51,12 +51,11 @@ extension StateDirectory {
         _ directory: Directory, _ record: AccountRecord
     ) throws(StoreFault) -> [ListedPrint] {
         let prints = try files { () throws(FileFault) in
-            try directory.makeDirectory("prints", mode: 0o700)
+            try directory.makeDirectory(AccountState.printsName, mode: 0o700)
         }
         let account = AccountState(
             name: record.name, uid: record.uid, accounts: accountsRoot, directory: directory,
-            printsDirectory: prints, keys: keys, host: host, templates: templateKeys,
-            rootPin: rootPin)
+            keys: keys, host: host, templates: templateKeys, rootPin: rootPin)
         var intact: [ListedPrint] = []
         var damaged: [ListedPrint] = []
         for name in try files({ () throws(FileFault) in try prints.list() }) {

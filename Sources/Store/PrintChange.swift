@@ -79,7 +79,7 @@ extension PrintStore {
         try check(change)
         if let added = change.added {
             let name = ListedPrint.fileName(added.print.identifier)
-            try account.printsDirectory.keep(added.file, as: name)
+            try account.makePrintsDirectory().keep(added.file, as: name)
         }
         try account.keep(change.after)
         sweep(change.after)

@@ -91,7 +91,7 @@ package struct PrintStore: Sendable {
                     finger: file.finger, reader: file.reader, added: file.added, key: key,
                     sealed: try account.templates.seal(key).seal(secret, context))
             }
-            try account.printsDirectory.keep(anew, as: listed.fileName)
+            try account.makePrintsDirectory().keep(anew, as: listed.fileName)
         }
     }
 
@@ -112,7 +112,7 @@ package struct PrintStore: Sendable {
 
     /// Removes files that do not count. Those that cannot be removed now still do not count.
     func sweep(_ record: AccountRecord) {
-        let directory = account.printsDirectory
+        guard let directory = account.printsDirectory else { return }
         try? directory.sweep()
         let counting = record.prints.map(\.fileName)
         for name in (try? directory.list()) ?? [] where !counting.contains(name) {
@@ -136,7 +136,7 @@ package struct PrintStore: Sendable {
     /// A print's file as it is; nil where it is gone, or not in its one form.
     func file(_ identifier: [UInt8]) throws(StoreFault) -> PrintRecord? {
         do throws(StoreFault) {
-            return try account.printsDirectory.record(ListedPrint.fileName(identifier))
+            return try account.printsDirectory?.record(ListedPrint.fileName(identifier))
         } catch {
             guard error.isAboutContent else { throw error }
             return nil

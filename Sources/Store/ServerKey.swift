@@ -57,6 +57,22 @@ package struct ServerKey: Equatable, Sendable {
     /// Whether it is the signing key.
     package var isSigning: Bool { server == Self.signing }
 
+    /// The key as `signet servers` shows it, for these fingers, nil where the credential that logs in
+    /// is revoked: what a request that uses it would make of it. Nil of one that would be forgotten.
+    package func shown(fitting fingers: EnrolmentState?) -> ServerKey? {
+        var shown = self
+        guard let fingers else {
+            if state == .removing { return nil }
+            shown.state = .invalidated
+            return shown
+        }
+        if state == .proving { shown.state = .removing }
+        if state == .invalidated || sealed(for: fingers) != nil { return shown }
+        if shown.state == .removing { return nil }
+        shown.state = .invalidated
+        return shown
+    }
+
     /// The private half as it was sealed to these fingers; nil where it was not.
     package func sealed(for state: EnrolmentState) -> [UInt8]? {
         sealings.first { $0.enrolment == state }?.key

@@ -37,7 +37,7 @@ package struct StateDirectory: Sendable {
     let accountsRoot: Directory
 
     /// Opens the state, made where it is new, brought forward where an older version wrote it, and
-    /// sweeps what a crash left half-written.
+    /// sweeps what a crash left half-written outside of accounts; `recover` does the rest.
     ///
     /// The path and all above it must be owned by root, not writable by others, and no links.
     /// - Parameters:
@@ -92,22 +92,36 @@ package struct StateDirectory: Sendable {
     /// Before anybody asks for a login it is to be finished: who asks has read the public key already.
     package func unfinished() -> [AccountState] {
         ((try? keys.list()) ?? []).compactMap(AccountState.uid(ofNext:)).compactMap { uid in
-            do throws(StoreFault) {
-                if let account = try account(uid: uid) { return account }
-                try? keys.remove(AccountState.nextName(uid))
-            } catch {}
-            return nil
+            (try? account(uid: uid)).flatMap(\.self)
         }
     }
 
-    /// Finishes what a crash left of changed credentials. Where that cannot be now, the account's
-    /// next look does it.
-    package func finishChanges() {
-        for account in unfinished() {
+    /// Completes what a crash left half-made of all accounts. Called once, before anybody is served:
+    /// opening and reading an account's state changes nothing.
+    ///
+    /// The keys of the prints of `unfinished()` accounts are to be open. Where something cannot be
+    /// completed now, the account's next login or change does it.
+    package func recover() {
+        for name in (try? accountsRoot.list()) ?? [] {
+            guard let uid = UInt32(name), let directory = try? accountsRoot.directory(name) else {
+                continue
+            }
             do throws(StoreFault) {
-                _ = try account.credential.state()
-                try files { () throws(FileFault) in
-                    try keys.remove(AccountState.nextName(account.uid))
+                guard let account = try account(uid: uid) else {
+                    // A crash while it was made: it is nobody's yet.
+                    try? directory.sweep()
+                    continue
+                }
+                try account.recoverWithoutPrints()
+            } catch { continue }
+        }
+        for name in (try? keys.list()) ?? [] {
+            guard let uid = AccountState.uid(ofNext: name) else { continue }
+            do throws(StoreFault) {
+                if let account = try account(uid: uid) {
+                    try account.recover()
+                } else {
+                    try files { () throws(FileFault) in try keys.remove(name) }
                 }
             } catch { continue }
         }
@@ -132,7 +146,10 @@ package struct StateDirectory: Sendable {
         let directory = try files { () throws(FileFault) in
             try accountsRoot.makeDirectory(String(uid), mode: 0o700)
         }
-        return try state(directory, AccountState.begin(directory, name: name, uid: uid, now: now))
+        // What a crash left while it was made before.
+        try? directory.sweep()
+        return state(
+            directory, try AccountState.begin(directory, name: name, uid: uid, now: now))
     }
 
     /// All accounts that something is kept for, by uid; damaged ones are left out.
@@ -174,31 +191,16 @@ package struct StateDirectory: Sendable {
             throw .file(error)
         }
         guard let record = try directory.record("account", as: AccountRecord.self) else {
-            // A crash while it was made; nobody's yet.
-            try? directory.sweep()
             return nil
         }
         guard record.uid == uid else { throw .damaged(path: directory.path + "/account") }
-        return try state(directory, record)
+        return state(directory, record)
     }
 
-    private func state(
-        _ directory: Directory, _ record: AccountRecord
-    ) throws(StoreFault) -> AccountState {
-        let printsDirectory = try files { () throws(FileFault) in
-            try directory.makeDirectory("prints", mode: 0o700)
-        }
-        // What stays because it cannot be removed now is in nobody's way.
-        try? directory.sweep()
-        let account = AccountState(
+    private func state(_ directory: Directory, _ record: AccountRecord) -> AccountState {
+        AccountState(
             name: record.name, uid: record.uid, accounts: accountsRoot, directory: directory,
-            printsDirectory: printsDirectory, keys: keys, host: host, templates: templateKeys,
-            rootPin: rootPin)
-        account.prints.sweep(record)
-        account.secrets.sweep()
-        account.servers.sweep()
-        account.macTokens.sweep()
-        return account
+            keys: keys, host: host, templates: templateKeys, rootPin: rootPin)
     }
 
     /// The version that wrote what is there; nil where nothing says so, as at the first start.

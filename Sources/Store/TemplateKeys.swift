@@ -140,7 +140,7 @@ extension StateDirectory {
         for uid in names.compactMap({ UInt32($0) }) {
             guard let account = try account(uid: uid) else { continue }
             for listed in try account.record().prints {
-                let file: PrintRecord? = try account.printsDirectory.record(listed.fileName)
+                let file: PrintRecord? = try account.printsDirectory?.record(listed.fileName)
                 if case .kept(let key) = file?.key { found.insert(key) }
             }
         }

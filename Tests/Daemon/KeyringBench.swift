@@ -7,7 +7,9 @@ import Wire
 /// The keyring, as people and the PAM module meet it.
 extension DaemonBench {
     /// A daemon that sees a shadow(5) of the test's own, with passwords of `daemon` and `bin`.
-    static func withShadow(configuration: String = "") throws -> DaemonBench {
+    static func withShadow(
+        _ kinds: [Kind] = [.storage], configuration: String = ""
+    ) throws -> DaemonBench {
         let mount = #"""
             for word; do case $word in
             */state) mount --bind "${word%/state}/shadow" /etc/shadow || exit 99 ;;
@@ -15,7 +17,7 @@ extension DaemonBench {
             exec "$@"
             """#
         return try DaemonBench(
-            configuration: configuration,
+            kinds, configuration: configuration,
             wrapper: [
                 "unshare", "--mount", "--propagation", "private", "sh", "-c", mount, "sh",
             ]

@@ -38,7 +38,8 @@ struct KillTests {
         }
         let time = ContinuousClock.now - start
         print("\(step): killed at each of \(rig.points) points, in \(time)")
-        #expect(rig.points >= 4)
+        // The least is a file that is removed, and the directory that is synchronised then.
+        #expect(rig.points >= 2)
     }
 
     @Test(

@@ -92,7 +92,7 @@ struct CredentialChangeTests {
             plan.disarm()
             // As after a crash: what is there is opened anew, and no account is asked about yet.
             let state = try StateDirectory.open(bench.scratch.path)
-            state.finishChanges()
+            state.recover()
             let keys = Layout.entries(of: bench.scratch.at("keys"))
             #expect(keys.allSatisfy { ["1000.pub", "1000.off"].contains($0) }, "step \(step)")
             let after = try Look(bench, try state.account(Bench.alice, uid: 1000))
@@ -129,12 +129,16 @@ struct CredentialChangeTests {
                 let again = FaultPlan()
                 again.arm(after: second)
                 let opened = try? StateDirectory.open(bench.scratch.path, faults: again.faults)
-                opened?.finishChanges()
-                _ = try? opened?.account(Bench.alice, uid: Bench.uid)?.credential.state()
+                opened?.recover()
+                let found = try? opened?.account(Bench.alice, uid: Bench.uid)
+                if let enrolment = try? found?.prints.enrolment() {
+                    _ = try? found?.credential.recover(for: enrolment)
+                }
                 let isThrough = again.reached.count <= second
                 again.disarm()
                 points += 1
                 let state = try StateDirectory.open(bench.scratch.path)
+                state.recover()
                 let after = try Look(bench, state.account(Bench.alice, uid: Bench.uid))
                 let isOld = after.enrolment == before.enrolment && after.state == before.state
                 #expect(isOld || kind.isDone(before, after), "\(step), \(second)")

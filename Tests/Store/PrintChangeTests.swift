@@ -119,9 +119,8 @@ struct PrintChangeTests {
             let isNew = now.state == change.enrolment.state
             #expect(isNew || now.state == before, "step \(step)")
             #expect(isNew || done == nil, "step \(step)")
-            // The next opening leaves nothing of what did not come about, and the change can be
-            // made then.
-            _ = try bench.account(failing: plan)
+            // Recovery leaves nothing of what did not come about, and the change can be made then.
+            try bench.account(failing: plan).recover()
             let names = Layout.entries(of: bench.file("prints"))
             #expect(names == now.prints.map { hexadecimal($0.identifier) }, "step \(step)")
             try bench.account.prints.commit(try kind.draft(bench.account.prints))

@@ -200,6 +200,8 @@ struct StateDirectoryTests {
         try bench.scratch.write("keys/.new-1-2", "half")
         let state = try StateDirectory.open(bench.scratch.path)
         _ = try state.account(Bench.alice, uid: Bench.uid)
+        #expect(bench.exists(bench.file(".new-1-2")), "looking sweeps nothing")
+        state.recover()
         #expect(!bench.exists(bench.file(".new-1-2")))
         #expect(!bench.exists(bench.scratch.at("keys/.new-1-2")))
     }
