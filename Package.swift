@@ -22,6 +22,15 @@ let embedded: [SwiftSetting] =
         .unsafeFlags(["-no-static-stdlib", "-Xfrontend", "-function-sections"]),
     ]
 
+/// What is installed: pages that are the same in every process stay read-only, nothing that the
+/// linker knows is looked up later, and what nothing calls is left out.
+let installed: [LinkerSetting] = [
+    .unsafeFlags([
+        "-use-ld=lld", "-Xlinker", "-zrelro", "-Xlinker", "-znow",
+        "-Xlinker", "-zpack-relative-relocs", "-Xlinker", "--gc-sections",
+    ])
+]
+
 let package = Package(
     name: "signet",
     products: [
@@ -171,21 +180,29 @@ let package = Package(
 
         // The programs.
         .executableTarget(
-            name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common),
-        .executableTarget(name: "signet", dependencies: ["Control"], swiftSettings: common),
+            name: "signetd", dependencies: ["Daemon", "Policy", "Posix"], swiftSettings: common,
+            linkerSettings: installed),
+        .executableTarget(
+            name: "signet", dependencies: ["Control"], swiftSettings: common,
+            linkerSettings: installed),
         .executableTarget(
             name: "signet-reader", dependencies: ["Policy", "Posix", "ReaderProcess"],
-            swiftSettings: common),
+            swiftSettings: common,
+            linkerSettings: installed),
         .executableTarget(
             name: "signet-relay", dependencies: ["Policy", "Posix", "Relay"],
-            swiftSettings: common),
+            swiftSettings: common,
+            linkerSettings: installed),
         .executableTarget(
             name: "signet-server", dependencies: ["Policy", "Posix", "Server"],
-            swiftSettings: common),
+            swiftSettings: common,
+            linkerSettings: installed),
         .executableTarget(
-            name: "signet-notify", dependencies: ["Notifier"], swiftSettings: common),
+            name: "signet-notify", dependencies: ["Notifier"], swiftSettings: common,
+            linkerSettings: installed),
         .executableTarget(
-            name: "verify-password", dependencies: ["Password"], swiftSettings: common),
+            name: "verify-password", dependencies: ["Password"], swiftSettings: common,
+            linkerSettings: installed),
 
         // Tests mirror sources; Support, StoreSupport, Fingerprints and testbench are shared by
         // tests, demo, bench. Scopes is for tests alone.
