@@ -2,15 +2,30 @@ import Texts
 
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {
-    case status, enroll, list, delete, verify, enable, disable, unlock, readers, vault, log, config
-    case doctor, notify, login, sign, operations
+    case status = "status"
+    case enroll = "enroll"
+    case list = "list"
+    case delete = "delete"
+    case verify = "verify"
+    case enable = "enable"
+    case disable = "disable"
+    case unlock = "unlock"
+    case readers = "readers"
+    case vault = "vault"
+    case log = "log"
+    case config = "config"
+    case doctor = "doctor"
+    case notify = "notify"
+    case login = "login"
+    case sign = "sign"
+    case operations = "operations"
     case macToken = "mac-token"
     case importFprintd = "import-fprintd"
     case secretSet = "secret set"
     case secretGet = "secret get"
     case secretList = "secret list"
     case secretDelete = "secret delete"
-    case help
+    case help = "help"
 
     /// The word that begins commands of two words.
     static let secret = "secret"
@@ -110,14 +125,33 @@ enum Action: String, CaseIterable {
 
 /// An option; the raw value is its name without the hyphens.
 enum Option: String, CaseIterable {
-    case account, json, help, reader, all, server
+    case account = "account"
+    case json = "json"
+    case help = "help"
+    case reader = "reader"
+    case all = "all"
+    case server = "server"
     case passwordStdin = "password-stdin"
-    case verify, export, to, signers, check, replace, force, keyring
+    case verify = "verify"
+    case export = "export"
+    case to = "to"
+    case signers = "signers"
+    case check = "check"
+    case replace = "replace"
+    case force = "force"
+    case keyring = "keyring"
     case noNewline = "no-newline"
     case noKeyring = "no-keyring"
-    case signing, challenge, audience, request, body, secret, reason
+    case signing = "signing"
+    case challenge = "challenge"
+    case audience = "audience"
+    case request = "request"
+    case body = "body"
+    case secret = "secret"
+    case reason = "reason"
     case publicKey = "public-key"
-    case prints, clear
+    case prints = "prints"
+    case clear = "clear"
     case deleteForeign = "delete-foreign"
 
     /// As it is typed.

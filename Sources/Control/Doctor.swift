@@ -133,7 +133,7 @@ private struct Checkup {
         .document(
             "doctor",
             [
-                ("worst", .optional(counts.worst) { .string($0.word) }),
+                ("worst", .optional(counts.worst) { .string($0.rawValue) }),
                 ("sound", .bool((counts.worst ?? .note) == .note)),
                 (
                     "counts",
@@ -164,8 +164,8 @@ extension FingerCount {
 extension Finding {
     fileprivate var document: JSON {
         .object([
-            ("code", .string(code.word)), ("level", .string(level.word)),
-            ("area", .string(code.area.word)), ("subject", .bytes(subject)),
+            ("code", .string(code.rawValue)), ("level", .string(level.rawValue)),
+            ("area", .string(code.area.rawValue)), ("subject", .bytes(subject)),
             ("what", .bytes(what.bytes)), ("why", .bytes(why.bytes)), ("mend", .bytes(mend.bytes)),
         ])
     }

@@ -6,16 +6,16 @@ import Wire
 /// What keeps fingerprint login from working; the raw value is for programs.
 enum Obstacle: String {
     case noFinger = "no-finger"
-    case off
-    case invalidated
-    case damaged
-    case closed
-    case locked
+    case off = "off"
+    case invalidated = "invalidated"
+    case damaged = "damaged"
+    case closed = "closed"
+    case locked = "locked"
     case noReader = "no-reader"
     case lidClosed = "lid-closed"
-    case vault
-    case refused
-    case unused
+    case vault = "vault"
+    case refused = "refused"
+    case unused = "unused"
     case moduleMissing = "module-missing"
     case keptOut = "kept-out"
     case notRegistered = "not-registered"

@@ -42,14 +42,15 @@ struct DecisionJournal: Sendable {
         if case .offer = request { priority = .debug }
         let account = request.account.map(readable) ?? ""
         let requester = (requester ?? answer.refusedRequester).map(readable) ?? ""
-        var subject = account.isEmpty ? "\(request.verb)" : "\(request.verb) for \(account)"
+        let verb = request.verb.protocolName
+        var subject = account.isEmpty ? verb : "\(verb) for \(account)"
         if !requester.isEmpty, requester != account { subject += ", asked by \(requester)" }
         let context = Context(request)
         return JournalEntry(
             Kind.decision, priority,
             "\(subject): \(decision)\(reason.isEmpty ? "" : " (\(reason))")",
             [
-                "SIGNET_VERB": "\(request.verb)",
+                "SIGNET_VERB": verb,
                 "SIGNET_ACCOUNT": account,
                 "SIGNET_REQUESTER": requester,
                 "SIGNET_DECISION": decision,
@@ -122,7 +123,7 @@ struct DecisionJournal: Sendable {
 
     private static func outcome(of answer: Answer) -> (String, String, Priority) {
         switch answer {
-        case .denial(let denial): ("deny", "\(denial.reason)", .notice)
+        case .denial(let denial): ("deny", denial.reason.protocolName, .notice)
         case .assertion, .confirmed, .done, .serverEnabled, .token, .signed, .authorization,
             .decided:
             ("allow", "", .info)

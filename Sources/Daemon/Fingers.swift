@@ -118,7 +118,7 @@ extension Service {
             _ = try await remove(finger, of: account, password, &gone, &isBlind)
             journal.fault(
                 "the reader gave up a print that was not replaced", account: account.name)
-        } catch { journal.fault("\(error.reason)", account: account.name) }
+        } catch { journal.fault(error.reason.protocolName, account: account.name) }
     }
 
     /// What came out before an enrolment on a reader.

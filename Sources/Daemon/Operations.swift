@@ -219,7 +219,7 @@ extension RelayAnswer {
 extension Denial {
     /// There is nothing to decide any more.
     fileprivate static func over(_ state: OperationState) -> Denial {
-        Denial(.operationOver, subject: Bytes("\(state)".utf8))
+        Denial(.operationOver, subject: Bytes(state.protocolName.utf8))
     }
 }
 
@@ -262,7 +262,7 @@ extension OperationState {
 enum OperationPurpose {
     /// `approve operation ID`.
     static func text(_ choice: OperationChoice, _ operation: Bytes) -> Bytes {
-        Bytes("\(choice) ".utf8) + text(operation)
+        Bytes("\(choice.protocolName) ".utf8) + text(operation)
     }
 
     /// `operation ID`.

@@ -10,9 +10,9 @@ final class Vaults {
     /// Which vault new keys are made in, as the administrator says.
     enum Preference: String {
         /// The TPM if it works.
-        case auto
-        case tpm
-        case file
+        case auto = "auto"
+        case tpm = "tpm"
+        case file = "file"
     }
 
     let file: FileVault

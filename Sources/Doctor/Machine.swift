@@ -90,7 +90,9 @@ extension Machine {
 /// `UID.pub`, `UID.off` or `UID.next`.
 struct PublicFile: Equatable {
     enum Kind: String {
-        case pub, off, next
+        case pub = "pub"
+        case off = "off"
+        case next = "next"
     }
 
     let uid: UInt32

@@ -7,7 +7,9 @@ import Wire
 struct PresencePolicy: Sendable {
     /// Who may ask where logind does not run; the raw value is in the configuration.
     enum WithoutLogind: String, Sendable {
-        case consoles, terminals, any
+        case consoles = "consoles"
+        case terminals = "terminals"
+        case any = "any"
     }
 
     /// Whether a user may ask for another's finger.

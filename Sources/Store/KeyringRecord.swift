@@ -8,7 +8,7 @@ package enum KeyringLoss: String, CaseIterable, Sendable {
     /// The fingers changed, and it was not given again.
     case fingersChanged = "fingers-changed"
     /// It does not open.
-    case damaged
+    case damaged = "damaged"
 }
 
 /// A login password, sealed.

@@ -7,9 +7,9 @@ package struct MACToken: Equatable, Sendable {
     /// Whether it is used.
     package enum State: String, CaseIterable, Sendable {
         /// It is, as long as its key is good.
-        case good
+        case good = "good"
         /// Off here; the server has yet to be told.
-        case removing
+        case removing = "removing"
     }
 
     /// The server's URL in its one form.

@@ -10,13 +10,13 @@ package struct ServerKey: Equatable, Sendable {
     /// How far it is.
     package enum State: String, CaseIterable, Sendable {
         /// Whether it opens, only opening it tells.
-        case good
+        case good = "good"
         /// The server has yet to say that it knows it: where a crash leaves it so, it is given up.
-        case proving
+        case proving = "proving"
         /// It was made for other fingers, and is destroyed.
-        case invalidated
+        case invalidated = "invalidated"
         /// Off here; the server has yet to be told.
-        case removing
+        case removing = "removing"
     }
 
     /// One way to open it: the private half, sealed by the vault to one set of fingers.

@@ -1,7 +1,13 @@
 /// The severity of a journal entry. Source: `syslog(3)`.
 package enum Priority: UInt8, Sendable {
     case emergency = 0
-    case alert, critical, error, warning, notice, info, debug
+    case alert = 1
+    case critical = 2
+    case error = 3
+    case warning = 4
+    case notice = 5
+    case info = 6
+    case debug = 7
 }
 
 /// What kind of event an entry is about: 128 bits, shown as 32 hex digits in `MESSAGE_ID`.

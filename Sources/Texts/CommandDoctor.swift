@@ -2,15 +2,15 @@
 import Wire
 
 /// How bad a finding of `signet doctor` is.
-package enum FindingLevel: CaseIterable, Comparable, Sendable {
+package enum FindingLevel: String, CaseIterable, Comparable, Sendable {
     /// Good to know; nothing has to be done.
-    case note
+    case note = "note"
     /// Works, but not as it should, or not for long.
-    case warning
+    case warning = "warning"
     /// Something of Signet does not work.
-    case fault
+    case fault = "fault"
     /// Somebody may be let in who should not, or locked out.
-    case danger
+    case danger = "danger"
 
     /// Orders them from harmless to bad.
     package static func < (one: FindingLevel, other: FindingLevel) -> Bool {
@@ -48,8 +48,15 @@ package enum FindingLevel: CaseIterable, Comparable, Sendable {
 }
 
 /// What a finding is about; findings are shown in this order.
-package enum FindingArea: CaseIterable, Sendable {
-    case stacks, files, service, accounts, reader, vault, machine, journal
+package enum FindingArea: String, CaseIterable, Sendable {
+    case stacks = "stacks"
+    case files = "files"
+    case service = "service"
+    case accounts = "accounts"
+    case reader = "reader"
+    case vault = "vault"
+    case machine = "machine"
+    case journal = "journal"
 
     /// Above its findings.
     package var text: Text {

@@ -26,7 +26,7 @@ extension Denial {
     }
 
     private var overText: Text {
-        let state = OperationState.allCases.first { Bytes("\($0)".utf8) == subject }
+        let state = OperationState.allCases.first { Bytes($0.protocolName.utf8) == subject }
         return switch state {
         case .approved: "the operation was approved already: there is nothing left to decide"
         case .rejected: "the operation was rejected already: there is nothing left to decide"

@@ -5,9 +5,9 @@ import Posix
 /// Which vault holds a key; the raw value is how it is written on disk and shown to people.
 package enum VaultKind: String, CaseIterable, Sendable {
     /// Sealed with AES-256-GCM, in the state directory.
-    case file
+    case file = "file"
     /// Held by the TPM, which never lets it out.
-    case tpm
+    case tpm = "tpm"
 }
 
 /// Keeps private keys and small secrets so that they open for exactly what they were made for.

@@ -104,15 +104,15 @@ extension Bytes {
 /// What a server's refusal means, where more can be told than its code; docs/SERVER.md has all.
 package enum ServerProblem: String, CaseIterable, Sendable {
     /// The state at the server does not allow it yet.
-    case conflict
+    case conflict = "conflict"
     /// The factor, or the machine's integrity, is not accepted.
-    case policy
+    case policy = "policy"
     /// Too many tries.
     case slowDown = "slow-down"
     /// The server's database does not answer.
-    case unavailable
+    case unavailable = "unavailable"
     /// The clocks do not agree.
-    case clock
+    case clock = "clock"
 }
 
 /// How an account's key for a server stands; the raw value is on the wire.

@@ -27,7 +27,7 @@ struct LoginNameTests {
             .keyringServiceUnknown, .unitMalformed, .settingObsolete,
         ]
         return bare.machine.examine { DaemonView(.absent) }.filter { area.contains($0.code) }
-            .map { "\($0.code.word): \(String(decoding: $0.what.bytes, as: UTF8.self))" }
+            .map { "\($0.code.rawValue): \(String(decoding: $0.what.bytes, as: UTF8.self))" }
     }
 
     @Test("that there are, and no list at all, leave the doctor silent")

@@ -37,7 +37,7 @@ struct Bare {
     /// The codes of all that is found, but of what a bare machine always has.
     func codes(_ view: DaemonView = DaemonView(.absent)) -> [String] {
         let always = ["module-unused", "readers-missing", "socket-missing", "state-none"]
-        return machine.examine { view }.map(\.code.word).filter { !always.contains($0) }
+        return machine.examine { view }.map(\.code.rawValue).filter { !always.contains($0) }
     }
 }
 
@@ -333,7 +333,7 @@ struct FindingListTests {
             row.split(separator: "|").map { $0.trimmingBlanks() }
         }
         let documented = rows.map { "\($0[0]) \($0[1])" }
-        let known = FindingCode.allCases.map { "`\($0.word)` \($0.level.word)" }
+        let known = FindingCode.allCases.map { "`\($0.rawValue)` \($0.level.rawValue)" }
         #expect(documented.sorted() == known.sorted())
     }
 

@@ -12,7 +12,7 @@ private func findings(_ files: [String: String]) -> [Finding] {
 }
 
 private func codes(_ lines: String, service: String = "sudo") -> [String] {
-    findings([service: lines]).map(\.code.word)
+    findings([service: lines]).map(\.code.rawValue)
 }
 
 @Suite("the way of a password through a stack")
@@ -89,7 +89,7 @@ struct PasswordFlowTests {
         let sssd = "auth requisite pam_sss.so forward_pass\nauth sufficient pam_unix.so\n"
         for lines in [unix, sssd] {
             let found = findings(["sudo": "\(touch)\n\(lines)auth required pam_deny.so"])
-            #expect(found.map(\.code.word) == ["password-shadowed"], "\(lines)")
+            #expect(found.map(\.code.rawValue) == ["password-shadowed"], "\(lines)")
         }
         let ignoring =
             "auth [success=done user_unknown=ignore default=die] pam_sss.so forward_pass\n"

@@ -17,7 +17,7 @@ private func findings(_ files: [String: String], keyring: String? = nil) throws 
 private func codes(
     _ lines: String, service: String = "login", keyring: String? = nil
 ) throws -> [String] {
-    try findings([service: lines], keyring: keyring).map(\.code.word)
+    try findings([service: lines], keyring: keyring).map(\.code.rawValue)
 }
 
 private func isDangerous(_ lines: String) throws -> Bool {
@@ -121,9 +121,9 @@ struct ReleasedPasswordTests {
             let found = try findings([
                 service: try example(name), "common-account": "", "common-session": "",
             ])
-            #expect(found.isEmpty, "\(name): \(found.map(\.code.word))")
+            #expect(found.isEmpty, "\(name): \(found.map(\.code.rawValue))")
         }
-        let both = try findings(["login": try example("finger-and-password")]).map(\.code.word)
+        let both = try findings(["login": try example("finger-and-password")]).map(\.code.rawValue)
         #expect(both == ["password-unreachable", "touch-behind-password"])
     }
 
@@ -134,7 +134,7 @@ struct ReleasedPasswordTests {
         #expect(found.contains("released-password") && found.contains("keyring-unlisted"))
         let shared = try findings([
             "sudo": "@include common-auth\nauth required pam_unix.so\n", "common-auth": profile,
-        ]).map(\.code.word)
+        ]).map(\.code.rawValue)
         #expect(shared == ["touch-not-enough"])
     }
 }

@@ -32,7 +32,7 @@ struct ServerFileTests {
             """)
         let area: [FindingCode] = [.serverFile, .serverFileAccount, .serverFileGroup]
         return bare.machine.examine { DaemonView(.absent) }.filter { area.contains($0.code) }
-            .map { "\($0.code.word): \(String(decoding: $0.what.bytes, as: UTF8.self))" }
+            .map { "\($0.code.rawValue): \(String(decoding: $0.what.bytes, as: UTF8.self))" }
     }
 
     @Test("with names that there are, or none, leaves the doctor silent")
@@ -74,7 +74,7 @@ struct ServerFileTests {
         view.accounts = views
         let area: [FindingCode] = [.serverUnregistered, .relayMissing]
         return bare.machine.examine { view }.filter { area.contains($0.code) }
-            .map { "\($0.code.word): \(String(decoding: $0.subject, as: UTF8.self))" }
+            .map { "\($0.code.rawValue): \(String(decoding: $0.subject, as: UTF8.self))" }
     }
 
     private func alice(

@@ -33,7 +33,7 @@ private let fedora = """
 
 private func codes(_ files: [String: String]) -> [String] {
     let parsed = StackFiles(files.mapValues { Array($0.utf8) })
-    return StackExamination(parsed).findings().map(\.code.word)
+    return StackExamination(parsed).findings().map(\.code.rawValue)
 }
 
 /// The findings' codes about one service.
@@ -312,7 +312,7 @@ struct PasswordStackTests {
     private func codes(_ text: String?) -> [String] {
         var files: [String: [UInt8]] = ["common-auth": Array(debian.utf8)]
         files["signet"] = text.map { Array($0.utf8) }
-        return StackExamination(StackFiles(files)).passwordStackFindings().map(\.code.word)
+        return StackExamination(StackFiles(files)).passwordStackFindings().map(\.code.rawValue)
     }
 
     @Test("as shipped is sound")

@@ -124,7 +124,7 @@ struct DoctorTests {
         machine.journal = { _ in .failed }
         machine.account = { $0 == Bench.uid ? "alice" : nil }
         return machine.examine { DaemonView(.absent) }
-            .map { "\($0.code.word) \(String(decoding: $0.subject, as: UTF8.self))" }
+            .map { "\($0.code.rawValue) \(String(decoding: $0.subject, as: UTF8.self))" }
             // Tests write to a file system in memory.
             .filter { $0.contains(" /var/lib/signet") && !$0.hasPrefix("state-volatile") }
     }

@@ -45,6 +45,13 @@ private func entries<Choice: CaseIterable & RawRepresentable>(
     type.allCases.map { "\($0.rawValue) `\($0)`" }
 }
 
+/// The same of values whose names leave the process.
+private func entries<Choice: CaseIterable & RawRepresentable & ProtocolNamed>(
+    _ type: Choice.Type
+) -> [String] where Choice.RawValue == UInt8 {
+    type.allCases.map { "\($0.rawValue) `\($0.protocolName)`" }
+}
+
 /// The fields of a kind of frame as the document writes them: `[`name`]` if a sample goes without.
 private func fieldList(kind: UInt8) -> String {
     let samples = sampleFrames.filter { $0.frame[1] == kind }

@@ -1,6 +1,9 @@
 /// The four kinds of stacks that a service has.
 enum StackType: String, CaseIterable {
-    case auth, account, password, session
+    case auth = "auth"
+    case account = "account"
+    case password = "password"
+    case session = "session"
 }
 
 /// One line of a file in /etc/pam.d, its continuations included.

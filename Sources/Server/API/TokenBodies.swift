@@ -29,7 +29,18 @@ struct IntrospectionAnswer: Encodable, Sendable {
     let tokenType: String?
 
     private enum CodingKeys: String, CodingKey {
-        case active, iss, sub, aud, iat, exp, jti, sid, reg, amr, roles, flags
+        case active = "active"
+        case iss = "iss"
+        case sub = "sub"
+        case aud = "aud"
+        case iat = "iat"
+        case exp = "exp"
+        case jti = "jti"
+        case sid = "sid"
+        case reg = "reg"
+        case amr = "amr"
+        case roles = "roles"
+        case flags = "flags"
         case tokenType = "token_type"
     }
 

@@ -6,7 +6,9 @@ import Synchronization
 enum ServerLog {
     /// Which requests have a line.
     enum Requests: String {
-        case all, problems, none
+        case all = "all"
+        case problems = "problems"
+        case none = "none"
     }
 
     /// Set once, when the configuration is known.

@@ -18,15 +18,22 @@ struct Origin: Equatable, Sendable {
 struct AuditEntry: Sendable {
     /// What happened.
     enum Event: String, CaseIterable, Sendable {
-        case activation, registration, commit, block, unblock, removal
-        case login, refresh, revocation
+        case activation = "activation"
+        case registration = "registration"
+        case commit = "commit"
+        case block = "block"
+        case unblock = "unblock"
+        case removal = "removal"
+        case login = "login"
+        case refresh = "refresh"
+        case revocation = "revocation"
         case macToken = "mac-token"
-        case request
+        case request = "request"
         case operationCreated = "operation-created"
         case operationDecided = "operation-decided"
         case operationCancelled = "operation-cancelled"
         case operationConsumed = "operation-consumed"
-        case administration
+        case administration = "administration"
     }
 
     /// The outcome of what was accepted and awaits its proof.

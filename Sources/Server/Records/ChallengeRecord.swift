@@ -2,10 +2,10 @@ import Database
 
 /// What a signed challenge is to do: a challenge for one thing is good for no other.
 enum ChallengeAction: String, Codable, Sendable {
-    case register
-    case login
+    case register = "register"
+    case login = "login"
     case macToken = "mac-token"
-    case remove
+    case remove = "remove"
 }
 
 /// What a challenge is bound to.

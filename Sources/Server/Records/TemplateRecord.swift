@@ -2,8 +2,8 @@ import Database
 
 /// What the operations of a template are for: one made for payments logs nobody in.
 enum TemplatePurpose: String, Codable, Sendable {
-    case operation
-    case login
+    case operation = "operation"
+    case login = "login"
 
     /// How many may await one account: nobody is worn down by hundreds of questions, and whoever
     /// begins logins in another's name keeps no operation away.

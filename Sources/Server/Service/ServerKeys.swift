@@ -117,9 +117,9 @@ private actor KeyRenewal {
 /// What a key is for; a key for one use serves no other.
 enum KeyUse: String, CaseIterable, Sendable {
     /// Access tokens.
-    case token
+    case token = "token"
     /// Verdicts for PAM modules.
-    case verdict
+    case verdict = "verdict"
 
     /// How long a new key is published before it signs, in seconds: whoever verifies has kept the
     /// others for five minutes, and a server reads them anew each second. A verdict's is pinned, and
