@@ -8,7 +8,7 @@ struct Connection: ~Copyable {
     private let interrupts: Int32
 
     /// Connects; throws `.noService` where nobody listens or the listener is not the daemon.
-    static func open(_ surroundings: Surroundings) throws(CommandFault) -> Connection {
+    static func open(_ surroundings: CommandEnvironment) throws(CommandFault) -> Connection {
         let peer: PeerCredentials
         let connection: Connection
         do throws(SystemFault) {

@@ -11,7 +11,7 @@ struct Exchange {
         case finished
     }
 
-    let surroundings: Surroundings
+    let surroundings: CommandEnvironment
     let request: Request
     var password = PasswordSource.terminal
     /// Whether somebody has to touch the reader meanwhile.

@@ -199,7 +199,7 @@ extension Invocation {
     private var isAtTerminal: Bool { !isJSON && surroundings.columns() != nil }
 
     /// Says what a change of fingers will end, before anything is asked for.
-    private func warn(of endings: Endings, _ secrets: UInt32?) {
+    private func warn(of endings: AffectedKeys, _ secrets: UInt32?) {
         guard isAtTerminal else { return }
         if let secrets { surroundings.say(CommandSecrets.warning(secrets)) }
         for warning in endings.warnings { surroundings.say(warning) }
@@ -219,7 +219,7 @@ extension Invocation {
 
     private func sayChange(
         _ kind: String, _ account: Bytes, finger: String?, _ done: DoneAnswer,
-        _ endings: Endings, _ lines: [Text]
+        _ endings: AffectedKeys, _ lines: [Text]
     ) {
         let login: [Text] =
             done.prints == 0

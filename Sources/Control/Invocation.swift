@@ -6,11 +6,11 @@ import Wire
 
 /// One run of the command `signet`.
 package struct Invocation {
-    let surroundings: Surroundings
+    let surroundings: CommandEnvironment
     let arguments: Arguments
 
     /// Does what the words after the program's name say, and tells how the program must end.
-    package static func run(_ words: [String], in surroundings: Surroundings) -> ExitCode {
+    package static func run(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode {
         let code = perform(words, in: surroundings)
         guard surroundings.hasLostOutput else { return code }
         if code == .done || surroundings.hasUntoldLoss {
@@ -19,7 +19,7 @@ package struct Invocation {
         return code == .done ? .fault : code
     }
 
-    private static func perform(_ words: [String], in surroundings: Surroundings) -> ExitCode {
+    private static func perform(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode {
         if words == ["--version"] {
             surroundings.say("signet \(Version.text.bytes)")
             return .done
@@ -41,7 +41,7 @@ package struct Invocation {
         guard fillStandardDescriptors(), (try? hardenMemory()) != nil else {
             return ExitCode.fault.rawValue
         }
-        var surroundings = Surroundings()
+        var surroundings = CommandEnvironment()
         guard let interrupts = try? Interrupts.take() else { return ExitCode.fault.rawValue }
         surroundings.interrupts = interrupts.descriptor.number
         surroundings.catalogue = Catalogue.ofCaller()
@@ -90,7 +90,7 @@ package struct Invocation {
     }
 
     private static func report(
-        _ fault: CommandFault, isJSON: Bool, to surroundings: Surroundings
+        _ fault: CommandFault, isJSON: Bool, to surroundings: CommandEnvironment
     ) {
         guard let text = fault.text else { return }
         if isJSON {

@@ -124,7 +124,7 @@ struct AwaitedOperations {
 }
 
 /// Which operation, and where.
-private struct OperationPlace: Hashable {
+private struct OperationKey: Hashable {
     let server: Bytes
     let operation: Bytes
 }
@@ -169,7 +169,7 @@ extension Invocation {
     /// whole id may be of one that does not any more.
     private func place(
         of typed: String, _ account: Bytes
-    ) throws(CommandFault) -> OperationPlace {
+    ) throws(CommandFault) -> OperationKey {
         let digits = typed.lowercased().bytes
         let isHexadecimal = digits.allSatisfy { byte in
             switch byte {
@@ -183,7 +183,7 @@ extension Invocation {
         let found = try awaited(account)
         let places = Set(
             found.operations.filter { $0.id.starts(with: digits) }
-                .map { OperationPlace(server: $0.server, operation: $0.content.operation) })
+                .map { OperationKey(server: $0.server, operation: $0.content.operation) })
         if places.count == 1, let place = places.first { return place }
         guard places.isEmpty else { throw .refused(CommandOperations.ambiguous(typed.bytes)) }
         if let place = try placeElsewhere(digits, account) { return place }
@@ -194,21 +194,21 @@ extension Invocation {
     /// Where an operation is that awaits nobody any more.
     private func placeElsewhere(
         _ digits: Bytes, _ account: Bytes
-    ) throws(CommandFault) -> OperationPlace? {
+    ) throws(CommandFault) -> OperationKey? {
         guard let operation = Hexadecimal.decode(digits), operation.count == 16 else { return nil }
         let only = try arguments.value(.server).map { (typed) throws(CommandFault) in
             try server(typed)
         }
         let places = try servers(of: account)
             .filter { $0.state == .good && $0.server == only ?? $0.server }
-            .map { OperationPlace(server: $0.server, operation: operation) }
+            .map { OperationKey(server: $0.server, operation: operation) }
         // Where there is one only, that says itself what is wrong.
         if places.count == 1 { return places[0] }
         return places.first { (try? show($0, account)) != nil }
     }
 
     private func show(
-        _ place: OperationPlace, _ account: Bytes
+        _ place: OperationKey, _ account: Bytes
     ) throws(CommandFault) -> OperationAnswer {
         let request = OperationShowRequest(
             account: account, timeoutMilliseconds: 30_000, server: place.server,

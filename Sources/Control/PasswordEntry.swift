@@ -11,15 +11,15 @@ enum PasswordSource {
 
     /// The password in the frame that the daemon awaits; the caller wipes it.
     func packet(
-        for account: Bytes, in surroundings: Surroundings
+        for account: Bytes, in surroundings: CommandEnvironment
     ) throws(CommandFault) -> Bytes {
         var password: Bytes
         switch self {
         case .terminal:
-            password = try HiddenLine.password.typed(
+            password = try HiddenInput.password.typed(
                 after: CommandText.passwordPrompt(account), in: surroundings)
         case .standardInput:
-            password = try HiddenLine.password.read(
+            password = try HiddenInput.password.read(
                 from: surroundings.input, interrupts: surroundings.interrupts)
         }
         defer { wipe(&password) }
@@ -30,19 +30,19 @@ enum PasswordSource {
 }
 
 /// A line that nobody may see: how long it may be, and what is told where it cannot be had.
-struct HiddenLine {
+struct HiddenInput {
     let limit: Int
     let noTerminal: CommandFault
     let missing: CommandFault
     let tooLong: CommandFault
 
     /// A password.
-    static let password = HiddenLine(
+    static let password = HiddenInput(
         limit: Limit.password, noTerminal: .password(CommandText.noTerminal),
         missing: .password(CommandText.noPassword), tooLong: .password(CommandText.longPassword))
 
     /// What is typed at the terminal after a prompt, up to Return; the caller wipes it.
-    func typed(after prompt: Text, in surroundings: Surroundings) throws(CommandFault) -> Bytes {
+    func typed(after prompt: Text, in surroundings: CommandEnvironment) throws(CommandFault) -> Bytes {
         let terminal: QuietTerminal
         do throws(SystemFault) {
             terminal = try QuietTerminal.open(surroundings.terminal)

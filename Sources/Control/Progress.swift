@@ -3,7 +3,7 @@ import Wire
 
 /// Shows how a touch goes on: one line redrawn on a terminal, a line each elsewhere, or JSON.
 struct Progress {
-    private let surroundings: Surroundings
+    private let surroundings: CommandEnvironment
     private let isJSON: Bool
     private let reason: Bytes?
     private let columns: Int?
@@ -14,7 +14,7 @@ struct Progress {
     private var isDrawn = false
 
     /// Nothing is shown until the first notice.
-    init(_ surroundings: Surroundings, isJSON: Bool, reason: Bytes? = nil) {
+    init(_ surroundings: CommandEnvironment, isJSON: Bool, reason: Bytes? = nil) {
         self.surroundings = surroundings
         self.isJSON = isJSON
         self.reason = reason

@@ -112,11 +112,11 @@ extension Invocation {
             return try secret.read(
                 from: surroundings.input, interrupts: surroundings.interrupts)
         }
-        var first = try HiddenLine.secret.typed(
+        var first = try HiddenInput.secret.typed(
             after: CommandSecrets.prompt(name), in: surroundings)
         defer { wipe(&first) }
         guard !first.isEmpty else { throw .refused(CommandSecrets.empty) }
-        var second = try HiddenLine.secret.typed(after: CommandSecrets.again, in: surroundings)
+        var second = try HiddenInput.secret.typed(after: CommandSecrets.again, in: surroundings)
         defer { wipe(&second) }
         guard constantTimeEqual(first, second) else {
             throw .refused(CommandSecrets.different)
@@ -148,9 +148,9 @@ extension Invocation {
     }
 }
 
-extension HiddenLine {
+extension HiddenInput {
     /// A secret: no longer than a terminal hands over in one line; termios(3).
-    fileprivate static let secret = HiddenLine(
+    fileprivate static let secret = HiddenInput(
         limit: 4_095, noTerminal: .refused(CommandSecrets.noTerminal),
         missing: .refused(CommandSecrets.empty), tooLong: .refused(CommandSecrets.longLine))
 }

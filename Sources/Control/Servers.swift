@@ -215,8 +215,8 @@ extension Invocation {
         let isTyped = isTerminal(surroundings.input) && !arguments.has(.passwordStdin)
         var typed =
             isTyped
-            ? try HiddenLine.code.typed(after: CommandServers.codePrompt(server), in: surroundings)
-            : try HiddenLine.code.read(
+            ? try HiddenInput.code.typed(after: CommandServers.codePrompt(server), in: surroundings)
+            : try HiddenInput.code.read(
                 from: surroundings.input, interrupts: surroundings.interrupts)
         defer { wipe(&typed) }
         do throws(ActivationCodeFault) {
@@ -236,8 +236,8 @@ extension ServerAnswer {
     }
 }
 
-extension HiddenLine {
-    fileprivate static let code = HiddenLine(
+extension HiddenInput {
+    fileprivate static let code = HiddenInput(
         limit: Limit.code, noTerminal: .refused(CommandServers.noTerminal),
         missing: .refused(CommandServers.noCode), tooLong: .refused(CommandServers.mistyped))
 }

@@ -152,7 +152,7 @@ struct SignedFile {
     var signature: String { path + ".sig" }
 
     /// SHA-256 of its bytes, read piece by piece.
-    func digest(in surroundings: Surroundings) throws(CommandFault) -> Bytes {
+    func digest(in surroundings: CommandEnvironment) throws(CommandFault) -> Bytes {
         if isInput { return try digest(of: surroundings.input, surroundings.interrupts) }
         let file: Descriptor
         do throws(SystemFault) { file = try openFile(path) } catch {

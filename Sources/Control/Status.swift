@@ -8,7 +8,7 @@ extension Invocation {
     func status() throws(CommandFault) {
         let account = try account()
         let status = try status(of: account)
-        let standing = Standing(
+        let standing = StatusReport(
             status: status, damaged: status.damaged > 0 ? try damaged(account) : [],
             readers: try knownReaders(), module: surroundings.machine.moduleUse(),
             servers: try knownServers(account), signing: try knownSigningKey(account),
@@ -78,7 +78,7 @@ extension Invocation {
     }
 }
 
-extension Standing {
+extension StatusReport {
     fileprivate func lines(naming account: Bytes?) -> [Text] {
         var rows: [[Text]] = [
             [CommandStatus.account, "\(status.account)"],

@@ -19,7 +19,7 @@ protocol Client: AnyObject, Sendable {
     /// Asks for a password; nil when the client gave none.
     func askPassword(of account: Bytes) async -> SecretBytes?
     /// The password that came with the request under way, once.
-    func takePassword() -> SecretBytes?
+    func consumePassword() -> SecretBytes?
     /// Sends a password along with the confirmation of the request under way.
     func enclose(_ password: SecretBytes)
     /// Asks for a secret that was announced, and takes its parts.

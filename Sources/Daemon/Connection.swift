@@ -79,7 +79,7 @@ final class Connection {
         isOpen = false
         watch?.cancel()
         idle?.cancel()
-        takePassword(nil)
+        deliverPassword(nil)
         acknowledgeNothing()
         giveUpSecret()
         confirmation = nil
@@ -137,7 +137,7 @@ final class Connection {
         switch request {
         case .cancel where self.request != nil: self.request?.cancel()
         case .shown where self.request != nil: acknowledge()
-        case .password where self.password != nil: takePassword(password)
+        case .password where self.password != nil: deliverPassword(password)
         case .password, .secretPart, .cancel, .shown: refuse()
         case _ where self.request != nil || isStopping: refuse()
         case _:
@@ -154,8 +154,8 @@ final class Connection {
             giveSign(after: Connection.firstSign, another: true)
         }
         self.request = onService { [self] in
-            let answer = told(await service.answer(request, from: self))
-            takePassword(nil)
+            let answer = finalAnswer(await service.answer(request, from: self))
+            deliverPassword(nil)
             acknowledgeNothing()
             received = nil
             giveUpSecret()
@@ -177,7 +177,7 @@ final class Connection {
     }
 
     /// The answer, with the reason for which a request was really cut short.
-    private func told(_ answer: Answer) -> Answer {
+    private func finalAnswer(_ answer: Answer) -> Answer {
         guard isStopping, case .denial(var denial) = answer, denial.reason == .cancelled else {
             return answer
         }
@@ -185,7 +185,7 @@ final class Connection {
         return .denial(denial)
     }
 
-    private func takePassword(_ bytes: SecretBytes?) {
+    private func deliverPassword(_ bytes: SecretBytes?) {
         password?.resume(returning: bytes)
         password = nil
     }
@@ -228,7 +228,7 @@ extension Connection: Client {
     }
 
     func askPassword(of account: Bytes) async -> SecretBytes? {
-        let patience = Timer(after: Connection.typing) { [weak self] in self?.takePassword(nil) }
+        let patience = Timer(after: Connection.typing) { [weak self] in self?.deliverPassword(nil) }
         defer { patience.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -238,11 +238,11 @@ extension Connection: Client {
                 post(.passwordWanted(account: account))
             }
         } onCancel: {
-            onService { self.takePassword(nil) }
+            onService { self.deliverPassword(nil) }
         }
     }
 
-    func takePassword() -> SecretBytes? {
+    func consumePassword() -> SecretBytes? {
         defer { received = nil }
         return received
     }

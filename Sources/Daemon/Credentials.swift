@@ -40,7 +40,7 @@ extension Service {
             let enrolment = try kept(account)?.prints.enrolment()
             guard let enrolment else { throw Denial(.notEnrolled) }
             try enrolment.checkWhole()
-            return try OwnStorage(enrolment.prints)
+            return try AccountStorage(enrolment.prints)
         }
         guard await !listing(own).isEmpty else {
             return try await issue(account, listed: [], in: vault, because: reason)
@@ -71,7 +71,7 @@ extension Service {
     }
 
     /// The readers that keep prints of these kinds, and tell.
-    private func listing(_ own: OwnStorage) async -> [ReaderDescription] {
+    private func listing(_ own: AccountStorage) async -> [ReaderDescription] {
         await readers.listing().filter { reader in
             own.kinds.contains { $0.driver == reader.driver && $0.device == reader.deviceID }
         }
@@ -85,7 +85,7 @@ extension Service {
             guard let kept = try kept(account) else { throw Denial(.notEnrolled) }
             let enrolment = try kept.prints.enrolment()
             try enrolment.checkWhole()
-            let own = try OwnStorage(enrolment.prints)
+            let own = try AccountStorage(enrolment.prints)
             var covering: [ReaderStorage] = []
             for contents in listed {
                 covering.append(
@@ -97,7 +97,7 @@ extension Service {
             let haveFollowed = try await issue(
                 account, kept, enrolment,
                 covering: storage(
-                    after: former.storage, now: own, removing: OwnStorage(), listed: covering,
+                    after: former.storage, now: own, removing: AccountStorage(), listed: covering,
                     isVouched: former.vault == nil), in: vault, because: reason)
             return IssueResult(
                 answer: DoneAnswer(prints: enrolment.count, state: .valid),

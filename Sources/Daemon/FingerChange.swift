@@ -15,7 +15,7 @@ extension Service {
         guard case .issued(let credential) = try revokeIfUnfit(account, kept, enrolment) else {
             return
         }
-        let standing = Standing(
+        let standing = AccountSnapshot(
             kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
         _ = examine(contents, of: "", account, standing, StorageCheck())
     }
@@ -25,8 +25,8 @@ extension Service {
         after change: PrintChange, _ recorded: [ReaderStorage], _ contents: ReaderContents?,
         _ account: Account
     ) throws(StoreFault) -> [ReaderStorage] {
-        let own = try OwnStorage(change.enrolment.prints)
-        let gone = try OwnStorage(change.removed)
+        let own = try AccountStorage(change.enrolment.prints)
+        let gone = try AccountStorage(change.removed)
         var listed: [ReaderStorage] = []
         if let contents {
             let unit = contents.storage(of: [])

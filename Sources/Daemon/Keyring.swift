@@ -127,7 +127,7 @@ extension Service {
     func passwordChanged(
         _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        guard let secret = client.takePassword() else { throw Denial(.badRequest) }
+        guard let secret = client.consumePassword() else { throw Denial(.badRequest) }
         return try await answering(account) {
             guard let kept = try kept(account), try isStale(account, kept) else {
                 return .done(DoneAnswer())
@@ -185,7 +185,7 @@ extension Service {
 /// How an account's keyring stands, judged by its fingers and shadow(5).
 enum KeyringJudgement {
     case off
-    case kept(KeptPassword)
+    case kept(KeyringPassword)
     /// A password is kept, and is of no use any more: it is dropped at the next release or change.
     case useless(KeyringLoss)
     case dropped(KeyringLoss)

@@ -29,7 +29,7 @@ extension Service {
     ///
     /// Whatever is wrong with it, login goes on without it.
     func keyringItem(
-        _ account: Account, _ standing: Standing, _ client: any Client
+        _ account: Account, _ standing: AccountSnapshot, _ client: any Client
     ) -> SealedItem? {
         do throws(StoreFault) {
             let found = try keyringJudgement(account, standing.kept, standing.enrolment)

@@ -18,7 +18,7 @@ struct LoginAtServer {
 
     let url: ServerURL
     let key: ServerKey
-    let wish: ServerWish
+    let wish: ServerLoginRequest
     let mode: Mode
 
     /// What a server's answer after the touch may take, with the time to wait for the key: no touch
@@ -102,7 +102,7 @@ extension Service {
         _ key: ServerKey, _ url: ServerURL, _ account: Account
     ) async -> AskedChallenge {
         let moment = clock.sinceBoot()
-        let wish = RelayChallengeWish(
+        let wish = RelayChallengeRequest(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: LoginAction.login,
             milliseconds: Self.connectMilliseconds)
@@ -124,8 +124,8 @@ extension Service {
 
     /// The earlier yes that stands for a server now.
     private func keptYes(
-        _ wish: ServerWish, _ key: ServerKey, _ account: Account
-    ) throws(Denial) -> KeptVerdict {
+        _ wish: ServerLoginRequest, _ key: ServerKey, _ account: Account
+    ) throws(Denial) -> CachedVerdict {
         try reading(account) {
             var denial = Denial(.serverTooLongAgo, subject: key.server)
             guard let kept = try kept(account), let found = try kept.servers.verdict(for: key),
@@ -150,7 +150,7 @@ extension Service {
     }
 
     /// Whether a verdict is by the key that root pinned: what is not is no yes, and says no time.
-    private func isSigned(_ verdict: KeptVerdict, by key: Bytes) -> Bool {
+    private func isSigned(_ verdict: CachedVerdict, by key: Bytes) -> Bool {
         do throws(CryptoFault) {
             return try P256PublicKey(point: key).verifies(
                 blob: verdict.signature, of: verdict.text, in: .verdict)
@@ -275,7 +275,7 @@ extension Service {
         guard let verdict = tokens.verdict else {
             throw Denial(.serverRefused, subject: Bytes("no verdict".utf8))
         }
-        let found = KeptVerdict(
+        let found = CachedVerdict(
             text: verdict.statement, signature: verdict.signature, boot: boot,
             moment: clock.wholeSeconds)
         guard let found, found.verdict.isAbout(login, request, device: state.device),

@@ -40,7 +40,7 @@ extension Service {
     /// Signs a challenge for a token, and keeps what the server gives.
     func issueMACToken(
         _ name: Bytes, _ challenge: Bytes, by key: ServerKey, _ url: ServerURL,
-        _ account: Account, _ standing: Standing, _ touch: Touch<ScannedFinger>,
+        _ account: Account, _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>,
         _ client: any Client
     ) async throws(Denial) -> MACToken {
         let answer = try await serverHears(

@@ -64,7 +64,7 @@ extension Service {
         _ account: Account, _ client: any Client
     ) async -> (troubles: [ServerTrouble], denial: Denial?) {
         var troubles: [ServerTrouble] = []
-        var challenges: [(key: ServerKey, url: ServerURL, challenge: GivenChallenge)] = []
+        var challenges: [(key: ServerKey, url: ServerURL, challenge: ServerChallenge)] = []
         for (key, url) in keys {
             do throws(Denial) {
                 let given = try await readingChallenge(for: key, url, account)
@@ -96,24 +96,24 @@ extension Service {
     }
 
     /// A server's challenge, with the moment before which it was not given.
-    private struct GivenChallenge {
+    private struct ServerChallenge {
         let bytes: Bytes
         let moment: Duration
     }
 
     private func readingChallenge(
         for key: ServerKey, _ url: ServerURL, _ account: Account
-    ) async throws(Denial) -> GivenChallenge {
+    ) async throws(Denial) -> ServerChallenge {
         let moment = clock.sinceBoot()
         let bytes = try await challenge(for: key, LoginAction.macToken, url, account)
-        return GivenChallenge(bytes: bytes, moment: moment)
+        return ServerChallenge(bytes: bytes, moment: moment)
     }
 
     /// A token to read with; for another challenge where the touch, or the servers before, took longer
     /// than this one holds.
     private func issueReadingToken(
-        _ given: GivenChallenge, _ key: ServerKey, _ url: ServerURL, _ account: Account,
-        _ standing: Standing, _ touch: Touch<ScannedFinger>, _ client: any Client
+        _ given: ServerChallenge, _ key: ServerKey, _ url: ServerURL, _ account: Account,
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
     ) async throws(Denial) -> MACToken {
         var given = given
         if clock.sinceBoot() - given.moment > Self.challengeAge {

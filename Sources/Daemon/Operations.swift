@@ -98,8 +98,8 @@ extension Service {
     }
 
     private func decide(
-        _ found: FoundOperation, _ choice: OperationChoice, _ account: Account,
-        _ standing: Standing, _ touch: Touch<ScannedFinger>, _ client: any Client
+        _ found: OperationAtServer, _ choice: OperationChoice, _ account: Account,
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
     ) async throws(Denial) -> Answer {
         let operation = found.operation
         let answer = try await serverHears(
@@ -127,7 +127,7 @@ extension Service {
     /// What a decision came to that the server did not confirm: it may have taken it all the same, or
     /// another decision before.
     private func settle(
-        _ answer: RelayAnswer, _ found: FoundOperation, _ choice: OperationChoice,
+        _ answer: RelayAnswer, _ found: OperationAtServer, _ choice: OperationChoice,
         _ account: Account
     ) async throws(Denial) -> Answer {
         if answer.leavesDoubt,
@@ -145,7 +145,7 @@ extension Service {
 }
 
 /// An operation as its server tells it, and the key that can decide it.
-private struct FoundOperation {
+private struct OperationAtServer {
     let operation: RelayOperation
     let key: ServerKey
     let url: ServerURL
@@ -169,13 +169,13 @@ extension Service {
     private func operation(
         _ identifier: Bytes, at server: Bytes, for verb: Verb, milliseconds: UInt32?,
         _ account: Account, _ client: any Client
-    ) async throws(Denial) -> FoundOperation {
+    ) async throws(Denial) -> OperationAtServer {
         guard let url = ServerURL(server) else { throw Denial(.badRequest) }
         let key = try await goodKey(for: url, account)
         for mayTouch in [true, false] {
             switch await operation(identifier, at: key, url, account) {
             case .told(let told):
-                return FoundOperation(operation: told, key: key, url: url)
+                return OperationAtServer(operation: told, key: key, url: url)
             case .denied(let denial): throw denial
             case .wantsToken: break
             }

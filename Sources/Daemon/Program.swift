@@ -16,7 +16,7 @@ package final class Program {
     /// than systemd waits for it.
     private static let farewell = Duration.seconds(3)
 
-    private let places: Places
+    private let paths: Paths
     private let clock: Clock
     private let faults: DurableFaults
     private let absence: Duration
@@ -32,9 +32,9 @@ package final class Program {
     private var hasOwnSocket = false
 
     private init(
-        places: Places, foreground: Bool, clock: Clock, faults: DurableFaults, absence: Duration
+        paths: Paths, foreground: Bool, clock: Clock, faults: DurableFaults, absence: Duration
     ) {
-        self.places = places
+        self.paths = paths
         self.clock = clock
         self.faults = faults
         self.absence = absence
@@ -46,14 +46,14 @@ package final class Program {
     ///
     /// `clock`, `faults` and `absence`, how long an unplugged reader is waited for, are for tests.
     package nonisolated static func run(
-        places: Places, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none,
+        paths: Paths, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none,
         absence: Duration = .seconds(10)
     ) -> Int32 {
         outliveClosedPipes()
         let status = ExitStatus()
         onService {
             let program = Program(
-                places: places, foreground: foreground, clock: clock, faults: faults,
+                paths: paths, foreground: foreground, clock: clock, faults: faults,
                 absence: absence)
             guard await program.start() else {
                 status.value = 1
@@ -80,10 +80,10 @@ package final class Program {
         do {
             // First the socket: it tells whether another daemon has the state in use.
             let socket = try listeningSocket()
-            let logind = Logind(socket: places.systemBus, journal: journal)
+            let logind = Logind(socket: paths.systemBus, journal: journal)
             // The readers are looked for meanwhile, in their own process: that takes the longest.
             let line = ReaderLine(
-                path: places.readers, unit: ReaderUnit(bus: logind, journal: journal)
+                path: paths.readers, unit: ReaderUnit(bus: logind, journal: journal)
             ) { [journal] in journal.fault($0) }
             let readers = ReaderPool(
                 line, ignoring: settings.words(Settings.ignoredReaders), absence: absence)
@@ -91,7 +91,7 @@ package final class Program {
             // So is the bus: nobody shall wait for it when a finger is wanted.
             logind.connect()
             let state = try StateDirectory.open(
-                places.state, credentials: places.credentials, faults: faults)
+                paths.state, credentials: paths.credentials, faults: faults)
             let vaults = vaults(of: state, settings)
             let admission = Admission(
                 total: settings.count(Settings.connections),
@@ -100,7 +100,7 @@ package final class Program {
             let service = try Service(
                 state: state, vaults: vaults, readers: readers, settings: settings,
                 configurationFault: fault, clock: clock, journal: journal, logind: logind,
-                admission: admission, examiner: examiner, places: places)
+                admission: admission, examiner: examiner, paths: paths)
             let listener = Listener(
                 socket, admission: admission, examiner: examiner, clock: clock, service: service
             ) { [weak self] in self?.idleChanged($0) }
@@ -111,7 +111,7 @@ package final class Program {
             self.listener = listener
         } catch {
             journal.fault("cannot start: \(error)")
-            if hasOwnSocket { PacketListener.remove(places.socket) }
+            if hasOwnSocket { PacketListener.remove(paths.socket) }
             return false
         }
         signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop() }
@@ -124,7 +124,7 @@ package final class Program {
 
     private func loadSettings() -> (Configuration, ConfigurationFault?) {
         do throws(ConfigurationFault) {
-            let settings = try ConfigurationFiles.load(places.configuration)
+            let settings = try ConfigurationFiles.load(paths.configuration)
             for line in settings.obsoleteLines { journal.warning(line.text) }
             return (settings, nil)
         } catch {
@@ -154,7 +154,7 @@ package final class Program {
             isActivated = true
             return try PacketListener(adopting: Descriptor(adopting: inherited))
         }
-        let listener = try PacketListener.replacing(places.socket)
+        let listener = try PacketListener.replacing(paths.socket)
         hasOwnSocket = true
         return listener
     }
@@ -189,7 +189,7 @@ package final class Program {
             await service?.relay.hearOut(within: end - .now)
             service?.saveRefusals()
             await service?.vaults.close()
-            if hasOwnSocket { PacketListener.remove(places.socket) }
+            if hasOwnSocket { PacketListener.remove(paths.socket) }
             MainLoop.quit()
         }
     }

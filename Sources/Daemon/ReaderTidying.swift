@@ -50,7 +50,7 @@ extension Service {
 
     /// Notes that prints are to be deleted from readers, before they stop counting here.
     func noteDeletion(of prints: [Store.StoredPrint]) throws(StoreFault) {
-        let kinds = try OwnStorage(prints).kinds
+        let kinds = try AccountStorage(prints).kinds
         guard !kinds.isEmpty else { return }
         var work = try state.readerWork()
         for kind in kinds {
@@ -64,7 +64,7 @@ extension Service {
     func noteDeleted(_ print: Store.StoredPrint) {
         do throws(StoreFault) {
             var work = try state.readerWork()
-            for kind in try OwnStorage([print]).kinds { work.deleted(kind) }
+            for kind in try AccountStorage([print]).kinds { work.deleted(kind) }
             try state.keep(work)
         } catch { journal.fault(error.description) }
     }

@@ -84,12 +84,12 @@ extension Service {
 
 /// Where a secret goes, and for whom.
 private struct PlaceForSecret {
-    let standing: Standing
+    let standing: AccountSnapshot
     let identifier: Bytes
     /// Whether no secret has the name yet.
     let isNew: Bool
 
-    init(_ standing: Standing, _ identifier: Bytes, isNew: Bool) {
+    init(_ standing: AccountSnapshot, _ identifier: Bytes, isNew: Bool) {
         self.standing = standing
         self.identifier = identifier
         self.isNew = isNew
@@ -140,7 +140,7 @@ extension Service {
     /// What a vault has to open for a secret under the fingers as they are; no, where it was sealed to
     /// others, or was changed or deleted since it was found.
     private func item(
-        _ wanted: StoredSecret, _ standing: Standing
+        _ wanted: StoredSecret, _ standing: AccountSnapshot
     ) throws -> SealedItem {
         let secrets = standing.kept.secrets
         let state = standing.enrolment.state

@@ -125,7 +125,7 @@ extension Service {
     func challenge(
         for key: ServerKey, _ action: Bytes, _ url: ServerURL, _ account: Account
     ) async throws(Denial) -> Bytes {
-        let wish = RelayChallengeWish(
+        let wish = RelayChallengeRequest(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: action)
         let answer = await relay.ask(.challenge(wish), for: account.uid)
@@ -144,7 +144,7 @@ extension Service {
     /// - Parameter found: the key as it was found, of which credential and state are still to be so.
     func signed(
         by found: ServerKey, in namespace: SignatureNamespace, _ account: Account,
-        _ standing: Standing, for touch: Touch<ScannedFinger>,
+        _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
         _ message: (ServerKey) throws(CryptoFault) -> SignedMessage
     ) async throws(Denial) -> SignedAnswer {
         try await advancing(found, account, standing) { (key) async throws(VaultError) in
@@ -157,7 +157,7 @@ extension Service {
 
     /// Uses a key once: the counter is on disk before, and a key that does not open is destroyed.
     private func advancing<Signed>(
-        _ found: ServerKey, _ account: Account, _ standing: Standing,
+        _ found: ServerKey, _ account: Account, _ standing: AccountSnapshot,
         _ body: (ServerKey) async throws(VaultError) -> Signed
     ) async throws(Denial) -> Signed {
         let servers = standing.kept.servers
@@ -184,7 +184,7 @@ extension Service {
     /// The same for a server's challenge: the statement and its signature.
     func signed(
         _ challenge: Bytes, _ action: Bytes, by key: ServerKey, _ account: Account,
-        _ standing: Standing, for touch: Touch<ScannedFinger>, service: Bytes = signetService,
+        _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>, service: Bytes = signetService,
         purpose: Bytes = []
     ) async throws(Denial) -> (Bytes, Bytes) {
         let signed = try await signed(by: key, in: .login, account, standing, for: touch) {
@@ -201,7 +201,7 @@ extension Service {
     /// The statement by which a registration is given up, and its signature: the one thing that a key
     /// signs without a touch, and it says so.
     func signedRemoval(
-        _ challenge: Bytes, by key: ServerKey, _ account: Account, _ standing: Standing
+        _ challenge: Bytes, by key: ServerKey, _ account: Account, _ standing: AccountSnapshot
     ) async throws(Denial) -> (Bytes, Bytes) {
         try await advancing(key, account, standing) { (key) async throws(VaultError) in
             let statement = statement(
@@ -245,7 +245,7 @@ extension Service {
 
     /// The SSHSIG blob over what has this SHA-256 digest, by a key of the account's.
     func sign(
-        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey, _ standing: Standing,
+        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey, _ standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>
     ) async throws(VaultError) -> Bytes {
         let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)
@@ -256,7 +256,7 @@ extension Service {
     }
 
     private func signature(
-        _ key: ServerKey, _ namespace: SignatureNamespace, _ standing: Standing,
+        _ key: ServerKey, _ namespace: SignatureNamespace, _ standing: AccountSnapshot,
         _ sign:
             @escaping @Sendable (any ReadyKey, SealingContext) throws(VaultError)
             -> P256Signature

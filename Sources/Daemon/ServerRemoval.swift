@@ -72,7 +72,7 @@ extension Service {
     private func removal(
         of key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
     ) async -> RelayAnswer {
-        let wish = RelayChallengeWish(
+        let wish = RelayChallengeRequest(
             server: url.bytes, account: key.account, device: state.device,
             application: key.application, action: LoginAction.remove)
         let answer = await relay.ask(.challenge(wish), for: account.uid)

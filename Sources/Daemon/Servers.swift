@@ -69,7 +69,7 @@ extension Service {
     /// A touch, its receipt in the account's chain, and then what it is for, in the same request.
     func afterTouch(
         _ plan: TouchPlan, _ matter: SignedMatter, _ client: any Client,
-        _ body: (Standing, Touch<ScannedFinger>) async throws(Denial) -> Answer
+        _ body: (AccountSnapshot, Touch<ScannedFinger>) async throws(Denial) -> Answer
     ) async throws(Denial) -> Answer {
         let presence = try await admit(plan, client)
         let proof = try await settledTouch(plan, presence, matter, client)
@@ -83,7 +83,7 @@ extension Service {
     /// From the activation code to a key that the server knows and this device keeps.
     private func register(
         _ request: ServerEnableRequest, _ url: ServerURL, _ account: Account,
-        _ standing: Standing, _ touch: Touch<ScannedFinger>, _ client: any Client
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
     ) async throws(Denial) -> Answer {
         client.tell(asking: url.bytes)
         let wish = RelayRequest.register(
@@ -95,7 +95,7 @@ extension Service {
         return try await answering(account) {
             let new = try await newKey(for: url.bytes, standing)
             let key = try standing.kept.servers.keep(
-                new.made, new.context, by: new.vault, at: ServerPlace(server: url.bytes, begun),
+                new.made, new.context, by: new.vault, at: ServerRegistration(server: url.bytes, begun),
                 .proving, now: instant)
             provingKeys.insert(key.identifier)
             return try await prove(key, begun, url, account, standing, touch)
@@ -104,7 +104,7 @@ extension Service {
 
     /// Makes a key for a relying party, sealed to the fingers as they stood at the touch: throws
     /// `.changedMeanwhile` where they do not any more.
-    func newKey(for server: Bytes, _ standing: Standing) async throws(StoreFault) -> NewServerKey {
+    func newKey(for server: Bytes, _ standing: AccountSnapshot) async throws(StoreFault) -> NewServerKey {
         let identifier: Bytes
         do throws(SystemFault) { identifier = try randomBytes(16) } catch {
             throw .file(.system(error))
@@ -128,7 +128,7 @@ extension Service {
     /// server may know it, and nobody waits for its word or a crash comes before, it is told.
     private func prove(
         _ key: ServerKey, _ begun: RelayRegistration, _ url: ServerURL, _ account: Account,
-        _ standing: Standing, _ touch: Touch<ScannedFinger>
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>
     ) async throws -> Answer {
         let servers = standing.kept.servers
         let text = statement(

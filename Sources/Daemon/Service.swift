@@ -30,9 +30,9 @@ final class Service: Answering {
     /// Where fprintd keeps prints.
     let fprintd: FprintdStore
     /// The way to servers.
-    let relay: RelayLine
+    let relay: RelayClient
     /// Whose turn it is to sign for a server.
-    let turns = KeyTurns()
+    let turns = PerKeyQueue()
     let receiptSlots = ReceiptSlots()
     /// Tokens for the sessions that PAM opens.
     let tokenFiles: TokenFiles
@@ -61,17 +61,17 @@ final class Service: Answering {
     init(
         state: StateDirectory, vaults: Vaults, readers: ReaderPool, settings: Configuration,
         configurationFault: ConfigurationFault?, clock: Clock, journal: DecisionJournal,
-        logind: Logind, admission: Admission, examiner: PresenceExaminer, places: Places
+        logind: Logind, admission: Admission, examiner: PresenceExaminer, paths: Paths
     ) throws(SystemFault) {
         boot = Bytes(try clock.boot().utf8)
         self.vaults = vaults
-        fprintd = FprintdStore(places.fprintd)
+        fprintd = FprintdStore(paths.fprintd)
         // The relay may repeat a request once; its own limits end it, this one is for a relay that hangs.
-        relay = RelayLine(
-            path: places.relay,
+        relay = RelayClient(
+            path: paths.relay,
             limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
-        tokenFiles = TokenFiles(places.tokens)
-        secureBootVariable = places.secureBoot
+        tokenFiles = TokenFiles(paths.tokens)
+        secureBootVariable = paths.secureBoot
         self.state = state
         self.readers = readers
         self.settings = settings
@@ -81,7 +81,7 @@ final class Service: Answering {
         self.logind = logind
         self.admission = admission
         self.examiner = examiner
-        lids = places.lids
+        lids = paths.lids
         // Whatever a turn is for, and however it ends.
         queue = TouchQueue(limit: settings.count(Settings.touchWaiting)) { [logind] in
             logind.readersAreInUse($0)
@@ -89,7 +89,7 @@ final class Service: Answering {
         gate = TouchGate(
             readers, queue: queue, examiner: examiner, machine: logind, clock: clock)
         passwords = PasswordProof(
-            program: places.verifyPassword,
+            program: paths.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
         logind.closeReaders = { [queue] in
             queue.interrupt()

@@ -28,7 +28,7 @@ extension Service {
 
     /// Signs several files: all, or the client gets none.
     private func sign(
-        _ files: [FileDigest], by key: ServerKey, _ account: Account, _ standing: Standing,
+        _ files: [FileDigest], by key: ServerKey, _ account: Account, _ standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>, _ client: any Client
     ) async throws(Denial) -> Answer {
         var answers: [SignedFileAnswer] = []
@@ -56,7 +56,7 @@ extension Service {
     }
 
     private func signature(
-        _ matter: SigningMatter, by key: ServerKey, _ account: Account, _ standing: Standing,
+        _ matter: SigningMatter, by key: ServerKey, _ account: Account, _ standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> SignedAnswer {
         switch matter {

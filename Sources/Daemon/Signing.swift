@@ -11,7 +11,7 @@ extension Service {
     /// Opens the key with the fingers as they are now, signs, and writes the receipt; opens the
     /// item too, where there is one.
     func sign(
-        _ matter: SignedMatter, _ account: Account, _ standing: Standing, _ place: ReceiptPlace,
+        _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot, _ place: ReceiptTicket,
         _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?,
         for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> (Assertion, Result<SecretBytes, VaultError>?) {
@@ -75,7 +75,7 @@ extension Service {
     /// What a vault's error means for the person: trouble passes, a key that does not open is
     /// destroyed, with the cause.
     private func denial(
-        for error: VaultError, _ account: Account, _ standing: Standing
+        for error: VaultError, _ account: Account, _ standing: AccountSnapshot
     ) throws(StoreFault) -> Denial {
         switch error {
         case .doesNotOpen, .malformed:
@@ -111,7 +111,7 @@ extension Service {
     }
 
     private func statement(
-        _ matter: SignedMatter, _ account: Account, _ standing: Standing,
+        _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot,
         _ reservation: Reservation, for touch: Touch<ScannedFinger>
     ) -> Statement {
         Statement(

@@ -50,7 +50,7 @@ final class StorageCheck {
 extension Service {
     /// The examination of readers for a touch, which ends the wait on all of them where it fails.
     func examination(
-        _ account: Account, _ standing: Standing, _ check: StorageCheck,
+        _ account: Account, _ standing: AccountSnapshot, _ check: StorageCheck,
         _ interruption: Interruption
     ) -> ReaderPool.Examination {
         { [self] reader, contents in
@@ -64,7 +64,7 @@ extension Service {
     /// credential is sealed to, the credential is destroyed and the wait ends: nobody shall touch
     /// in vain.
     func examine(
-        _ contents: ReaderContents, of reader: String, _ account: Account, _ standing: Standing,
+        _ contents: ReaderContents, of reader: String, _ account: Account, _ standing: AccountSnapshot,
         _ check: StorageCheck
     ) -> Bool {
         do throws(Denial) {
@@ -77,11 +77,11 @@ extension Service {
     }
 
     private func judge(
-        _ contents: ReaderContents, of reader: String, _ account: Account, _ standing: Standing,
+        _ contents: ReaderContents, of reader: String, _ account: Account, _ standing: AccountSnapshot,
         _ check: StorageCheck
     ) throws(Denial) {
         try reading(account) {
-            let own = try OwnStorage(standing.enrolment.prints)
+            let own = try AccountStorage(standing.enrolment.prints)
             let recorded = standing.credential.storage
             let storage = try covered(
                 contents, of: account.uid,

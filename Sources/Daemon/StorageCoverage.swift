@@ -29,7 +29,7 @@ extension Service {
     /// what was recorded of the same unit. With `isVouched` whoever gave the password answers for
     /// what cannot be listed now: the account's own prints.
     func storage(
-        after recorded: [ReaderStorage], now own: OwnStorage, removing gone: OwnStorage,
+        after recorded: [ReaderStorage], now own: AccountStorage, removing gone: AccountStorage,
         listed: [ReaderStorage], isVouched: Bool = false
     ) -> [ReaderStorage] {
         var all = listed.filter(own.has)
@@ -101,7 +101,7 @@ extension Service {
     }
 
     private func storedPrints(in enrolment: Enrolment) throws(StoreFault) -> Set<PrintDigest> {
-        Set(try OwnStorage(enrolment.prints).kinds.flatMap(\.prints))
+        Set(try AccountStorage(enrolment.prints).kinds.flatMap(\.prints))
     }
 
     /// The prints of an account that is not the one asked about: that they are closed is told as such.

@@ -42,7 +42,7 @@ extension Store.StoredPrint {
 }
 
 /// Prints of one account that readers keep, by the readers that they fit.
-struct OwnStorage {
+struct AccountStorage {
     /// What each kind of reader keeps; which unit it is does not matter.
     private(set) var kinds: [ReaderStorage] = []
 

@@ -26,8 +26,8 @@ struct TouchProof {
     let assertion: Assertion
     let touch: Touch<ScannedFinger>
     /// How the account stood when its finger matched.
-    let standing: Standing
-    let place: ReceiptPlace
+    let standing: AccountSnapshot
+    let place: ReceiptTicket
     /// What was to be released with it; what could not be opened leaves the proof as it is.
     let released: Result<SecretBytes, VaultError>?
     /// What was got ready to be released, before the match.
@@ -61,7 +61,7 @@ private struct Improvement: Sendable {
 }
 
 /// What is to be released with a touch, as things stand; nil for nothing.
-typealias SealedItemSearch = (Standing) throws -> SealedItem?
+typealias SealedItemSearch = (AccountSnapshot) throws -> SealedItem?
 
 extension Service {
     /// The line of a request in the queue.
@@ -199,9 +199,9 @@ extension Service {
 
     /// Signs for a finger that matched, if all stands as it did when the finger was asked for.
     private func proof(
-        _ touch: Touch<ScannedFinger>, _ before: Standing, _ place: ReceiptPlace,
+        _ touch: Touch<ScannedFinger>, _ before: AccountSnapshot, _ place: ReceiptTicket,
         _ matter: SignedMatter, _ account: Account, _ item: SealedItemSearch,
-        _ readying: Readying, _ check: StorageCheck
+        _ readying: KeyPreparation, _ check: StorageCheck
     ) async throws(Denial) -> TouchProof {
         let items: Result<ReadyItems, VaultError>
         do throws(VaultError) {
@@ -224,27 +224,27 @@ extension Service {
 
     /// Reserves the place of the receipt on disk, so that nothing has to be synced at the touch.
     private func reserve(
-        _ account: Account, _ standing: Standing, in slot: ReceiptSlot
-    ) throws(Denial) -> ReceiptPlace {
+        _ account: Account, _ standing: AccountSnapshot, in slot: ReceiptSlot
+    ) throws(Denial) -> ReceiptTicket {
         try reading(account) { () throws(StoreFault) in
             let log = try standing.kept.receipts()
             let reservation = try log.prepare()
             if !reservation.isIntact {
                 journal.fault("the receipts were cut or changed", account: account.name)
             }
-            return ReceiptPlace(log, reservation, in: slot)
+            return ReceiptTicket(log, reservation, in: slot)
         }
     }
 
     private func ready(
-        _ account: Account, _ standing: Standing, _ item: SealedItemSearch,
+        _ account: Account, _ standing: AccountSnapshot, _ item: SealedItemSearch,
         _ interruption: Interruption
-    ) throws(Denial) -> Readying {
+    ) throws(Denial) -> KeyPreparation {
         try reading(account) {
             let data = try item(standing)
             let key = try standing.key()
             // Only trouble ends the wait: what does not open is told, and destroyed, after a match.
-            return Readying(key, data, in: vaults) { interruption.raise() }
+            return KeyPreparation(key, data, in: vaults) { interruption.raise() }
         }
     }
 
@@ -253,7 +253,7 @@ extension Service {
     func checkKey(of account: Account) async throws(Denial) {
         let standing = try readStanding(of: account)
         let key = try reading(account) { () throws(StoreFault) in try standing.key() }
-        let readying = Readying(key, nil, in: vaults) {}
+        let readying = KeyPreparation(key, nil, in: vaults) {}
         defer { readying.end() }
         do throws(VaultError) {
             _ = try await readying.items()
@@ -288,7 +288,7 @@ extension Service {
     }
 }
 
-extension Readying {
+extension KeyPreparation {
     /// A vault's trouble in the place of the cancellation that it caused.
     fileprivate func reason(instead denial: Denial) -> Denial {
         guard denial.reason == .cancelled, let failure else { return denial }
@@ -305,7 +305,7 @@ extension StorageCheck {
     }
 }
 
-extension Standing {
+extension AccountSnapshot {
     /// The key, and what opens it.
     fileprivate func key() throws(StoreFault) -> SealedItem {
         SealedItem(

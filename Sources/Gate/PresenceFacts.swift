@@ -32,7 +32,7 @@ package protocol PresenceFacts: Sendable {
     /// Holds the process that has a number now.
     func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess
     /// Where systemd keeps a process.
-    func place(of process: any HeldProcess) throws(SystemFault) -> ProcessPlace
+    func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin
     /// A session by its id.
     func session(_ id: String) throws(SystemFault) -> LoginSession
     /// The session that a user works in, nil if there is none.
@@ -101,8 +101,8 @@ package struct MachineFacts: PresenceFacts {
         try ProcessHandle.holding(pid)
     }
 
-    package func place(of process: any HeldProcess) throws(SystemFault) -> ProcessPlace {
-        try ProcessPlace(of: process.pid)
+    package func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin {
+        try ProcessOrigin(of: process.pid)
     }
 
     package func session(_ id: String) throws(SystemFault) -> LoginSession {

@@ -25,7 +25,7 @@ package struct ClientProcess: Sendable {
     /// Where a process is, as far as that can be found out.
     enum Placement: Equatable, Sendable {
         /// systemd keeps it here.
-        case place(ProcessPlace)
+        case place(ProcessOrigin)
         /// logind does not run.
         case withoutLogind
         /// It could not be found out, or the process has ended.

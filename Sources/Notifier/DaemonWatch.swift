@@ -18,7 +18,7 @@ final class DaemonWatch {
         case failed(Text)
     }
 
-    private let places: NotifierPlaces
+    private let paths: NotifierPaths
     private let account: Bytes
     private let tell: (News) -> Void
     private var marker: Marker?
@@ -39,8 +39,8 @@ final class DaemonWatch {
     }
 
     /// Watches for an account's touches from `begin()` on; `tell` hears them.
-    init(_ places: NotifierPlaces, account: Bytes, tell: @escaping (News) -> Void) {
-        self.places = places
+    init(_ paths: NotifierPaths, account: Bytes, tell: @escaping (News) -> Void) {
+        self.paths = paths
         self.account = account
         self.tell = tell
     }
@@ -65,8 +65,8 @@ final class DaemonWatch {
         do throws(SystemFault) {
             // First, so that a start right after the end of this connection is not missed.
             try watchForStart()
-            let socket = try PacketSocket.connect(to: places.socket)
-            guard try PeerCredentials(of: socket.descriptor).uid == places.daemonUID else {
+            let socket = try PacketSocket.connect(to: paths.socket)
+            guard try PeerCredentials(of: socket.descriptor).uid == paths.daemonUID else {
                 return tell(.failed(NotificationText.foreign))
             }
             guard let request = try? Request.watch(account: account).encoded(),
@@ -98,7 +98,7 @@ final class DaemonWatch {
 
     private func watchForStart() throws(SystemFault) {
         guard marker == nil else { return }
-        let path = SharedPathWatch(try PathWatch(for: "device-id", in: places.state))
+        let path = SharedPathWatch(try PathWatch(for: "device-id", in: paths.state))
         let watch = FileWatch(path.number, for: .readable) { [weak self] _ in self?.started() }
         marker = Marker(path: path, watch: watch)
     }

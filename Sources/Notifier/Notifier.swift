@@ -6,7 +6,7 @@ import Texts
 import Wire
 
 /// Where the notifier finds what it talks to.
-package struct NotifierPlaces: Sendable {
+package struct NotifierPaths: Sendable {
     /// The daemon's socket.
     package var socket = "/run/signet/signetd.sock"
     /// The state directory, in which each start of the daemon shows.
@@ -18,7 +18,7 @@ package struct NotifierPlaces: Sendable {
     /// The texts in the person's language; English without.
     package var catalogue: Catalogue?
 
-    /// The places on this machine, with a session's own bus.
+    /// The paths on this machine, with a session's own bus.
     package init(bus: String, catalogue: Catalogue?) {
         self.bus = bus
         self.catalogue = catalogue
@@ -26,8 +26,8 @@ package struct NotifierPlaces: Sendable {
 
     /// The bus of the session that this process belongs to: its environment says, else the place
     /// where systemd has it.
-    package static func ofThisSession() -> NotifierPlaces {
-        NotifierPlaces(
+    package static func ofThisSession() -> NotifierPaths {
+        NotifierPaths(
             bus: environmentValue("DBUS_SESSION_BUS_ADDRESS")
                 ?? "unix:path=/run/user/\(effectiveUID())/bus",
             catalogue: Catalogue.ofCaller())
@@ -40,21 +40,21 @@ package struct NotifierPlaces: Sendable {
 @ServiceActor
 package final class Notifier {
     private let bus: BusConnection
-    private let places: NotifierPlaces
+    private let paths: NotifierPaths
     private let end: (Int32) -> Void
     private var watch: DaemonWatch?
     private var desktop: Desktop?
     private var signals: Signals?
 
-    private init(_ bus: BusConnection, _ places: NotifierPlaces, end: @escaping (Int32) -> Void) {
+    private init(_ bus: BusConnection, _ paths: NotifierPaths, end: @escaping (Int32) -> Void) {
         self.bus = bus
-        self.places = places
+        self.paths = paths
         self.end = end
     }
 
     /// Runs on the calling thread, which must be the process's first, until SIGTERM or SIGINT or
     /// until there is no use in going on; gives the exit status.
-    package nonisolated static func run(places: NotifierPlaces) -> Int32 {
+    package nonisolated static func run(paths: NotifierPaths) -> Int32 {
         let status = NotifierStatus()
         onService {
             let finish: (Int32) -> Void = { value in
@@ -63,16 +63,16 @@ package final class Notifier {
             }
             do throws(BusFault) {
                 guard let account = try? Account.with(uid: effectiveUID()) else {
-                    places.say(NotificationText.noAccount)
+                    paths.say(NotificationText.noAccount)
                     return finish(1)
                 }
                 let bus = try await BusConnection.connect(
-                    address: places.bus, limit: .seconds(10))
-                let notifier = Notifier(bus, places, end: finish)
+                    address: paths.bus, limit: .seconds(10))
+                let notifier = Notifier(bus, paths, end: finish)
                 status.notifier = notifier
                 notifier.begin(Bytes(account.name.utf8))
             } catch {
-                places.say(NotificationText.noBus(Bytes("\(error)".utf8)))
+                paths.say(NotificationText.noBus(Bytes("\(error)".utf8)))
                 finish(1)
             }
         }
@@ -82,14 +82,14 @@ package final class Notifier {
 
     private func begin(_ account: Bytes) {
         signals = Signals([.terminate, .interrupt]) { [weak self] _ in self?.stop(0) }
-        desktop = Desktop(bus, places.catalogue) { [places] fault in
-            places.say(NotificationText.unshown(Bytes("\(fault)".utf8)))
+        desktop = Desktop(bus, paths.catalogue) { [paths] fault in
+            paths.say(NotificationText.unshown(Bytes("\(fault)".utf8)))
         }
         bus.ended = { [weak self] in
-            self?.places.say(NotificationText.busEnded)
+            self?.paths.say(NotificationText.busEnded)
             self?.stop(1)
         }
-        watch = DaemonWatch(places, account: account) { [weak self] in self?.hear($0) }
+        watch = DaemonWatch(paths, account: account) { [weak self] in self?.hear($0) }
         watch?.begin()
     }
 
@@ -98,7 +98,7 @@ package final class Notifier {
         case .event(let event): desktop?.take(event)
         case .gone: desktop?.clear()
         case .failed(let why):
-            places.say(why)
+            paths.say(why)
             stop(1)
         }
     }
@@ -118,7 +118,7 @@ private final class NotifierStatus: @unchecked Sendable {
     var notifier: Notifier?
 }
 
-extension NotifierPlaces {
+extension NotifierPaths {
     /// Says what went wrong, in the person's language.
     fileprivate func say(_ text: Text) {
         let line = text.rendered { catalogue?.translation(of: $0) }

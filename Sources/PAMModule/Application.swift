@@ -42,7 +42,7 @@ import CPAMModule
 
 extension Application {
     /// The text of an item (PAM_SERVICE, PAM_TTY, …), empty where there is none.
-    func item(_ item: Int32) throws(Ending) -> Bytes {
+    func item(_ item: Int32) throws(LoginFailure) -> Bytes {
         var value: UnsafeRawPointer?
         guard unsafe pam_get_item(handle, item, &value) == PAM_SUCCESS else {
             throw .libpam(PAM_SYSTEM_ERR)
@@ -52,7 +52,7 @@ extension Application {
     }
 
     /// PAM_USER; the application or libpam asks for it where it is not known yet.
-    func account() throws(Ending) -> Bytes {
+    func account() throws(LoginFailure) -> Bytes {
         var name: UnsafePointer<CChar>?
         let code = unsafe pam_get_user(handle, &name, nil)
         guard code == PAM_SUCCESS else { throw .libpam(code) }
@@ -94,7 +94,7 @@ extension Application {
     }
 
     /// Sets a variable, `NAME=value`, for the session that the application opens; pam_putenv(3).
-    func setVariable(_ variable: Bytes) throws(Ending) {
+    func setVariable(_ variable: Bytes) throws(LoginFailure) {
         let code = variable.withCString { unsafe pam_putenv(handle, $0) }
         guard code == PAM_SUCCESS else { throw .libpam(code) }
     }
@@ -113,7 +113,7 @@ extension Application {
     }
 
     /// Gives the next modules a password: PAM_AUTHTOK.
-    func setPassword(_ password: inout SecretLine) throws(Ending) {
+    func setPassword(_ password: inout SecretLine) throws(LoginFailure) {
         let code = password.withCString { text in
             unsafe pam_set_item(handle, PAM_AUTHTOK, text)
         }
@@ -185,7 +185,7 @@ extension Application {
     }
 
     /// Keeps a text for later calls on the same handle, until libpam ends it.
-    func keep(_ text: Bytes, as record: StaticString = Record.asked) throws(Ending) {
+    func keep(_ text: Bytes, as record: StaticString = Record.asked) throws(LoginFailure) {
         guard let copy = text.withCString({ unsafe strdup($0) }) else {
             throw .libpam(PAM_BUF_ERR)
         }

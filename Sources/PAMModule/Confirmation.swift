@@ -26,12 +26,12 @@ struct Confirmation {
     /// Asks the daemon whether the touch is still valid; gives the login password, where one came.
     func ask(
         _ daemon: inout Connection, about request: AuthenticateRequest
-    ) throws(Ending) -> SecretLine? {
+    ) throws(LoginFailure) -> SecretLine? {
         // What is there already was sent before the question.
         guard try answer(from: &daemon) == nil else {
             throw .refused("an answer came before it was asked for")
         }
-        do throws(Ending) {
+        do throws(LoginFailure) {
             try daemon.send { () throws(WireFault) in
                 try LoginRequest.confirm(account: request.account, challenge: request.challenge)
             }
@@ -42,7 +42,7 @@ struct Confirmation {
         switch answer {
         case .confirmed(let password):
             guard password != nil else { return nil }
-            guard request.wantsKeyring, let password = daemon.takePassword() else {
+            guard request.wantsKeyring, let password = daemon.consumePassword() else {
                 throw .refused("a password came that nobody asked for")
             }
             return password
@@ -55,7 +55,7 @@ struct Confirmation {
     /// waited for after this.
     func checkLast(
         _ statement: Statement, _ registered: RegisteredKey, _ place: Place, seconds: UInt32
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         guard case .key(let now)? = try? RegisteredKey.look(for: login.account, uid: login.uid),
             now.key == registered.key, now.credential == registered.credential
         else { throw .expired(Denial(.changedMeanwhile), account: login.account) }
@@ -71,11 +71,11 @@ struct Confirmation {
     }
 
     /// A daemon that has gone confirms nothing.
-    private func answer(from daemon: inout Connection) throws(Ending) -> LoginAnswer? {
-        do throws(Ending) {
+    private func answer(from daemon: inout Connection) throws(LoginFailure) -> LoginAnswer? {
+        do throws(LoginFailure) {
             return try daemon.receive()
         } catch .unavailable { throw tooLate }
     }
 
-    private var tooLate: Ending { .expired(Denial(.answerTooLate), account: login.account) }
+    private var tooLate: LoginFailure { .expired(Denial(.answerTooLate), account: login.account) }
 }

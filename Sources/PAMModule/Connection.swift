@@ -19,7 +19,7 @@ struct Connection: ~Copyable {
 
     /// Connects, and makes sure that the other end is root; waits for no longer than 200 ms, where
     /// others are before it.
-    static func open(_ path: Bytes) throws(Ending) -> Connection {
+    static func open(_ path: Bytes) throws(LoginFailure) -> Connection {
         do throws(TrustedPath.Fault) {
             try TrustedPath.checkSocket(path)
         } catch {
@@ -45,7 +45,7 @@ struct Connection: ~Copyable {
     /// How long to wait for a place in the daemon's queue.
     private static let queueMilliseconds: UInt32 = 200
 
-    private static func connect(_ socket: Int32, to path: Bytes) throws(Ending) -> Bool {
+    private static func connect(_ socket: Int32, to path: Bytes) throws(LoginFailure) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let room = MemoryLayout.size(ofValue: address.sun_path)
@@ -83,7 +83,7 @@ struct Connection: ~Copyable {
     }
 
     /// Sends a request in one packet.
-    func send(_ request: () throws(WireFault) -> Bytes) throws(Ending) {
+    func send(_ request: () throws(WireFault) -> Bytes) throws(LoginFailure) {
         guard var frame = try? request() else {
             throw .declined("the login's names do not fit a request")
         }
@@ -99,7 +99,7 @@ struct Connection: ~Copyable {
     }
 
     /// The next answer, if one is there.
-    mutating func receive() throws(Ending) -> LoginAnswer? {
+    mutating func receive() throws(LoginFailure) -> LoginAnswer? {
         guard let length = try nextLength() else { return nil }
         frames += 1
         guard frames <= Connection.maximumFrames else { throw .refused("too many answers") }
@@ -121,7 +121,7 @@ struct Connection: ~Copyable {
     /// what is touched of the application's memory stays with it.
     ///
     /// Source: `MSG_TRUNC`, recv(2).
-    private func nextLength() throws(Ending) -> Int? {
+    private func nextLength() throws(LoginFailure) -> Int? {
         let flags = Int32(MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT)
         let length = recv(socket.number, nil, 0, flags)
         if length < 0, current_errno() == EAGAIN || current_errno() == EINTR { return nil }
@@ -132,14 +132,14 @@ struct Connection: ~Copyable {
     }
 
     /// The password that came with the last answer, if one did.
-    mutating func takePassword() -> SecretLine? { password.take() }
+    mutating func consumePassword() -> SecretLine? { password.take() }
 
     /// Tells the daemon something, and waits so many milliseconds at the most for it to be heard:
     /// whatever the answer is.
     @inline(never)
     static func report(
         _ arguments: [Bytes], _ milliseconds: UInt32, _ request: () throws(WireFault) -> Bytes
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         guard let options = try? ModuleOptions(parsing: arguments) else { return }
         let deadline = Deadline(milliseconds: milliseconds)
         let daemon = try open(options.socket)

@@ -30,7 +30,7 @@ struct Dialogue {
     /// `prepare` runs once before that: after the prompt is shown, so that nobody waits for it.
     mutating func assertion(
         from daemon: inout Connection, preparing prepare: () -> Void
-    ) throws(Ending) -> Assertion {
+    ) throws(LoginFailure) -> Assertion {
         let first = deadline.within(milliseconds: Dialogue.firstAnswerMilliseconds)
         guard try awaitAnswer(of: daemon, until: first) else {
             throw .unavailable("signetd does not answer", shown: Prompt.silent)
@@ -61,7 +61,7 @@ struct Dialogue {
 
     private mutating func take(
         _ answer: LoginAnswer, _ daemon: borrowing Connection
-    ) throws(Ending) -> Assertion? {
+    ) throws(LoginFailure) -> Assertion? {
         switch answer {
         case .notice(let notice):
             let isShown = try show(notice)
@@ -77,7 +77,7 @@ struct Dialogue {
     }
 
     /// Shows a notice; whether the person can have seen it.
-    private mutating func show(_ notice: Notice) throws(Ending) -> Bool {
+    private mutating func show(_ notice: Notice) throws(LoginFailure) -> Bool {
         if notice.kind == .noMatch {
             mismatches = mismatches == .max ? .max : mismatches + 1
             // The denial that follows says it.
@@ -112,12 +112,12 @@ struct Dialogue {
     /// Waits until an answer may be there; false when the time is up first.
     private func awaitAnswer(
         of daemon: borrowing Connection, until deadline: Deadline
-    ) throws(Ending) -> Bool {
+    ) throws(LoginFailure) -> Bool {
         guard let signals else { return daemon.wait(until: deadline) }
         return try signals.wait(for: daemon.descriptor, until: deadline)
     }
 
-    private mutating func wait(for daemon: borrowing Connection) throws(Ending) {
+    private mutating func wait(for daemon: borrowing Connection) throws(LoginFailure) {
         guard let line else {
             _ = try awaitAnswer(of: daemon, until: deadline)
             return

@@ -10,7 +10,7 @@ public func pam_sm_authenticate(
         return PAM_SYSTEM_ERR
     }
     let arguments = unsafe Application.arguments(count, words)
-    do throws(Ending) {
+    do throws(LoginFailure) {
         try Login.prove(to: &application, arguments)
         return PAM_SUCCESS
     } catch {
@@ -27,7 +27,7 @@ public func pam_sm_setcred(
     guard let application = unsafe Application(handle, flags: flags) else {
         return PAM_SYSTEM_ERR
     }
-    return unsafe Aftermath.settle(application, Application.arguments(count, words))
+    return unsafe SetCredentials.settle(application, Application.arguments(count, words))
 }
 
 /// pam_sm_acct_mgmt(3): not served.

@@ -64,7 +64,7 @@ final class HeldSignals {
 
     /// Waits until something came on a socket, and throws where the process is asked to end; false when
     /// the time is up first.
-    func wait(for socket: Int32, until deadline: Deadline) throws(Ending) -> Bool {
+    func wait(for socket: Int32, until deadline: Deadline) throws(LoginFailure) -> Bool {
         let input = Int16(POLLIN)
         while true {
             var watched: InlineArray<2, pollfd> = [

@@ -23,7 +23,7 @@ struct Login {
     /// Returns when a touch was proven; everything else throws.
     static func prove(
         to application: inout Application, _ arguments: [Bytes]
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         try application.keep([])
         let options = try read(arguments)
         if options.offer { try application.keep([], as: Application.Record.offer) }
@@ -32,7 +32,7 @@ struct Login {
         application.trace(Text(escaping: Release.mark.bytes))
         let login = try Login(of: application)
         let registration: RegisteredKey.Registration
-        do throws(Ending) {
+        do throws(LoginFailure) {
             registration = try RegisteredKey.look(for: login.account, uid: login.uid)
         } catch {
             if case .declined = error { try Offer.note(login, application, options) }
@@ -51,7 +51,7 @@ struct Login {
         // A program that holds SIGTSTP back is asked to stop, and never stops.
         var stops = 0
         repeat {
-            do throws(Ending) {
+            do throws(LoginFailure) {
                 try login.attempt(application, options, registration, server, place)
                 return try application.keep([])
             } catch .suspended {
@@ -69,7 +69,7 @@ struct Login {
     }
 
     /// From what the application says; declines where the module is not to act.
-    private init(of application: Application) throws(Ending) {
+    private init(of application: Application) throws(LoginFailure) {
         guard try application.item(PAM_RHOST).isEmpty else {
             throw .declined("the session is remote")
         }
@@ -103,7 +103,7 @@ struct Login {
     /// Whether the command line says what is confirmed.
     private var hasCommand: Bool { command?.isEmpty == false }
 
-    private static func read(_ arguments: [Bytes]) throws(Ending) -> ModuleOptions {
+    private static func read(_ arguments: [Bytes]) throws(LoginFailure) -> ModuleOptions {
         do throws(ModuleOptions.Fault) {
             return try ModuleOptions(parsing: arguments)
         } catch {
@@ -125,7 +125,7 @@ extension Login {
     private func attempt(
         _ application: Application, _ options: ModuleOptions,
         _ registration: RegisteredKey.Registration, _ server: ServerLogin?, _ place: Place
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         let deadline = Deadline(milliseconds: options.timeoutSeconds * 1_000)
         var dialogue = Dialogue(application, self, deadline: deadline, place)
         // Runs after the connection is closed: no finger is awaited while the process is stopped.
@@ -175,7 +175,7 @@ extension Login {
         }
     }
 
-    private static func freshChallenge() throws(Ending) -> Bytes {
+    private static func freshChallenge() throws(LoginFailure) -> Bytes {
         var challenge = Bytes(repeating: 0, count: Limit.challenge)
         let count = unsafe challenge.withUnsafeMutableBytes { bytes in
             unsafe getrandom(bytes.baseAddress, bytes.count, UInt32(GRND_NONBLOCK))
@@ -205,7 +205,7 @@ extension Login {
     private func check(
         _ assertion: Assertion, _ request: AuthenticateRequest, _ registered: RegisteredKey,
         _ server: ServerLogin?, _ verifier: borrowing Verifier
-    ) throws(Ending) -> Statement {
+    ) throws(LoginFailure) -> Statement {
         guard let statement = try? Statement(parsing: assertion.statement) else {
             throw .refused("the statement is malformed")
         }

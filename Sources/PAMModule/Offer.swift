@@ -10,7 +10,7 @@ enum Offer {
     /// right is not known.
     static func note(
         _ login: Login, _ application: Application, _ options: ModuleOptions
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         guard options.offer, options.prompt != .off, geteuid() == 0,
             let place = try? Place(of: login, application, options),
             place.presence != .background
@@ -25,7 +25,7 @@ enum Offer {
             application.mayShow,
             let presence = position(first), let options = try? ModuleOptions(parsing: arguments)
         else { return }
-        do throws(Ending) {
+        do throws(LoginFailure) {
             try application.keep([], as: Application.Record.offer)
             let request = OfferRequest(
                 account: Bytes(noted.dropFirst()), service: try application.item(PAM_SERVICE),

@@ -16,7 +16,7 @@ enum PasswordChange {
         guard isUpdate, geteuid() == 0, let password = application.password() else {
             return PAM_IGNORE
         }
-        do throws(Ending) {
+        do throws(LoginFailure) {
             try report(password, of: application, arguments)
         } catch {
             application.trace("a new password could not be reported")
@@ -26,7 +26,7 @@ enum PasswordChange {
 
     private static func report(
         _ password: borrowing SecretLine, of application: Application, _ arguments: [Bytes]
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         let account = try application.account()
         guard let uid = application.uid(of: account) else { return }
         // Where no key was ever registered, nobody is asked.

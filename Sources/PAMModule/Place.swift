@@ -18,7 +18,7 @@ struct Place {
     /// A process in the background must not take a touch that was meant for another.
     init(
         of login: Login, _ application: Application, _ options: ModuleOptions
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         guard !login.asksElsewhere else {
             throw .declined("sudo is not to ask on the terminal")
         }

@@ -18,7 +18,7 @@ struct RegisteredKey {
     /// Looks an account up; declines where nothing was ever registered.
     ///
     /// The daemon writes `UID.pub` when it issues a credential, and `UID.off` when it destroys one.
-    static func look(for account: Bytes, uid: UInt32) throws(Ending) -> Registration {
+    static func look(for account: Bytes, uid: UInt32) throws(LoginFailure) -> Registration {
         let number = Decimal.encode(UInt64(uid))
         do throws(TrustedPath.Fault) {
             let keys = try TrustedPath.directory(directory.bytes)

@@ -11,7 +11,7 @@ final class ServerLogin {
     /// What the stack's line says of a server for an account; nil where the account logs in without.
     static func look(
         _ path: Bytes, for account: Bytes, _ application: Application
-    ) throws(Ending) -> ServerLogin? {
+    ) throws(LoginFailure) -> ServerLogin? {
         guard !path.isEmpty else { return nil }
         let server = try parse(try contents(of: path), path)
         for name in server.accounts {
@@ -21,7 +21,7 @@ final class ServerLogin {
     }
 
     /// The file, which only root can have written.
-    private static func contents(of path: Bytes) throws(Ending) -> Bytes {
+    private static func contents(of path: Bytes) throws(LoginFailure) -> Bytes {
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { throw .badServer(path, 0) }
         do throws(TrustedPath.Fault) {
             return try TrustedPath.contents(
@@ -36,7 +36,7 @@ final class ServerLogin {
         }
     }
 
-    private static func parse(_ text: Bytes, _ path: Bytes) throws(Ending) -> LoginServer {
+    private static func parse(_ text: Bytes, _ path: Bytes) throws(LoginFailure) -> LoginServer {
         do throws(LoginServer.Fault) {
             return try LoginServer(parsing: text)
         } catch {
@@ -52,7 +52,7 @@ final class ServerLogin {
     /// A group that cannot be looked up may have the account in it: then nobody is let in.
     private static func isMeant(
         _ account: Bytes, by name: Bytes, _ application: Application
-    ) throws(Ending) -> Bool {
+    ) throws(LoginFailure) -> Bool {
         guard name.first == UInt8(ascii: "@") else { return name == account }
         guard let isMember = application.isMember(account, of: Bytes(name.dropFirst())) else {
             throw .refused("a group that the server's file names cannot be looked up")
@@ -61,8 +61,8 @@ final class ServerLogin {
     }
 
     /// What the daemon is asked for.
-    var wish: ServerWish {
-        ServerWish(
+    var wish: ServerLoginRequest {
+        ServerLoginRequest(
             url: server.url, audience: server.audience, key: server.key.point,
             offlineHours: server.offlineHours, token: server.token)
     }
@@ -80,7 +80,7 @@ final class ServerLogin {
     func check(
         _ proof: ServerProof?, for statement: Statement, of account: Bytes, _ challenge: Bytes,
         _ verifier: consuming Verifier?
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         guard let verifier else {
             throw .unavailable("the server's key cannot be used", shown: Prompt.silent)
         }
@@ -99,7 +99,7 @@ final class ServerLogin {
 
     private func checkSignature(
         _ proof: ServerProof, _ verifier: borrowing Verifier
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         guard let signature = try? SSHSignature(blob: proof.signature) else {
             throw .refused("the verdict's signature is malformed")
         }
@@ -115,7 +115,7 @@ final class ServerLogin {
     }
 
     /// Hands the token on as the file says, where one came: after everything was found good.
-    func handOn(_ proof: ServerProof?, uid: UInt32, _ application: Application) throws(Ending) {
+    func handOn(_ proof: ServerProof?, uid: UInt32, _ application: Application) throws(LoginFailure) {
         guard let proof, let delivery = server.token else { return }
         switch delivery {
         case .answer:

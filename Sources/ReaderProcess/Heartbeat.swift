@@ -7,11 +7,11 @@ import ReaderProtocol
 final class Heartbeat {
     private static let interval = Duration.seconds(1)
 
-    private let line: ReplyLine
+    private let line: ReplyStream
     private var timer: Timer?
 
     /// Beats until `end()`.
-    init(_ line: ReplyLine) {
+    init(_ line: ReplyStream) {
         self.line = line
         wait()
     }

@@ -10,7 +10,7 @@ final class ReaderConnection {
     /// How long signetd may take to send a request with its templates.
     private static let arrival = Duration.seconds(10)
 
-    private let line: ReplyLine
+    private let line: ReplyStream
     private let service: ReaderService
     private let ended: (ReaderConnection) -> Void
     private var watch: FileWatch?
@@ -25,7 +25,7 @@ final class ReaderConnection {
         _ socket: consuming PacketSocket, _ service: ReaderService,
         ended: @escaping (ReaderConnection) -> Void
     ) {
-        line = ReplyLine(socket)
+        line = ReplyStream(socket)
         self.service = service
         self.ended = ended
     }

@@ -11,7 +11,7 @@ final class ReaderService {
     private var known: Readers?
 
     /// The readers, which are looked for once.
-    private func readers(_ line: ReplyLine) -> Readers {
+    private func readers(_ line: ReplyStream) -> Readers {
         if let known { return known }
         line.send(.searching)
         let readers = Readers()
@@ -22,7 +22,7 @@ final class ReaderService {
     }
 
     /// Serves one request to its last reply.
-    func serve(_ request: ReaderRequest, _ templates: [Template], _ line: ReplyLine) async {
+    func serve(_ request: ReaderRequest, _ templates: [Template], _ line: ReplyStream) async {
         do throws(ReaderFault) {
             line.send(try await outcome(of: request, templates, line))
         } catch {
@@ -34,7 +34,7 @@ final class ReaderService {
 
     /// What ends the request; sends what comes before that.
     private func outcome(
-        of request: ReaderRequest, _ templates: [Template], _ line: ReplyLine
+        of request: ReaderRequest, _ templates: [Template], _ line: ReplyStream
     ) async throws(ReaderFault) -> ReaderReply {
         let readers = readers(line)
         switch request {
@@ -77,7 +77,7 @@ final class ReaderService {
     }
 
     private func match(
-        _ request: MatchRequest, _ templates: [Template], on readers: Readers, _ line: ReplyLine
+        _ request: MatchRequest, _ templates: [Template], on readers: Readers, _ line: ReplyStream
     ) async throws(ReaderFault) -> ReaderReply {
         let found = try await renewing(readers, request.limit, line) { limit throws(ReaderFault) in
             try await readers.listAndMatch(
@@ -95,7 +95,7 @@ final class ReaderService {
     }
 
     private func enroll(
-        _ request: EnrolmentRequest, _ old: Template?, on readers: Readers, _ line: ReplyLine
+        _ request: EnrolmentRequest, _ old: Template?, on readers: Readers, _ line: ReplyStream
     ) async throws(ReaderFault) -> ReaderReply {
         let made = try await renewing(readers, request.limit, line) { limit throws(ReaderFault) in
             try await readers.listAndEnroll(
@@ -111,7 +111,7 @@ final class ReaderService {
     /// Runs something on readers, and once more where they had to be found anew; both together take
     /// no longer than the limit.
     private func renewing<Value>(
-        _ readers: Readers, _ limit: Duration, _ line: ReplyLine,
+        _ readers: Readers, _ limit: Duration, _ line: ReplyStream,
         _ body: (Duration) async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
         let end = SuspendingClock.now + limit
@@ -128,7 +128,7 @@ final class ReaderService {
     }
 }
 
-extension ReplyLine {
+extension ReplyStream {
     /// What a reader keeps is signetd's to judge.
     fileprivate var examination: StorageExamination {
         { [self] reader, contents in await examine(contents, of: reader) }

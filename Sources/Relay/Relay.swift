@@ -205,7 +205,7 @@ private struct Call {
 }
 
 extension ChallengeBody {
-    fileprivate init?(_ wish: RelayChallengeWish) {
+    fileprivate init?(_ wish: RelayChallengeRequest) {
         guard let application = String(validating: wish.application, as: UTF8.self),
             let account = String(validating: wish.account, as: UTF8.self),
             let action = String(validating: wish.action, as: UTF8.self)

@@ -3,7 +3,7 @@ import Statement
 import Vault
 
 /// A login password as it was found on disk.
-package struct KeptPassword: Equatable, Sendable {
+package struct KeyringPassword: Equatable, Sendable {
     /// Its id, 16 bytes: it stays where the key is sealed anew, and no other password gets it.
     package var identifier: [UInt8] { record.identifier }
     /// When it was kept.
@@ -23,7 +23,7 @@ package enum KeyringState: Equatable, Sendable {
     /// It was never to be kept, or is not to be kept any more.
     case off
     /// It is kept. Whether it opens, only opening it tells.
-    case kept(KeptPassword)
+    case kept(KeyringPassword)
     /// It was dropped, and why.
     case dropped(KeyringLoss, since: Instant)
     /// The record is there and cannot be read.
@@ -53,7 +53,7 @@ package struct KeyringStore: Sendable {
         }
         switch record {
         case nil: return .off
-        case .sealed(let password): return .kept(KeptPassword(record: password))
+        case .sealed(let password): return .kept(KeyringPassword(record: password))
         case .dropped(let loss, let since): return .dropped(loss, since: since)
         }
     }
@@ -82,14 +82,14 @@ package struct KeyringStore: Sendable {
 
     /// What a kept password must be opened with, under the prints as they are now.
     package func context(
-        of password: KeptPassword, _ enrolment: Enrolment
+        of password: KeyringPassword, _ enrolment: Enrolment
     ) throws(StoreFault) -> SealingContext {
         try context(password.record.identifier, enrolment.state)
     }
 
     /// Why a kept password is of no use, as far as records and shadow(5) tell; nil if it may be.
     package func loss(
-        of password: KeptPassword, _ enrolment: Enrolment, _ entry: ShadowEntry?
+        of password: KeyringPassword, _ enrolment: Enrolment, _ entry: ShadowEntry?
     ) throws(StoreFault) -> KeyringLoss? {
         guard password.record.enrolment == enrolment.state else { return .fingersChanged }
         let now = try passwordState(entry, password.record.identifier)
@@ -98,7 +98,7 @@ package struct KeyringStore: Sendable {
 
     /// Keeps a password whose key was sealed anew for the same fingers, by another vault.
     package func keep(
-        _ password: KeptPassword, resealed key: [UInt8], by vault: VaultKind
+        _ password: KeyringPassword, resealed key: [UInt8], by vault: VaultKind
     ) throws(StoreFault) {
         var record = password.record
         record.sealed = SealedContent(key: key, content: password.sealed.content)

@@ -49,7 +49,7 @@ package struct SecretList: Sendable {
 }
 
 /// Where a new secret goes.
-package enum SecretPlace: Equatable, Sendable {
+package enum SecretSlot: Equatable, Sendable {
     /// Under this id, which is a new one.
     case new([UInt8])
     /// Under this id, in the place of the secret that has it.
@@ -104,7 +104,7 @@ package struct SecretStore: Sendable {
     }
 
     /// Finds the place for a secret of this name; one that is there, damaged or not, keeps its id.
-    package func place(for name: [UInt8], replacing: Bool) throws(StoreFault) -> SecretPlace {
+    package func place(for name: [UInt8], replacing: Bool) throws(StoreFault) -> SecretSlot {
         let list = try list()
         if let old = list.intact.first(where: { $0.name == name }) {
             return replacing ? .over(old.identifier) : .taken

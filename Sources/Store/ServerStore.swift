@@ -4,7 +4,7 @@ import Vault
 import Wire
 
 /// What a server said of a registration that has begun.
-package struct ServerPlace: Equatable, Sendable {
+package struct ServerRegistration: Equatable, Sendable {
     /// The server's URL in its one form.
     package let server: [UInt8]
     /// The account's name there.
@@ -17,8 +17,8 @@ package struct ServerPlace: Equatable, Sendable {
     package let registration: [UInt8]
 
     /// The place of the signing key of an account.
-    package static func signing(_ account: [UInt8]) -> ServerPlace {
-        ServerPlace(
+    package static func signing(_ account: [UInt8]) -> ServerRegistration {
+        ServerRegistration(
             server: ServerKey.signing, account: account, application: [], audience: [],
             registration: [UInt8](repeating: 0, count: 16))
     }
@@ -100,7 +100,7 @@ package struct ServerStore: Sendable {
     /// the same; a registration that its server has yet to be told is off stays to be told.
     package func keep(
         _ made: NewCredential, _ context: SealingContext, by vault: VaultKind,
-        at place: ServerPlace, _ state: ServerKey.State, now: Instant
+        at place: ServerRegistration, _ state: ServerKey.State, now: Instant
     ) throws(StoreFault) -> ServerKey {
         guard let publicKey = SSHPublicKey(point: made.publicPoint) else {
             throw .vault(.malformed)

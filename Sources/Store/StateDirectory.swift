@@ -53,7 +53,7 @@ package struct StateDirectory: Sendable {
         let places = try files { () throws(FileFault) in
             let secrets = try root.makeDirectory("private", mode: 0o700)
             try secrets.sweep()
-            return Places(
+            return Directories(
                 keys: try root.makeDirectory("keys", mode: 0o755), secrets: secrets,
                 accounts: try secrets.makeDirectory("accounts", mode: 0o700),
                 stored: try secrets.makeDirectory("stored", mode: 0o700),
@@ -248,7 +248,7 @@ package struct StateDirectory: Sendable {
         return device
     }
 
-    private struct Places {
+    private struct Directories {
         let keys: Directory
         let secrets: Directory
         let accounts: Directory

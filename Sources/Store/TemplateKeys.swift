@@ -35,14 +35,14 @@ package struct SealedTemplateKey: Equatable, Sendable {
 /// in memory only, to the end of the process or until `close()`.
 package final class TemplateKeys: Sendable {
     /// How a kept key stands.
-    private enum Standing {
+    private enum KeyStatus {
         case open(TemplateSeal)
         case closed(VaultError)
     }
 
     private let directory: Directory
     private let host: TemplateSeal
-    private let standings = Mutex<[[UInt8]: Standing]>([:])
+    private let standings = Mutex<[[UInt8]: KeyStatus]>([:])
 
     init(directory: Directory, host: HostSecret) throws(StoreFault) {
         self.directory = directory

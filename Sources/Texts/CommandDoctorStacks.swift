@@ -196,8 +196,8 @@ extension Finding {
 
     /// The command that opens a file of /etc/pam.d; a distribution's own is copied there before.
     static func edit(_ file: Bytes) -> Text {
-        let path = StackPlace.path(file)
-        let own = Shell.word(StackPlace.own(path))
+        let path = StackPosition.path(file)
+        let own = Shell.word(StackPosition.own(path))
         guard own != Shell.word(path) else {
             // Untranslated: a command
             return "${EDITOR:-vi} \(own)"
@@ -213,7 +213,7 @@ extension Finding {
 }
 
 /// Where stacks are written.
-enum StackPlace {
+enum StackPosition {
     /// The path of a file of /etc/pam.d.
     static func path(_ file: Bytes) -> Bytes {
         file.first == UInt8(ascii: "/") ? file : Bytes("/etc/pam.d/".utf8) + file

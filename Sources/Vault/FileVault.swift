@@ -37,7 +37,7 @@ package struct FileVault: Vault {
         key sealed: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> any ReadyKey {
         try check(sealed, .key)
-        try crypto { () throws(CryptoFault) in try Warmth.reached() }
+        try crypto { () throws(CryptoFault) in try CryptoWarmUp.reached() }
         return FileKey(vault: self, sealed: sealed)
     }
 
@@ -179,7 +179,7 @@ private final class FileData: ReadyData {
 }
 
 /// One turn through all that a signature needs, so that libcrypto has loaded and looked it up.
-private enum Warmth {
+private enum CryptoWarmUp {
     private static let outcome: Result<Void, CryptoFault> = turn()
 
     static func reached() throws(CryptoFault) { try outcome.get() }

@@ -19,7 +19,7 @@ package final class TPMVault: RootedVault {
 
     private let host: HostSecret
     private let registers: RegisterSelection
-    fileprivate let line: Mutex<TPMLine>
+    fileprivate let line: Mutex<TPMVaultSession>
 
     /// A vault whose keys open only with this host secret, in one TPM.
     ///
@@ -40,7 +40,7 @@ package final class TPMVault: RootedVault {
         }
         self.host = host
         self.registers = registers
-        line = Mutex(TPMLine(name: name, pin: pin))
+        line = Mutex(TPMVaultSession(name: name, pin: pin))
     }
 
     package func create(_ context: SealingContext) throws(VaultError) -> NewCredential {
@@ -158,7 +158,7 @@ package final class TPMVault: RootedVault {
     }
 }
 
-/// An object that is got ready in the TPM, as `TPMLine` knows it, until it is given back.
+/// An object that is got ready in the TPM, as `TPMVaultSession` knows it, until it is given back.
 private final class TPMReady: Sendable {
     let vault: TPMVault
     private let sealed: TPMSealed

@@ -32,7 +32,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
     /// where the agent started the helper. Believed of root only.
     package var agentUser: UInt32?
     /// The server that has to say yes, too; nil for none.
-    package var server: ServerWish?
+    package var server: ServerLoginRequest?
 
     /// All of it; sizes are checked when it is encoded.
     package init(
@@ -41,7 +41,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
         timeoutMilliseconds: UInt32, maximumTries: UInt8, wantsKeyring: Bool = false,
         presence: TerminalPosition = .foreground, background: BackgroundPolicy = .refuse,
         commandDigest: Bytes = [], agent: UInt32? = nil, agentUser: UInt32? = nil,
-        server: ServerWish? = nil
+        server: ServerLoginRequest? = nil
     ) {
         self.account = account
         self.challenge = challenge
@@ -63,7 +63,7 @@ package struct AuthenticateRequest: Equatable, Sendable {
 }
 
 /// Which server a login is to be at, too, and how.
-package struct ServerWish: Equatable, Sendable {
+package struct ServerLoginRequest: Equatable, Sendable {
     /// Its URL in its one form.
     package var url: Bytes
     /// What verdicts for it name.

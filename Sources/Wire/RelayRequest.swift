@@ -51,7 +51,7 @@ package struct RelayProof: Equatable, Sendable {
 }
 
 /// For whom and for what a challenge is wanted.
-package struct RelayChallengeWish: Equatable, Sendable {
+package struct RelayChallengeRequest: Equatable, Sendable {
     /// The server's URL.
     package var server: Bytes
     /// The account's name there.
@@ -120,7 +120,7 @@ package enum RelayRequest: Equatable, Sendable {
     /// `code` is as the person typed it, `device` this device's id, 16 bytes.
     case register(server: Bytes, code: Bytes, device: Bytes)
     case prove(RelayProof)
-    case challenge(RelayChallengeWish)
+    case challenge(RelayChallengeRequest)
     case login(RelayLogin)
     case remove(server: Bytes, registration: Bytes, statement: Bytes, signature: Bytes)
     case macToken(server: Bytes, statement: Bytes, signature: Bytes)
@@ -229,7 +229,7 @@ extension RelayRequest {
             self = .register(
                 server: try frame.bytes(.server), code: try frame.bytes(.code), device: device)
         case .prove: self = .prove(try RelayProof(from: &frame))
-        case .challenge: self = .challenge(try RelayChallengeWish(from: &frame))
+        case .challenge: self = .challenge(try RelayChallengeRequest(from: &frame))
         case .login: self = .login(try RelayLogin(from: &frame))
         case .remove:
             let statement = try frame.bytes(.statement)
@@ -272,7 +272,7 @@ extension RelayProof {
     }
 }
 
-extension RelayChallengeWish {
+extension RelayChallengeRequest {
     fileprivate init(from frame: inout FrameReader) throws(WireFault) {
         let account = try frame.bytes(.account)
         let milliseconds: UInt32? = try frame.numberIfPresent(.timeoutMilliseconds)

@@ -229,11 +229,11 @@ extension AuthenticateRequest {
         commandDigest = try frame.bytesIfPresent(.commandDigest) ?? []
         agent = try frame.numberIfPresent(.agent)
         agentUser = try frame.numberIfPresent(.agentUser)
-        server = try ServerWish(from: &frame)
+        server = try ServerLoginRequest(from: &frame)
     }
 }
 
-extension ServerWish {
+extension ServerLoginRequest {
     fileprivate init?(from frame: inout FrameReader) throws(WireFault) {
         guard let url = try frame.bytesIfPresent(.server) else { return nil }
         self.init(url: url, audience: try frame.bytes(.audience), key: [])

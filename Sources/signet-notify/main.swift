@@ -1,4 +1,4 @@
 import Glibc
 import Notifier
 
-exit(Notifier.run(places: .ofThisSession()))
+exit(Notifier.run(paths: .ofThisSession()))

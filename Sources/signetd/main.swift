@@ -25,6 +25,6 @@ func serve() -> Int32 {
             return 1
         }
         // Not by way of exit(3): a call of the TPM that hangs may still use what its handlers end.
-        _exit(Program.run(places: .installed(), foreground: foreground))
+        _exit(Program.run(paths: .installed(), foreground: foreground))
     }
 }

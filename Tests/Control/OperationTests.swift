@@ -39,7 +39,7 @@ private func listed(_ answers: Answer...) -> [Step] {
 }
 
 private func operations(
-    _ words: String..., scripts: [[Step]] = [], change: (inout Surroundings) -> Void = { _ in }
+    _ words: String..., scripts: [[Step]] = [], change: (inout CommandEnvironment) -> Void = { _ in }
 ) throws -> Run {
     try signet(["operations", "--account", "alice"] + words, scripts, change: change)
 }

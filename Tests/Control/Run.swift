@@ -44,12 +44,12 @@ struct Run {
 /// The caller is root, and the machine that it looks at is the scratch, unless `change` says otherwise.
 func signet(
     _ words: [String], _ scripts: [[Step]] = [], in scratch: Scratch? = nil,
-    change: (inout Surroundings) -> Void = { _ in }
+    change: (inout CommandEnvironment) -> Void = { _ in }
 ) throws -> Run {
     let scratch = try scratch ?? Scratch()
     let said = Said()
     let daemon = scripts.isEmpty ? nil : try FakeDaemon(at: scratch.at("socket"), scripts)
-    var surroundings = Surroundings()
+    var surroundings = CommandEnvironment()
     surroundings.socketPath = scratch.at("socket")
     surroundings.configurationFile = scratch.at("signet.conf")
     surroundings.machine.root = scratch.path

@@ -125,7 +125,7 @@ struct SecretGetTests {
 
     private func run(
         _ more: [String] = [], _ answers: [Answer],
-        change: (inout Surroundings) -> Void = { _ in }
+        change: (inout CommandEnvironment) -> Void = { _ in }
     ) throws -> Run {
         try signet(words + more, [[.receive] + answers.map { .send($0) }], change: change)
     }

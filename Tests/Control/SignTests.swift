@@ -10,7 +10,7 @@ private let alice = Bytes("alice".utf8)
 
 private func run(
     _ words: [String], _ scripts: [[Step]] = [], in scratch: Scratch? = nil,
-    change: (inout Surroundings) -> Void = { _ in }
+    change: (inout CommandEnvironment) -> Void = { _ in }
 ) throws -> Run {
     try signet(
         ["sign"] + words + ["--account", "alice"], scripts, in: scratch, change: change)

@@ -51,7 +51,7 @@ extension DaemonTests {
                         account: Person.daemon.bytes, challenge: Bytes(repeating: 7, count: 32),
                         service: Bytes("login".utf8), terminal: Bytes("/dev/tty1".utf8),
                         timeoutMilliseconds: 60_000, maximumTries: 2, background: .allow,
-                        server: ServerWish(
+                        server: ServerLoginRequest(
                             url: PlayedServer.url, audience: PlayedServer.audience,
                             key: Bytes(repeating: 4, count: 65)))))
             try client.wait(for: .touch)

@@ -72,7 +72,7 @@ extension SecondDaemonTests {
                 let bench = try bench()
                 try step.begin(bench)
                 try step.prepare(bench)
-                let before = try Standing(of: step.person, bench)
+                let before = try AccountImage(of: step.person, bench)
                 var filled: String?
                 if isFull { filled = try bench.fill() } else { try bench.remount("ro") }
                 let answer = try step.run(bench)
@@ -83,7 +83,7 @@ extension SecondDaemonTests {
                     #expect(answer.reason == .storage)
                 }
                 #expect(answer.reason == .storage || isFull, "\(answer)")
-                let after = try Standing(of: step.person, bench)
+                let after = try AccountImage(of: step.person, bench)
                 if answer.reason == .storage { #expect(after.isLike(before), "\(after)") }
                 #expect(try step.run(bench).reason != .storage)
             }

@@ -27,7 +27,7 @@ extension SecondDaemonTests {
                 challenge: Bytes(repeating: challenge, count: 32), service: Bytes("login".utf8),
                 terminal: Bytes("/dev/tty1".utf8), purpose: Bytes("a secret word".utf8),
                 timeoutMilliseconds: 20_000, maximumTries: 2, background: .allow,
-                server: ServerWish(
+                server: ServerLoginRequest(
                     url: stage.url,
                     audience: Bytes((audience ?? "\(stage.server.url)/shop").utf8),
                     key: stage.verdictKey, offlineHours: offlineHours, token: token))

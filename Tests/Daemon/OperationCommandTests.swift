@@ -28,7 +28,7 @@ extension SecondDaemonTests {
         ) throws -> (code: ExitCode, text: String, told: String) {
             let output = Mutex<Bytes>([])
             let errors = Mutex<String>("")
-            var surroundings = Surroundings()
+            var surroundings = CommandEnvironment()
             surroundings.socketPath = stage.bench.socket
             surroundings.columns = { nil }
             surroundings.output = { bytes in

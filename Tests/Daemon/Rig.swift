@@ -16,8 +16,8 @@ struct Rig {
     /// How many TPM commands there are.
     let commands: Int
     private let scratch: Scratch
-    private let before: Standing
-    private let after: Standing
+    private let before: AccountImage
+    private let after: AccountImage
 
     init(_ step: Step, tpm: TPMInterposer? = nil) throws {
         let scratch = try Scratch()
@@ -33,7 +33,7 @@ struct Rig {
         try bench.setFailures(step.failures, of: .daemon)
         try step.prepare(bench)
         snapshot = try Snapshot(bench)
-        before = try Standing(of: step.person, bench)
+        before = try AccountImage(of: step.person, bench)
         try snapshot.restore()
         if tpm != nil {
             try bench.restart()
@@ -48,7 +48,7 @@ struct Rig {
         _ = try bench.status(of: step.person)
         points = failpoint.reached
         commands = tpm?.exchanges.count ?? 0
-        after = try Standing(of: step.person, bench)
+        after = try AccountImage(of: step.person, bench)
         try snapshot.restore()
     }
 
@@ -56,7 +56,7 @@ struct Rig {
     func check(
         _ place: String, hasAnswered: Bool, hasRestarted: Bool, isBrief: Bool = false
     ) throws {
-        let now = try Standing(of: step.person, bench)
+        let now = try AccountImage(of: step.person, bench)
         let isOld = now.isLike(before) && now.key == before.key
         // A key that the change made is another one each time.
         let isNew = now.isLike(after) && (now.key == before.key) == (after.key == before.key)
@@ -76,7 +76,7 @@ struct Rig {
     }
 
     /// As long as the fingers stay, a touch releases what was kept before or after.
-    private func checkSecret(_ now: Standing, _ hasAnswered: Bool, _ place: String) throws {
+    private func checkSecret(_ now: AccountImage, _ hasAnswered: Bool, _ place: String) throws {
         guard now.state == .valid, step.person.uid == Person.daemon.uid else { return }
         let (name, old, new) = step.secret
         let secret = try bench.get(name, with: "one")
@@ -84,7 +84,7 @@ struct Rig {
     }
 
     /// Nothing is left over of what did not come about.
-    private func checkFiles(_ now: Standing, _ place: String, hasRestarted: Bool) throws {
+    private func checkFiles(_ now: AccountImage, _ place: String, hasRestarted: Bool) throws {
         let names = try Snapshot.files(in: bench.state).compactMap { $0.split(separator: "/").last }
         // A mark that a key was to be exchanged goes at the next start, if it cannot go at once.
         let left = names.filter { $0.hasPrefix(".") || hasRestarted && $0.hasSuffix(".next") }
@@ -97,7 +97,7 @@ struct Rig {
 
     /// The fingers that count let in, no other does, and each success has its receipt.
     private func checkLogins(
-        _ now: Standing, _ fingers: [Finger: String], _ others: [Finger: String], _ place: String,
+        _ now: AccountImage, _ fingers: [Finger: String], _ others: [Finger: String], _ place: String,
         isBrief: Bool
     ) throws {
         guard now.state == .valid, now.damaged == 0 else {
@@ -124,7 +124,7 @@ struct Rig {
     }
 
     /// As the PAM module does it.
-    private func checkProof(_ proof: Assertion, _ now: Standing) throws {
+    private func checkProof(_ proof: Assertion, _ now: AccountImage) throws {
         let line = try SSHPublicKey.parse(line: try #require(now.key))
         let statement = try Statement(parsing: proof.statement)
         #expect(statement.challenge == Bytes(repeating: 9, count: 32))

@@ -23,7 +23,7 @@ extension SecondDaemonTests {
             input: String? = nil
         ) throws -> Said {
             let said = Said()
-            var surroundings = Surroundings()
+            var surroundings = CommandEnvironment()
             surroundings.socketPath = bench.socket
             surroundings.output = { bytes in
                 said.output.withLock { $0 += bytes }

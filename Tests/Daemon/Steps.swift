@@ -128,7 +128,7 @@ struct Step: Sendable, CustomStringConvertible {
 }
 
 /// How an account stands, as its owner sees it.
-struct Standing: Equatable {
+struct AccountImage: Equatable {
     let fingers: [Finger]
     let damaged: UInt8
     let generation: UInt64
@@ -157,7 +157,7 @@ struct Standing: Equatable {
     }
 
     /// Whether two are the same but for failed matches and, where both have one, the key.
-    func isLike(_ other: Standing) -> Bool {
+    func isLike(_ other: AccountImage) -> Bool {
         fingers == other.fingers && damaged == other.damaged && generation == other.generation
             && state == other.state && (key == nil) == (other.key == nil)
     }

@@ -76,7 +76,7 @@ class VerdictBench {
             account: Person.daemon.bytes, challenge: Bytes(repeating: 9, count: 32),
             service: Bytes("login".utf8), timeoutMilliseconds: milliseconds, maximumTries: 2,
             background: .allow,
-            server: ServerWish(
+            server: ServerLoginRequest(
                 url: PlayedServer.url, audience: audience, key: key.publicPoint,
                 offlineHours: offlineHours, token: token))
     }

@@ -60,7 +60,7 @@ final class PlayedMachine: PresenceFacts {
         var hasLogind = true
         var activeConsole: String? = "tty1"
         var processes: [Int32: PlayedProcess] = [:]
-        var places: [Int32: ProcessPlace] = [:]
+        var places: [Int32: ProcessOrigin] = [:]
         var sessions: [String: LoginSession] = [:]
         var displays: [UInt32: String] = [:]
         var inFront: [String] = []
@@ -85,7 +85,7 @@ final class PlayedMachine: PresenceFacts {
     /// A process in a place, which is held from now on.
     @discardableResult
     func process(
-        _ pid: Int32, in place: ProcessPlace?, _ facts: PlayedProcess.Facts = .init()
+        _ pid: Int32, in place: ProcessOrigin?, _ facts: PlayedProcess.Facts = .init()
     ) -> PlayedProcess {
         let process = PlayedProcess(pid, facts)
         state.withLock { state in
@@ -111,7 +111,7 @@ final class PlayedMachine: PresenceFacts {
         return process
     }
 
-    func place(of process: any HeldProcess) throws(SystemFault) -> ProcessPlace {
+    func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin {
         state.withLock(\.looked)?()
         guard let place = state.withLock({ $0.places[process.pid] }) else {
             throw SystemFault("sd_pid_get_unit", code: ESRCH)

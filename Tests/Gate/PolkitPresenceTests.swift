@@ -11,7 +11,7 @@ import Wire
 @Suite("polkit's helper")
 struct PolkitPresenceTests {
     private static let unknown = Judgement.missing(Detail.agentNotKnown)
-    private static let helperUnit = ProcessPlace.systemUnit("polkit-agent-helper@3-90-1000.service")
+    private static let helperUnit = ProcessOrigin.systemUnit("polkit-agent-helper@3-90-1000.service")
 
     private func machine(_ session: LoginSession = .alice()) -> PlayedMachine {
         PlayedMachine { state in
@@ -30,7 +30,7 @@ struct PolkitPresenceTests {
 
     /// The answer for a helper that its agent has started.
     private func spawned(
-        in place: ProcessPlace, helper: ProcessPlace? = nil, real: UInt32 = 1000,
+        in place: ProcessOrigin, helper: ProcessOrigin? = nil, real: UInt32 = 1000,
         helperReal: UInt32? = nil, claim: UInt32? = nil, parents: [Int32] = [90],
         _ session: LoginSession = .alice()
     ) -> Judgement {
@@ -48,9 +48,9 @@ struct PolkitPresenceTests {
 
     /// The answer for a helper that systemd has started.
     private func activated(
-        for place: ProcessPlace?, real: UInt32 = 1000, claim: UInt32? = 90,
+        for place: ProcessOrigin?, real: UInt32 = 1000, claim: UInt32? = 90,
         user: UInt32? = 1000, _ session: LoginSession = .alice(),
-        unit: ProcessPlace = helperUnit
+        unit: ProcessOrigin = helperUnit
     ) -> Judgement {
         let machine = machine(session)
         var agent = PlayedProcess.Facts()
@@ -74,7 +74,7 @@ struct PolkitPresenceTests {
     // bob, in alice's session by `su bob` or `sudo -u bob`, has the helper's parent be hers or root's.
     @Test("gets none where somebody else started it, or reached it, than the agent's user")
     func helperOfAnother() {
-        for place in [ProcessPlace.session("c2"), .userManager(uid: 1000)] {
+        for place in [ProcessOrigin.session("c2"), .userManager(uid: 1000)] {
             #expect(spawned(in: place, helperReal: 1001) == .other(1001, "bob"))
             #expect(spawned(in: place, real: 0, helperReal: 1001) == .other(1001, "bob"))
             #expect(spawned(in: place, real: 1000, helperReal: 0) == .other(0, "root"))
@@ -96,7 +96,7 @@ struct PolkitPresenceTests {
 
     @Test("gets no touch for an agent that would get none")
     func refusedAgent() {
-        for judge in [{ activated(for: $0) }, { spawned(in: $0) }] as [(ProcessPlace) -> Judgement]
+        for judge in [{ activated(for: $0) }, { spawned(in: $0) }] as [(ProcessOrigin) -> Judgement]
         {
             #expect(judge(.session("r1")) == .remote)
             #expect(judge(.session("gone")) == .missing(Detail.sessionNotKnown))
@@ -150,8 +150,8 @@ struct PolkitPresenceTests {
         arguments: [
             .systemUnit("polkit-agent-helper.service"), .systemUnit("polkit.service"),
             .systemUnit("polkit-agent-helper@1.socket"), .userManager(uid: 1000),
-        ] as [ProcessPlace])
-    func impostor(_ place: ProcessPlace) {
+        ] as [ProcessOrigin])
+    func impostor(_ place: ProcessOrigin) {
         // The parent counts then, which is process 1.
         #expect(activated(for: .session("c2"), unit: place) == Self.unknown)
     }

@@ -204,8 +204,8 @@ struct OutsidePresenceTests {
             .systemUnit("cron.service"), .systemUnit("atd.service"), .systemUnit("init.scope"),
             .systemUnit("openvpn-server@home.service"), .systemUnit("saslauthd.service"),
             .systemUnit("run-u5.service"), .systemUnit("ssh.service"), .outside,
-        ] as [ProcessPlace])
-    func refused(_ place: ProcessPlace) throws {
+        ] as [ProcessOrigin])
+    func refused(_ place: ProcessOrigin) throws {
         let machine = PlayedMachine { state in
             state.sessions["c2"] = .alice()
             state.displays[1000] = "c2"

@@ -98,7 +98,7 @@ struct RequesterTests {
             state.subordinates = [100_001: 1001]
         }
         func share(
-            _ place: ProcessPlace?, uid: UInt32, login: UInt32? = nil, real: UInt32 = 0,
+            _ place: ProcessOrigin?, uid: UInt32, login: UInt32? = nil, real: UInt32 = 0,
             ended: Bool = false
         ) -> UInt32 {
             var facts = PlayedProcess.Facts()

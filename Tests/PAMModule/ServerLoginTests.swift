@@ -101,7 +101,7 @@ struct ServerLoginTests {
         let request = try visit.authenticate()
         #expect(
             request.server
-                == ServerWish(url: Self.url, audience: Self.audience, key: server.publicPoint))
+                == ServerLoginRequest(url: Self.url, audience: Self.audience, key: server.publicPoint))
         try visit.prove(proof(for: request, lines(), verdict(for: request)))
         let told = try probe.lines()
         #expect(told.contains("auth 0"))
@@ -283,7 +283,7 @@ struct ServerLoginTests {
     func accounts() throws {
         for names in ["bob", "@tty", "bob @tty"] {
             try write("accounts = \(names)")
-            var wish: ServerWish?
+            var wish: ServerLoginRequest?
             let code = try code { request in
                 wish = request.server
                 return try bench.proof(for: request)
@@ -292,7 +292,7 @@ struct ServerLoginTests {
         }
         for names in ["alice", "bob alice", "@alice", "@tty @alice"] {
             try write("accounts = \(names)")
-            var wish: ServerWish?
+            var wish: ServerLoginRequest?
             let code = try code { request in
                 wish = request.server
                 return try bench.proof(for: request)

@@ -9,7 +9,7 @@ import Wire
 
 @Suite("The relay and a server that does not behave")
 struct BadServerTests {
-    private static let request = RelayChallengeWish(
+    private static let request = RelayChallengeRequest(
         server: [], account: Bytes("alice".utf8), device: Bytes(repeating: 1, count: 16),
         application: Bytes("shop".utf8), action: Bytes("login".utf8))
 

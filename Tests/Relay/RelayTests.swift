@@ -41,7 +41,7 @@ struct RelayTests {
             return
         }
         #expect(fingerprint.starts(with: Bytes("SHA256:".utf8)))
-        let wish = RelayChallengeWish(
+        let wish = RelayChallengeRequest(
             server: url, account: begun.account, device: Self.device,
             application: begun.application, action: LoginAction.login)
         guard case .challenge(let challenge, begun.audience, _) = relay.answer(.challenge(wish))
@@ -75,7 +75,7 @@ struct RelayTests {
     /// Whether no verdict comes for a module that the device has not signed for.
     private static func refusesOthers(
         than module: RelayModule, of begun: RelayRegistration, _ signer: inout Signer,
-        _ wish: RelayChallengeWish, _ relay: Relay
+        _ wish: RelayChallengeRequest, _ relay: Relay
     ) async throws -> Bool {
         var (other, local) = (module, module)
         other.challenge[0] ^= 1

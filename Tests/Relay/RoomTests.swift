@@ -8,7 +8,7 @@ import Wire
 struct RoomTests {
     private static var challenge: RelayRequest {
         .challenge(
-            RelayChallengeWish(
+            RelayChallengeRequest(
                 server: Bytes("https://no-such-host.invalid".utf8), account: Bytes("alice".utf8),
                 device: Bytes(repeating: 1, count: 16), application: Bytes("shop".utf8),
                 action: Bytes("login".utf8), milliseconds: 2_500))

@@ -10,7 +10,7 @@ import Wire
 @Suite("The relay's socket")
 struct ServiceTests {
     /// What listens there, until the test is over.
-    private final class Served {
+    private final class AccessLogEntry {
         let scratch: Scratch
         private let stop: Event
 
@@ -62,7 +62,7 @@ struct ServiceTests {
 
     @Test("answers whoever may ask, one request after the other")
     func served() throws {
-        let served = try Served(caller: geteuid())
+        let served = try AccessLogEntry(caller: geteuid())
         let socket = try served.connect()
         for _ in 0..<3 {
             _ = try socket.send(try request)
@@ -73,7 +73,7 @@ struct ServiceTests {
 
     @Test("says nothing to anybody else")
     func foreign() throws {
-        let served = try Served(caller: geteuid() + 1)
+        let served = try AccessLogEntry(caller: geteuid() + 1)
         let socket = try served.connect()
         _ = try? socket.send(try request)
         #expect(try hear(socket) == nil)
@@ -83,7 +83,7 @@ struct ServiceTests {
         "ends a connection that says what is no request",
         arguments: [[1], [2, 64], [1, 1], [1, 64], [1, 64, 80, 0, 1, 65], [1, 255]] as [Bytes])
     func malformed(packet: Bytes) throws {
-        let served = try Served(caller: geteuid())
+        let served = try AccessLogEntry(caller: geteuid())
         let socket = try served.connect()
         _ = try socket.send(packet)
         #expect(try hear(socket) == nil)

@@ -71,7 +71,7 @@ struct HousekeepingTests {
             database: held, keys: server.service.keys, clock: server.time.clock,
             issuer: "https://id.example.org")
         let house = Task {
-            await service.keepHouse(every: .milliseconds(5), keysEvery: .milliseconds(5))
+            await service.runMaintenance(every: .milliseconds(5), keysEvery: .milliseconds(5))
         }
         // What is old is forgotten once the clock has proven itself.
         try await until {

@@ -15,8 +15,8 @@ struct PlainJSONTests {
         ])
     func same(text: String) throws {
         let bytes = [UInt8](text.utf8)
-        let plain = try #require(PlainObject(bytes).flatMap { ChallengeWish($0) })
-        let decoded = try JSON.decode(ChallengeWish.self, from: bytes)
+        let plain = try #require(PlainObject(bytes).flatMap { ChallengeRequest($0) })
+        let decoded = try JSON.decode(ChallengeRequest.self, from: bytes)
         #expect(plain.application == decoded.application)
         #expect(plain.account == decoded.account)
         #expect(plain.device == decoded.device)
@@ -59,14 +59,14 @@ struct PlainJSONTests {
             #"{"application":"a","account":"b"}"#,
         ] {
             let object = try #require(PlainObject([UInt8](body.utf8)))
-            #expect(ChallengeWish(object) == nil)
+            #expect(ChallengeRequest(object) == nil)
         }
         for body in [
             #"{"statement":"AA","signature":"A"}"#, #"{"statement":"AA=","signature":"AA"}"#,
             #"{"statement":"AA"}"#, #"{"statement":"AA","signature":"AA","module":"x"}"#,
         ] {
             let object = try #require(PlainObject([UInt8](body.utf8)))
-            #expect(LoginWish(object) == nil)
+            #expect(SignedChallengeRequest(object) == nil)
         }
     }
 

@@ -52,7 +52,7 @@ struct SigningKeyAdministrationTests {
         let old = try await server.accessToken(device)
         let first = try #require(try await server.signing())
         let keys = server.service.keys
-        let house = Task { await server.service.keepHouse() }
+        let house = Task { await server.service.runMaintenance() }
         try await server.administer("signing-key", "rotate", "token")
         try await until { keys.verifying.count == 2 }
         try await server.administer("signing-key", "retire", first)

@@ -80,7 +80,7 @@ struct DoctorTests {
             registration: Bytes(repeating: 2, count: 16), account: Bytes("al".utf8),
             application: Bytes("shop".utf8), audience: Bytes("shop".utf8), challenge: [],
             expires: 0)
-        let key = try make(0xc1, at: ServerPlace(server: server, begun))
+        let key = try make(0xc1, at: ServerRegistration(server: server, begun))
         _ = try make(0xc2, at: .signing(Bench.alice))
         let verdict = Verdict(
             audience: Bytes("shop".utf8), account: Bytes("al".utf8), local: Bench.alice,
@@ -89,7 +89,7 @@ struct DoctorTests {
             expires: Instant(seconds: Bench.now.seconds + 60))
         try bench.account.servers.keep(
             try #require(
-                KeptVerdict(
+                CachedVerdict(
                     text: verdict.encoded(), signature: [1, 2, 3], boot: Bytes("b".utf8),
                     moment: 7)), for: key)
         let token = MACToken(
@@ -98,7 +98,7 @@ struct DoctorTests {
         try bench.account.macTokens.keep(token, try SecretBytes.random(32))
     }
 
-    private func make(_ credential: UInt8, at place: ServerPlace) throws -> ServerKey {
+    private func make(_ credential: UInt8, at place: ServerRegistration) throws -> ServerKey {
         let servers = bench.account.servers
         let context = try servers.context(
             Bytes(repeating: credential, count: 16), server: place.server, try bench.present)

@@ -28,11 +28,11 @@ struct KeyringStoreTests {
     }
 
     @discardableResult
-    private func keep(_ entry: ShadowEntry?) throws -> KeptPassword {
+    private func keep(_ entry: ShadowEntry?) throws -> KeyringPassword {
         try bench.keep(secret, entry)
     }
 
-    private func open(_ password: KeptPassword) throws -> SecretBytes { try bench.open(password) }
+    private func open(_ password: KeyringPassword) throws -> SecretBytes { try bench.open(password) }
 
     @Test("what was kept opens for the same prints, and nothing of it is in the record")
     func kept() throws {

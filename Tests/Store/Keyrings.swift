@@ -18,7 +18,7 @@ extension Bench {
 
     /// Keeps a password for the fingers as they are.
     @discardableResult
-    func keep(_ password: SecretBytes, _ entry: ShadowEntry?) throws -> KeptPassword {
+    func keep(_ password: SecretBytes, _ entry: ShadowEntry?) throws -> KeyringPassword {
         let draft = try account.keyring.draft(try account.prints.enrolment(), entry)
         let sealed = try SealedContent.seal(password, draft.context, by: vault)
         try account.keyring.keep(draft, sealed, by: .file, now: Self.now)
@@ -27,7 +27,7 @@ extension Bench {
     }
 
     /// Opens what is kept with the fingers as they are.
-    func open(_ password: KeptPassword) throws -> SecretBytes {
+    func open(_ password: KeyringPassword) throws -> SecretBytes {
         let context = try account.keyring.context(of: password, try account.prints.enrolment())
         let ready = try vault.ready(data: password.sealed.key, context)
         defer { ready.release() }

@@ -28,7 +28,7 @@ struct MACTokenStoreTests {
         let context = try servers.context(
             Bytes(repeating: credential, count: 16), server: Bytes(server.utf8),
             try account.prints.enrolment().state)
-        let place = ServerPlace(
+        let place = ServerRegistration(
             server: Bytes(server.utf8),
             RelayRegistration(
                 registration: Bytes(repeating: 2, count: 16), account: [1], application: [2],

@@ -21,8 +21,8 @@ struct ServerStoreTests {
         get throws { try bench.account.prints.enrolment().state }
     }
 
-    private func place(_ server: String) -> ServerPlace {
-        ServerPlace(
+    private func place(_ server: String) -> ServerRegistration {
+        ServerRegistration(
             server: Array(server.utf8),
             RelayRegistration(
                 registration: [UInt8](repeating: 5, count: 16), account: Array("a\nb".utf8),
@@ -32,7 +32,7 @@ struct ServerStoreTests {
 
     @discardableResult
     private func keep(
-        _ place: ServerPlace, _ number: UInt8, _ state: ServerKey.State = .good,
+        _ place: ServerRegistration, _ number: UInt8, _ state: ServerKey.State = .good,
         in account: AccountState? = nil
     ) throws -> ServerKey {
         let servers = (account ?? bench.account).servers

@@ -92,7 +92,7 @@ private struct FactsWithoutLogind: PresenceFacts {
     var hasLogind: Bool { false }
     var activeConsole: String? { nil }
     func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess { try machine.hold(pid) }
-    func place(of process: any HeldProcess) throws(SystemFault) -> ProcessPlace {
+    func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin {
         try machine.place(of: process)
     }
     func session(_ id: String) throws(SystemFault) -> LoginSession { try machine.session(id) }

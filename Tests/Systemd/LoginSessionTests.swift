@@ -154,8 +154,8 @@ struct LoginSessionTests {
 struct ProcessPlaceTests {
     private static let user = "/user.slice/user-1000.slice"
 
-    private func place(_ cgroup: String) throws -> ProcessPlace {
-        try PlayedRecords.with(cgroup: cgroup, [:]) { try ProcessPlace(of: getpid()) }
+    private func place(_ cgroup: String) throws -> ProcessOrigin {
+        try PlayedRecords.with(cgroup: cgroup, [:]) { try ProcessOrigin(of: getpid()) }
     }
 
     @Test(
@@ -177,8 +177,8 @@ struct ProcessPlaceTests {
             ("/", .outside),
             ("/user.slice", .outside),
             (user, .outside),
-        ] as [(String, ProcessPlace)])
-    func places(_ cgroup: String, _ place: ProcessPlace) throws {
+        ] as [(String, ProcessOrigin)])
+    func places(_ cgroup: String, _ place: ProcessOrigin) throws {
         #expect(try self.place(cgroup) == place)
     }
 
@@ -213,7 +213,7 @@ struct ProcessPlaceTests {
 
     @Test("is a fault for numbers that no process has", arguments: [0, -1, Int32.max])
     func nobody(_ pid: Int32) {
-        #expect(throws: SystemFault.self) { try ProcessPlace(of: pid) }
+        #expect(throws: SystemFault.self) { try ProcessOrigin(of: pid) }
     }
 }
 

@@ -13,7 +13,7 @@ import TestSupport
 /// by how many seconds the time since the machine's start is further on; `--absence` for how many
 /// milliseconds a reader that was unplugged is waited for: next to none otherwise.
 struct BenchDaemon {
-    private var places: Places
+    private var paths: Paths
     private var failpoint: String?
     private var clock = Clock.system
     private var absence = Duration.milliseconds(100)
@@ -26,7 +26,7 @@ struct BenchDaemon {
 
     /// Reads pairs of an option and its value, and switches the readers on that they name.
     init(_ arguments: [String]) {
-        places = .installed()
+        paths = .installed()
         for index in stride(from: 0, to: arguments.count, by: 2) {
             guard index + 1 < arguments.count else {
                 isUnderstood = false
@@ -41,13 +41,13 @@ struct BenchDaemon {
         guard isUnderstood else { return 2 }
         guard areReadersElsewhere || startReaders() else { return 1 }
         guard let failpoint else {
-            _exit(Program.run(places: places, foreground: true, clock: clock, absence: absence))
+            _exit(Program.run(paths: paths, foreground: true, clock: clock, absence: absence))
         }
         guard let point = try? Failpoint(path: failpoint) else { return 2 }
         let faults = DurableFaults { (_, name) throws(SystemFault) in try point.pass(name) }
         _exit(
             Program.run(
-                places: places, foreground: true, clock: clock, faults: faults, absence: absence))
+                paths: paths, foreground: true, clock: clock, faults: faults, absence: absence))
     }
 
     /// Has the process of the readers started as systemd does it, whenever the daemon asks.
@@ -55,8 +55,8 @@ struct BenchDaemon {
         let arguments = [programDirectory() + "/testreader"] + readerArguments
         var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe pointers.forEach { unsafe free($0) } }
-        let fault = unsafe start_on_demand(places.readers, &pointers)
-        if fault != 0 { complain("testbench: no readers at \(places.readers): errno \(fault)") }
+        let fault = unsafe start_on_demand(paths.readers, &pointers)
+        if fault != 0 { complain("testbench: no readers at \(paths.readers): errno \(fault)") }
         return fault == 0
     }
 
@@ -77,17 +77,17 @@ struct BenchDaemon {
             return
         }
         switch option {
-        case "--state": places.state = value
-        case "--socket": places.socket = value
-        case "--configuration": places.configuration = value
-        case "--verify-password": places.verifyPassword = value
-        case "--fprintd": places.fprintd = value
-        case "--bus": places.systemBus = value
-        case "--lids": places.lids = value
-        case "--relay": places.relay = value
-        case "--readers": places.readers = value
-        case "--played-readers": (places.readers, areReadersElsewhere) = (value, true)
-        case "--tokens": places.tokens = value
+        case "--state": paths.state = value
+        case "--socket": paths.socket = value
+        case "--configuration": paths.configuration = value
+        case "--verify-password": paths.verifyPassword = value
+        case "--fprintd": paths.fprintd = value
+        case "--bus": paths.systemBus = value
+        case "--lids": paths.lids = value
+        case "--relay": paths.relay = value
+        case "--readers": paths.readers = value
+        case "--played-readers": (paths.readers, areReadersElsewhere) = (value, true)
+        case "--tokens": paths.tokens = value
         case "--failpoint": failpoint = value
         case "--absence": absence = .milliseconds(Int(value) ?? 0)
         case "--passed": clock = Self.clock(ahead: value)

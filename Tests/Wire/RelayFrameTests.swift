@@ -13,11 +13,11 @@ struct RelayFrameTests {
                 server: server, registration: Samples.sixteen,
                 publicKey: Bytes(repeating: 4, count: 65), statement: [1], signature: [2])),
         .challenge(
-            RelayChallengeWish(
+            RelayChallengeRequest(
                 server: server, account: Bytes("a:b/c".utf8), device: Samples.sixteen,
                 application: Bytes("shop".utf8), action: Bytes("login".utf8))),
         .challenge(
-            RelayChallengeWish(
+            RelayChallengeRequest(
                 server: server, account: Bytes("a".utf8), device: Samples.sixteen,
                 application: Bytes("shop".utf8), action: Bytes("login".utf8), milliseconds: .max)),
         .login(RelayLogin(server: server, statement: [1], signature: [2])),

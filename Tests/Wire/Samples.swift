@@ -42,7 +42,7 @@ enum Samples {
             AuthenticateRequest(
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1,
-                server: ServerWish(
+                server: ServerLoginRequest(
                     url: Bytes("https://h".utf8), audience: [1],
                     key: Bytes(repeating: 4, count: 65)))),
         .authenticate(
@@ -50,7 +50,7 @@ enum Samples {
                 account: account, challenge: thirtyTwo, service: Bytes("login".utf8),
                 timeoutMilliseconds: 1, maximumTries: 1, wantsKeyring: true,
                 commandDigest: thirtyTwo, agent: .max, agentUser: .max,
-                server: ServerWish(
+                server: ServerLoginRequest(
                     url: Bytes(repeating: 0x68, count: Limit.label),
                     audience: Bytes(repeating: 0x61, count: Limit.label),
                     key: Bytes(repeating: 4, count: 65), offlineHours: .max,

@@ -1,5 +1,5 @@
 /// What a back end sends of a request that it received.
-struct AuthenticationWish: Decodable {
+struct AuthenticationRequest: Decodable {
     /// The value of the request's header `Authorization`.
     let authorization: TextBytes
     let method: TextBytes
@@ -72,7 +72,7 @@ struct AuthenticationAnswer: Encodable, Sendable {
 }
 
 /// A signed challenge for a MAC token; its purpose is the token's name.
-struct MACTokenWish: Decodable {
+struct MACTokenRequest: Decodable {
     let statement: Binary
     let signature: Binary
     /// Seconds.

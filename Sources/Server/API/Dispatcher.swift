@@ -57,7 +57,7 @@ package struct Dispatcher: Sendable {
         let id = numbers.next()
         response.headers.append(("X-Request-Id", id))
         observer(
-            Served(
+            AccessLogEntry(
                 id: id, method: Self.methods.contains(request.method) ? request.method : "other",
                 route: pattern, status: response.status, outcome: outcome,
                 nanoseconds: began.nanosecondsUntilNow, peer: origin.address))

@@ -1,5 +1,5 @@
 /// What is sent for a challenge.
-struct ChallengeWish: Decodable {
+struct ChallengeRequest: Decodable {
     let application: Name
     let account: Name
     let device: ID
@@ -15,16 +15,16 @@ struct ChallengeAnswer: Encodable, Sendable {
 }
 
 /// A signed challenge, and what a PAM module wants a verdict for.
-struct LoginWish: Decodable {
+struct SignedChallengeRequest: Decodable {
     let statement: Binary
     let signature: Binary
-    let module: ModuleWish?
+    let module: ModuleRequest?
 
     var proof: SignedText { SignedText(statement: statement, signature: signature) }
 }
 
 /// A PAM module's own challenge, to which the verdict is bound.
-struct ModuleWish: Decodable, Sendable {
+struct ModuleRequest: Decodable, Sendable {
     /// 32 bytes.
     let challenge: Binary
     /// The account's name on the device.

@@ -1,5 +1,5 @@
 /// What is sent for an operation, or for a login that is approved as one.
-struct OperationWish: Decodable {
+struct OperationRequest: Decodable {
     let account: Name
     let template: Name
     /// A value for each placeholder of the template.
@@ -140,7 +140,7 @@ struct LoginBegun: Encodable, Sendable {
 }
 
 /// What is sent to confirm a login.
-struct ConfirmWish: Decodable {
+struct ConfirmRequest: Decodable {
     let operation: ID
     let session: String
 }

@@ -1,6 +1,6 @@
 // The bodies of the calls that a server is asked most often, in the plain form.
 
-extension AuthenticationWish: PlainDecodable {
+extension AuthenticationRequest: PlainDecodable {
     init?(_ object: PlainObject) {
         guard let authorization = object["authorization"], let method = object["method"],
             let resource = object["resource"], let body = object.binary("body")
@@ -12,7 +12,7 @@ extension AuthenticationWish: PlainDecodable {
     }
 }
 
-extension LoginWish: PlainDecodable {
+extension SignedChallengeRequest: PlainDecodable {
     init?(_ object: PlainObject) {
         guard let statement = object.binary("statement"),
             let signature = object.binary("signature"), !object.has("module")
@@ -23,7 +23,7 @@ extension LoginWish: PlainDecodable {
     }
 }
 
-extension ChallengeWish: PlainDecodable {
+extension ChallengeRequest: PlainDecodable {
     init?(_ object: PlainObject) {
         guard let application = object.text("application").flatMap({ Name($0) }),
             let account = object.text("account").flatMap({ Name($0) }),

@@ -10,7 +10,7 @@ extension Dispatcher {
         let id = numbers.next()
         response.headers.append(("X-Request-Id", id))
         observer(
-            Served(
+            AccessLogEntry(
                 id: id, method: Self.methods.contains(request.method) ? request.method : "other",
                 route: (try? route(of: request))?.0.pattern ?? "none", status: status,
                 outcome: problem.code, nanoseconds: 0, peer: origin(of: request).address))

@@ -2,7 +2,7 @@ import Crypto
 import Statement
 
 /// What is sent for an activation code.
-struct ActivationWish: Decodable {
+struct ActivationRequest: Decodable {
     let account: Name
     /// Seconds.
     let expiresIn: Int64?
@@ -17,7 +17,7 @@ struct ActivationAnswer: Encodable, Sendable {
 }
 
 /// What a device sends to begin a registration.
-struct RegistrationWish: Decodable {
+struct RegistrationRequest: Decodable {
     /// As a person typed it.
     let code: String
     let device: ID
@@ -42,7 +42,7 @@ struct RegistrationProof: Decodable {
 }
 
 /// What a person compared.
-struct CommitWish: Decodable {
+struct CommitRequest: Decodable {
     /// As `ssh-keygen -l` shows it: `SHA256:…`.
     let fingerprint: String
 }

@@ -1,10 +1,10 @@
 /// What is sent for the next pair of tokens.
-struct RefreshWish: Decodable {
+struct RefreshRequest: Decodable {
     let refreshToken: String
 }
 
 /// A token, of either kind.
-struct TokenWish: Decodable {
+struct TokenRequest: Decodable {
     let token: String
 }
 

@@ -31,7 +31,7 @@ enum AdminFiles {
             do throws(ServerFault) {
                 _ = try identity?.validity()
             } catch { throw .http(error) }
-            _ = try MetricsPlace(settings.word(ServerSettings.metrics))
+            _ = try MetricsAddress(settings.word(ServerSettings.metrics))
             _ = try SiteSettings(settings)
         } catch { throw .unusable(error.text) }
     }

@@ -2,7 +2,7 @@ import Database
 import HTTP
 
 /// Where figures are served: an address and a port of their own.
-struct MetricsPlace: Equatable {
+struct MetricsAddress: Equatable {
     let address: String
     let port: UInt16
 
@@ -28,7 +28,7 @@ struct MetricsPages: Sendable {
     let figures: ServerFigures
     let health: Health
     let database: DatabaseFigures
-    let refusals: RefusalShare
+    let refusals: AuditQuota
     let connections: @Sendable () -> Int
 
     /// Answers one request.

@@ -11,7 +11,7 @@ final class ServerFigures: Sendable {
 
     private struct Call {
         var statuses: [Int: Int] = [:]
-        let nanoseconds = Tally(bounds: ServerFigures.bounds)
+        let nanoseconds = Histogram(bounds: ServerFigures.bounds)
     }
 
     /// From half a millisecond to ten seconds.
@@ -25,7 +25,7 @@ final class ServerFigures: Sendable {
     private let verifications = Mutex<[String: Int]>([:])
 
     /// Counts a request; the rows of the table bound how many kinds there are.
-    func note(_ served: Served) {
+    func note(_ served: AccessLogEntry) {
         let tally = calls.withLock { calls in
             var call =
                 calls.removeValue(forKey: Key(method: served.method, route: served.route))
@@ -110,7 +110,7 @@ private struct Page {
 
     /// A histogram: how many are at most each bound.
     mutating func add(
-        _ name: String, _ tally: Tally, perUnit unit: Double, _ labels: [(String, String)]
+        _ name: String, _ tally: Histogram, perUnit unit: Double, _ labels: [(String, String)]
     ) {
         let (counts, sum) = tally.snapshot
         var below = 0

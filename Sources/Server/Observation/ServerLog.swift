@@ -24,7 +24,7 @@ enum ServerLog {
     }
 
     /// One line that tells of a request.
-    static func line(_ served: Served) -> String {
+    static func line(_ served: AccessLogEntry) -> String {
         let micros = served.nanoseconds / 1_000
         guard isJSON.load(ordering: .relaxed) else {
             return """

@@ -28,7 +28,7 @@ actor RunningServer {
             ServerLog.use(json: settings.word(ServerSettings.logFormat) == "json")
             let (place, isHandedOver) = try place(settings)
             let identity = try ServerFiles.identity(settings, isHandedOver: isHandedOver)
-            let metricsPlace = try MetricsPlace(settings.word(ServerSettings.metrics))
+            let metricsPlace = try MetricsAddress(settings.word(ServerSettings.metrics))
             let database = try await ServerFiles.database(settings)
             self.database = database
             let service = try await ServerFiles.service(database, settings, clock: clock)
@@ -39,7 +39,7 @@ actor RunningServer {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
             }
             if identity != nil { configuration = path }
-            housekeeping = Task { await service.keepHouse() }
+            housekeeping = Task { await service.runMaintenance() }
             announce(http, isSecure: identity != nil)
             return 0
         } catch {
@@ -134,7 +134,7 @@ actor RunningServer {
     }
 
     private func serveFigures(
-        _ service: Service, of http: HTTPServer, at place: MetricsPlace
+        _ service: Service, of http: HTTPServer, at place: MetricsAddress
     ) throws(StartFault) -> HTTPServer {
         let pages = MetricsPages(
             figures: figures, health: service.health, database: service.database.figures,

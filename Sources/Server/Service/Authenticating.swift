@@ -34,7 +34,7 @@ extension Service {
     ///
     /// The caller is who the API key says, so a bad proof is an answer and no refusal.
     func verifyAuthentication(_ call: Call) async throws(Problem) -> AuthenticationAnswer {
-        let wish = try call.body(AuthenticationWish.self)
+        let wish = try call.body(AuthenticationRequest.self)
         guard wish.body.bytes.count == SHA256.digestCount else {
             throw .malformed("'body' is not a SHA-256")
         }

@@ -12,7 +12,7 @@ extension Service {
     func beginLogin(
         _ call: Call, network: [UInt8]? = nil
     ) async throws(Problem) -> LoginBegun {
-        let wish = try call.body(OperationWish.self)
+        let wish = try call.body(OperationRequest.self)
         let session = try made { () throws(CryptoFault) in try BearerSecret.session.generate() }
         let (record, _) = try await keepOperation(
             wish, .login, session: session.digest, network: network, call)
@@ -24,7 +24,7 @@ extension Service {
     /// `POST /v1/login/confirm`: the tokens of an approved login, once, to the session that began
     /// it.
     func confirmLogin(_ call: Call) async throws(Problem) -> LoginAnswer {
-        let wish = try call.body(ConfirmWish.self)
+        let wish = try call.body(ConfirmRequest.self)
         let application = try call.caller()
         let id = wish.operation.bytes
         let session = try made { () throws(CryptoFault) in

@@ -10,7 +10,7 @@ extension Service {
     /// cancelled. The last apart, for of a long backlog it takes hours; and only by a clock that can
     /// be believed: what is deleted by a wrong one is gone for good. The keys more often, for one may
     /// be taken away because somebody else has it.
-    func keepHouse(
+    func runMaintenance(
         every pause: Duration = .seconds(60), keysEvery look: Duration = .seconds(1)
     ) async {
         await withDiscardingTaskGroup { group in

@@ -10,7 +10,7 @@ extension Service {
     /// `POST /v1/login/challenge`: for whoever asks. Whether there is such an account is not told,
     /// also not by the time that the answer takes: a challenge is kept either way.
     func issueChallenge(_ call: Call) async throws(Problem) -> ChallengeAnswer {
-        let wish = try call.body(ChallengeWish.self)
+        let wish = try call.body(ChallengeRequest.self)
         let action = wish.action ?? .login
         guard action != .register else { throw .malformed("'action' is not one of a challenge") }
         let challenge = try random(32)
@@ -32,7 +32,7 @@ extension Service {
 
     /// `POST /v1/login`: checks the signed challenge, and begins a session of tokens.
     func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
-        let wish = try call.body(LoginWish.self)
+        let wish = try call.body(SignedChallengeRequest.self)
         if let module = wish.module, module.challenge.bytes.count != 32 {
             throw .malformed("'challenge' of the module is not 32 bytes")
         }
@@ -67,7 +67,7 @@ extension Service {
 
     /// What a PAM module that has its own challenge is told; it checks it with the pinned key.
     private func verdict(
-        for module: ModuleWish, _ signer: Signer, _ statement: LoginStatement, at now: Int64
+        for module: ModuleRequest, _ signer: Signer, _ statement: LoginStatement, at now: Int64
     ) throws(Problem) -> SignedVerdict {
         let verdict = Verdict(
             audience: statement.head.audience, account: statement.head.account,

@@ -12,7 +12,7 @@ extension Service {
     /// `POST /v1/mac-tokens`: checks the signed challenge, whose purpose is the token's name, and
     /// makes a token, in place of the registration's other one of this name.
     func makeMACToken(_ call: Call) async throws(Problem) -> MACTokenAnswer {
-        let wish = try call.body(MACTokenWish.self)
+        let wish = try call.body(MACTokenRequest.self)
         let seconds = wish.expiresIn ?? Self.macTokenSeconds
         guard (60...31_536_000).contains(seconds) else {
             throw .malformed("'expiresIn' is not 60 to 31536000 seconds")

@@ -5,7 +5,7 @@ import Statement
 extension Service {
     /// `POST /v1/operations`: asks for an approval.
     func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
-        let wish = try call.body(OperationWish.self)
+        let wish = try call.body(OperationRequest.self)
         let (record, account) = try await keepOperation(wish, .operation, session: nil, call)
         return try OperationState(record, account: account, at: now)
     }
@@ -13,7 +13,7 @@ extension Service {
     /// Makes an operation from a template that is for `purpose`; `network` is the browser's, for a
     /// login at the server's own page.
     func keepOperation(
-        _ wish: OperationWish, _ purpose: TemplatePurpose, session: [UInt8]?,
+        _ wish: OperationRequest, _ purpose: TemplatePurpose, session: [UInt8]?,
         network: [UInt8]? = nil, _ call: Call
     ) async throws(Problem) -> (OperationRecord, AccountRecord) {
         let application = try call.caller()
@@ -54,7 +54,7 @@ extension Service {
     }
 
     private func found(
-        _ wish: OperationWish, _ purpose: TemplatePurpose, in application: ApplicationRecord
+        _ wish: OperationRequest, _ purpose: TemplatePurpose, in application: ApplicationRecord
     ) async throws(Problem) -> (AccountRecord, Template) {
         let (account, template) = try await read { store throws(DatabaseFault) in
             (
@@ -167,7 +167,7 @@ extension Template {
     }
 
     /// The one device that may decide, where there is one.
-    fileprivate func device(of wish: OperationWish) throws(Problem) -> [UInt8]? {
+    fileprivate func device(of wish: OperationRequest) throws(Problem) -> [UInt8]? {
         guard !isDeviceBound || wish.device != nil else {
             throw .malformed("'device' is missing, which the template wants")
         }
@@ -175,7 +175,7 @@ extension Template {
     }
 
     /// How long it awaits its decision: never longer than the template has it.
-    fileprivate func seconds(of wish: OperationWish) throws(Problem) -> Int64 {
+    fileprivate func seconds(of wish: OperationRequest) throws(Problem) -> Int64 {
         let wanted = wish.expiresIn ?? seconds
         guard (10...seconds).contains(wanted) else {
             throw .malformed("'expiresIn' is not 10 to \(seconds) seconds")

@@ -12,7 +12,7 @@ extension Service {
 
     /// `POST /v1/activations`: a code for an account, which is made if it is new.
     func makeActivation(_ call: Call) async throws(Problem) -> ActivationAnswer {
-        let wish = try call.body(ActivationWish.self)
+        let wish = try call.body(ActivationRequest.self)
         let application = try call.caller()
         let seconds = wish.expiresIn ?? Self.activationSeconds
         guard (30...86_400).contains(seconds) else {
@@ -61,7 +61,7 @@ extension Service {
     /// `POST /v1/registrations`: uses an activation code up, and gives the challenge that the new
     /// key is to sign.
     func beginRegistration(_ call: Call) async throws(Problem) -> RegistrationBegun {
-        let wish = try call.body(RegistrationWish.self)
+        let wish = try call.body(RegistrationRequest.self)
         guard let code = try? ActivationCode(typed: [UInt8](wish.code.utf8)) else {
             throw .activationRefused
         }
@@ -124,7 +124,7 @@ extension Service {
 
     /// `POST /v1/registrations/{id}/commit`: a person has compared the fingerprint of the key.
     func commitRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
-        let wish = try call.body(CommitWish.self)
+        let wish = try call.body(CommitRequest.self)
         return try await commit(
             try call.id(), of: try call.caller(), fingerprint: wish.fingerprint,
             from: call.origin)

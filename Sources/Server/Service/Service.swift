@@ -19,7 +19,7 @@ package final class Service: Sendable {
     /// Applications of API keys that held of late.
     let applications = ApplicationCache()
     /// Which refusals of requests' codes have a line in the audit trail.
-    let refusals: RefusalShare
+    let refusals: AuditQuota
 
     /// `refusals` is how many an application has a minute.
     init(
@@ -32,7 +32,7 @@ package final class Service: Sendable {
         self.issuer = issuer
         self.auditDays = auditDays
         health = Health(database)
-        self.refusals = RefusalShare(perMinute: refusals, clock: clock)
+        self.refusals = AuditQuota(perMinute: refusals, clock: clock)
     }
 
     /// Seconds since 1970.

@@ -8,7 +8,7 @@ import Statement
 extension Service {
     /// `POST /v1/token/refresh`: the next pair of tokens, until the session's end.
     func refreshTokens(_ call: Call) async throws(Problem) -> TokenPair {
-        let wish = try call.body(RefreshWish.self)
+        let wish = try call.body(RefreshRequest.self)
         guard let hash = try refreshHash(wish.refreshToken) else { throw .tokenRefused }
         let fresh = try freshTokens()
         let now = now
@@ -28,7 +28,7 @@ extension Service {
     /// As RFC 7009 has it, an unknown one is no fault: it is of no use already. False for such a
     /// one. Whoever writes keeps others waiting: nobody does with a text that is no token.
     func revokeTokens(_ call: Call) async throws(Problem) -> Bool {
-        let wish = try call.body(TokenWish.self)
+        let wish = try call.body(TokenRequest.self)
         let hash = try refreshHash(wish.token)
         let named =
             hash == nil
@@ -54,7 +54,7 @@ extension Service {
 
     /// `POST /v1/token/introspect`: whether an access token for the caller holds now (RFC 7662).
     func introspect(_ call: Call) async throws(Problem) -> IntrospectionAnswer {
-        let wish = try call.body(TokenWish.self)
+        let wish = try call.body(TokenRequest.self)
         let application = try call.caller()
         let now = now
         guard let claims = try await accessClaims(wish.token), claims.aud == application.audience,

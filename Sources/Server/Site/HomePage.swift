@@ -6,7 +6,7 @@ import Statement
 extension Site {
     /// The person's own devices, operations and receipts.
     func homePage(
-        _ own: OwnRecords, of signer: Signer, until end: Int64, _ call: SiteCall
+        _ own: PersonRecords, of signer: Signer, until end: Int64, _ call: SiteCall
     ) throws(Problem) -> HTTPResponse {
         guard let cookie = call.cookie else { throw .foreignForm }
         let menu: HTML = """

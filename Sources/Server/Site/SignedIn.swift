@@ -13,7 +13,7 @@ extension Site {
         case .waiting: return ("ok", .seeOther(SitePath.waiting))
         case .signedIn(let signer, let session):
             let own = try await service.read { store throws(DatabaseFault) in
-                OwnRecords(
+                PersonRecords(
                     devices: try store.registrations(ofAccount: signer.account.id).reversed(),
                     operations: try store.latestOperations(
                         ofAccount: signer.account.id, most: Self.most),
@@ -49,7 +49,7 @@ extension Site {
 }
 
 /// What there is of a person.
-struct OwnRecords: Sendable {
+struct PersonRecords: Sendable {
     /// The newest first.
     let devices: [RegistrationRecord]
     let operations: [OperationRecord]

@@ -113,12 +113,12 @@ enum RecordSamples {
         return dropped + [digest, nil].compactMap(keyring)
     }
 
-    static var keptVerdicts: [KeptVerdict] {
+    static var keptVerdicts: [CachedVerdict] {
         let verdict = Verdict(
             audience: bytes("corp"), account: bytes("a"), local: bytes("alice"),
             device: [UInt8](0..<16), challenge: digest, module: digest, decision: .allow,
             issued: now, expires: now)
-        return [KeptVerdict(text: verdict.encoded(), signature: [1, 2])].compactMap { $0 }
+        return [CachedVerdict(text: verdict.encoded(), signature: [1, 2])].compactMap { $0 }
     }
 
     /// Without a list of prints.

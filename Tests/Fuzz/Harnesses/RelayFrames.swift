@@ -14,7 +14,7 @@ enum RelayRequests: Harness {
                     server: server, registration: Samples.sixteen,
                     publicKey: [UInt8](repeating: 4, count: 65), statement: [1], signature: [2])),
             .challenge(
-                RelayChallengeWish(
+                RelayChallengeRequest(
                     server: server, account: bytes("a:b/c"), device: Samples.sixteen,
                     application: bytes("shop"), action: bytes("login"))),
             .login(RelayLogin(server: server, statement: [1], signature: [2])),

@@ -8,7 +8,7 @@ import Vault
 import Wire
 
 /// An account whose credential fits its fingers: a touch could sign for it.
-struct Standing {
+struct AccountSnapshot {
     let kept: AccountState
     let enrolment: Enrolment
     let credential: FoundCredential
@@ -27,7 +27,7 @@ extension Service {
     /// How an account stands for a touch that signs; the answer is no unless all is in order.
     ///
     /// Completes what a crash left, and revokes a credential that does not fit the fingers any more.
-    func standing(of account: Account) throws(Denial) -> Standing {
+    func standing(of account: Account) throws(Denial) -> AccountSnapshot {
         try standing(of: account, try record(of: account))
     }
 
@@ -38,20 +38,20 @@ extension Service {
     }
 
     /// The same after that was found out once: read anew only where a record may have changed.
-    func standing(of account: Account, since before: Standing) throws(Denial) -> Standing {
+    func standing(of account: Account, since before: AccountSnapshot) throws(Denial) -> AccountSnapshot {
         if before.kept.isUnchanged(since: before.stamp) { return before }
         return try standing(of: account, before.kept)
     }
 
     /// The same for an account whose files are open already: read anew, but not searched for.
-    func standing(of account: Account, _ kept: AccountState) throws(Denial) -> Standing {
+    func standing(of account: Account, _ kept: AccountState) throws(Denial) -> AccountSnapshot {
         try standing(of: account, kept) { (enrolment) throws(StoreFault) in
             try revokeIfUnfit(account, kept, enrolment)
         }
     }
 
     /// How a login would find an account, by its records as they are: changes nothing.
-    func readStanding(of account: Account) throws(Denial) -> Standing {
+    func readStanding(of account: Account) throws(Denial) -> AccountSnapshot {
         let kept = try record(of: account)
         return try standing(of: account, kept) { (enrolment) throws(StoreFault) in
             try kept.credential.judgement(on: enrolment)
@@ -61,7 +61,7 @@ extension Service {
     private func standing(
         of account: Account, _ kept: AccountState,
         _ state: (Enrolment) throws(StoreFault) -> Store.CredentialState
-    ) throws(Denial) -> Standing {
+    ) throws(Denial) -> AccountSnapshot {
         let (stamp, enrolment, found) = try reading(account) { () throws(StoreFault) in
             // First: what is changed while the records are read shows later.
             let stamp = try kept.stamp([.prints, .credential])
@@ -75,7 +75,7 @@ extension Service {
         case .destroyed(let cause, let since):
             throw Denial(.invalidated, cause: cause, since: since.seconds)
         case .issued(let credential):
-            return Standing(
+            return AccountSnapshot(
                 kept: kept, enrolment: enrolment, credential: credential, stamp: stamp)
         }
     }

@@ -1,6 +1,6 @@
 /// A request that was answered, as logs and figures have it: nothing in it is a secret, and
 /// nothing but the address is a stranger's own text.
-struct Served: Sendable {
+struct AccessLogEntry: Sendable {
     /// As the answer's `X-Request-Id` says it.
     let id: String
     /// `GET`, `POST`, …; `other` for what no call has.
@@ -16,4 +16,4 @@ struct Served: Sendable {
 }
 
 /// Who is told of requests that were answered.
-typealias Observer = @Sendable (Served) -> Void
+typealias Observer = @Sendable (AccessLogEntry) -> Void

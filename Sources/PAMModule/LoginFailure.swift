@@ -1,7 +1,7 @@
 import CPAMModule
 
 /// Every way in which a login ends other than with a proof that verified.
-enum Ending: Error {
+enum LoginFailure: Error {
     /// There is nothing to do here; told to nobody but a debugger.
     case declined(StaticString)
     /// The finger cannot be asked for just now; the person is told.
@@ -34,7 +34,7 @@ extension Application {
     /// Tells the person and the journal of an ending, and gives its PAM code.
     ///
     /// PAM_IGNORE is never among them: a skipped factor must not look like an absent one.
-    func conclude(_ ending: Ending) -> Int32 {
+    func conclude(_ ending: LoginFailure) -> Int32 {
         switch ending {
         case .declined(let why):
             trace("declined: \(literal: why)")

@@ -8,21 +8,21 @@ import Wire
 ///
 /// A server that hears of a higher counter first takes the lower one for a copy's, and blocks.
 @ServiceActor
-final class KeyTurns {
+final class PerKeyQueue {
     private struct Place {
         let id: UInt64
         let turn: CheckedContinuation<Bool, Never>
     }
 
     /// Who waits for each credential whose turn somebody has.
-    private var places: [Bytes: [Place]] = [:]
+    private var paths: [Bytes: [Place]] = [:]
     private var nextID: UInt64 = 0
 
     /// Waits for the turn of a credential, which `leave` ends; false where it did not come in time,
     /// or the caller's task was cancelled.
     func take(_ credential: Bytes, within limit: Duration) async -> Bool {
-        if places[credential] == nil {
-            places[credential] = []
+        if paths[credential] == nil {
+            paths[credential] = []
             return true
         }
         guard limit > .zero else { return false }
@@ -31,19 +31,19 @@ final class KeyTurns {
 
     /// The turn, where nobody has it; false where somebody does.
     func takeFree(_ credential: Bytes) -> Bool {
-        guard places[credential] == nil else { return false }
-        places[credential] = []
+        guard paths[credential] == nil else { return false }
+        paths[credential] = []
         return true
     }
 
     /// Ends a turn: the first who waits has it then.
     func leave(_ credential: Bytes) {
-        guard var waiting = places[credential], !waiting.isEmpty else {
-            places[credential] = nil
+        guard var waiting = paths[credential], !waiting.isEmpty else {
+            paths[credential] = nil
             return
         }
         let next = waiting.removeFirst()
-        places[credential] = waiting
+        paths[credential] = waiting
         next.turn.resume(returning: true)
     }
 
@@ -62,16 +62,16 @@ final class KeyTurns {
     /// Decides on the place itself, since an await lets others have their turn before it.
     private func join(_ place: Place, _ credential: Bytes) {
         if Task.isCancelled { return place.turn.resume(returning: false) }
-        guard places[credential] != nil else {
-            places[credential] = []
+        guard paths[credential] != nil else {
+            paths[credential] = []
             return place.turn.resume(returning: true)
         }
-        places[credential]?.append(place)
+        paths[credential]?.append(place)
     }
 
     private func giveUp(_ id: UInt64, _ credential: Bytes) {
-        guard let index = places[credential]?.firstIndex(where: { $0.id == id }),
-            let place = places[credential]?.remove(at: index)
+        guard let index = paths[credential]?.firstIndex(where: { $0.id == id }),
+            let place = paths[credential]?.remove(at: index)
         else { return }
         place.turn.resume(returning: false)
     }
@@ -90,7 +90,7 @@ extension Service {
     func serverHears<Signed>(
         of key: ServerKey, _ account: Account, _ kept: AccountState, patience: Duration? = nil,
         within limit: () -> Duration? = { nil }, telling client: (any Client)? = nil,
-        signing: (Standing) async throws(Denial) -> Signed,
+        signing: (AccountSnapshot) async throws(Denial) -> Signed,
         _ request: (Signed) -> RelayRequest,
         late: (@ServiceActor (RelayAnswer) -> Void)? = nil
     ) async throws(Denial) -> RelayAnswer {

@@ -3,7 +3,7 @@ import Glibc
 import Posix
 
 /// Where systemd keeps a process, by its control group: what started it, as nobody but root can fake.
-package enum ProcessPlace: Equatable, Hashable, Sendable {
+package enum ProcessOrigin: Equatable, Hashable, Sendable {
     /// In a session of logind, whose id this is.
     case session(String)
     /// Below `user@UID.service`: started by that user's service manager, in no session.
@@ -37,7 +37,7 @@ package enum ProcessPlace: Equatable, Hashable, Sendable {
     }
 
     /// The place that the name of a unit of the system's manager stands for.
-    private static func unit(_ name: String) -> ProcessPlace {
+    private static func unit(_ name: String) -> ProcessOrigin {
         guard let uid = UnitName(name).userManager else { return .systemUnit(name) }
         return .userManager(uid: uid)
     }

@@ -6,7 +6,7 @@ import TPM
 ///
 /// Every use of the TPM goes through `attempt`: the root key is checked before anything secret is
 /// sent, and what a lost connection or a full TPM broke is done once more.
-struct TPMLine {
+struct TPMVaultSession {
     /// What Name the root key must have.
     enum Expectation {
         /// The pinned one. Where none is yet, whichever there is; it is pinned first.

@@ -8,7 +8,7 @@ import Synchronization
 /// Whoever reaches a back end has it ask about headers, as many as they like, and each line is a
 /// durable write that stays. What is over is counted, and told in one line. What nobody's key has
 /// signed is counted apart: a flood of it hides no code that was used twice.
-final class RefusalShare: Sendable {
+final class AuditQuota: Sendable {
     private struct Source: Hashable {
         let application: Int64
         let isSigned: Bool
@@ -132,7 +132,7 @@ extension Service {
     }
 }
 
-extension RefusalShare.Unwritten {
+extension AuditQuota.Unwritten {
     fileprivate var entry: AuditEntry {
         let whose = isSigned ? "with a registered key's proof" : "with nobody's proof"
         return AuditEntry(

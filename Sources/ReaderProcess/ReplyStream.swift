@@ -4,7 +4,7 @@ import ReaderProtocol
 import Synchronization
 
 /// The way back to signetd. Replies go from the readers' thread straight to the socket.
-final class ReplyLine: Sendable {
+final class ReplyStream: Sendable {
     /// How long signetd may leave a reply unread.
     private static let patience = Duration.seconds(2)
 

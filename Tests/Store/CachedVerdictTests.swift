@@ -17,23 +17,23 @@ struct KeptVerdictTests {
     @Test("is kept as it came, and read in one form only")
     func form() throws {
         let kept = try #require(
-            KeptVerdict(
+            CachedVerdict(
                 text: verdict.encoded(), signature: [1, 2, 3], boot: bytes("b"), moment: 7))
         #expect(kept.verdict == verdict && kept.text == verdict.encoded())
         let contents = kept.encoded()
-        #expect(try KeptVerdict(contents: contents) == kept)
+        #expect(try CachedVerdict(contents: contents) == kept)
         for length in 0..<contents.count {
             #expect(throws: LineFault.self) {
-                try KeptVerdict(contents: Array(contents.prefix(length)))
+                try CachedVerdict(contents: Array(contents.prefix(length)))
             }
         }
-        #expect(throws: LineFault.self) { try KeptVerdict(contents: contents + [10]) }
+        #expect(throws: LineFault.self) { try CachedVerdict(contents: contents + [10]) }
     }
 
     @Test("knows what time it is at least, as long as the machine runs")
     func time() throws {
         let kept = try #require(
-            KeptVerdict(
+            CachedVerdict(
                 text: verdict.encoded(), signature: [1], boot: bytes("b"), moment: 100))
         #expect(kept.now(boot: bytes("b"), moment: 100) == 1_800_000_000)
         #expect(kept.now(boot: bytes("b"), moment: 3_700) == 1_800_003_600)
@@ -45,15 +45,15 @@ struct KeptVerdictTests {
     func onlyAllow() {
         var deny = verdict
         deny.decision = .deny
-        #expect(KeptVerdict(text: deny.encoded(), signature: [1]) == nil)
-        #expect(KeptVerdict(text: [], signature: [1]) == nil)
-        #expect(KeptVerdict(text: verdict.encoded() + [10], signature: [1]) == nil)
+        #expect(CachedVerdict(text: deny.encoded(), signature: [1]) == nil)
+        #expect(CachedVerdict(text: [], signature: [1]) == nil)
+        #expect(CachedVerdict(text: verdict.encoded() + [10], signature: [1]) == nil)
         var lines = LineWriter()
         lines.put("signet-kept-verdict", number: 1)
         lines.put("verdict", Base64.encode(deny.encoded(), .url))
         lines.put("signature", Base64.encode([1], .url))
         lines.put("boot", bytes("b"))
         lines.put("moment", number: 1)
-        #expect(throws: LineFault.self) { try KeptVerdict(contents: lines.text) }
+        #expect(throws: LineFault.self) { try CachedVerdict(contents: lines.text) }
     }
 }

@@ -5,7 +5,7 @@ import Wire
 /// A server's last yes to a login, as it came: for logins while the server cannot be asked.
 ///
 /// Nothing here makes it good: the PAM module checks signature, names and age.
-package struct KeptVerdict: Equatable, Sendable {
+package struct CachedVerdict: Equatable, Sendable {
     /// The verdict's canonical text.
     package let text: [UInt8]
     /// The SSHSIG blob over it, by the server.
@@ -40,7 +40,7 @@ package struct KeptVerdict: Equatable, Sendable {
     }
 }
 
-extension KeptVerdict: LineRecord {
+extension CachedVerdict: LineRecord {
     static let cap = 8_192
 
     func encoded() -> [UInt8] {
@@ -59,7 +59,7 @@ extension KeptVerdict: LineRecord {
         let signature = try lines.bytes("signature", cap: Limit.signature)
         let boot = try lines.value("boot", cap: 64)
         let moment = try lines.number("moment")
-        let read = KeptVerdict(text: text, signature: signature, boot: boot, moment: moment)
+        let read = CachedVerdict(text: text, signature: signature, boot: boot, moment: moment)
         guard !signature.isEmpty, let kept = read else { throw .malformed }
         self = kept
     }
@@ -67,7 +67,7 @@ extension KeptVerdict: LineRecord {
 
 extension ServerStore {
     /// The last yes for a key; nil where there is none, or none that could be read.
-    package func verdict(for key: ServerKey) throws(StoreFault) -> KeptVerdict? {
+    package func verdict(for key: ServerKey) throws(StoreFault) -> CachedVerdict? {
         guard let directory = try directory() else { return nil }
         do throws(StoreFault) {
             return try directory.record(verdictName(key.identifier))
@@ -78,7 +78,7 @@ extension ServerStore {
     }
 
     /// Keeps a yes, durably, in the place of the one before; a key that is gone keeps none.
-    package func keep(_ verdict: KeptVerdict, for key: ServerKey) throws(StoreFault) {
+    package func keep(_ verdict: CachedVerdict, for key: ServerKey) throws(StoreFault) {
         guard try self.key(key.identifier)?.state == .good, let directory = try directory()
         else { return }
         try directory.keep(verdict, as: verdictName(key.identifier))

@@ -6,7 +6,7 @@ import Testing
 struct TallyTests {
     @Test("counts a bound below it, and what is above the last at the end")
     func bounds() {
-        let tally = Tally(bounds: [10, 20])
+        let tally = Histogram(bounds: [10, 20])
         for value in [-1, 0, 10, 11, 20, 21, 1_000] as [Int64] { tally.note(value) }
         #expect(tally.snapshot.counts == [3, 2, 2])
         #expect(tally.snapshot.sum == 1_061)

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// How often values fell below which bounds, and their sum.
-package final class Tally: Sendable {
+package final class Histogram: Sendable {
     private struct State {
         var counts: [Int]
         var sum: Int64 = 0
@@ -37,10 +37,10 @@ package final class Tally: Sendable {
 /// What a database has done since it was opened.
 package final class DatabaseFigures: Sendable {
     /// How long transactions waited for a connection, in nanoseconds.
-    package let waits = Tally(
+    package let waits = Histogram(
         bounds: [100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000])
     /// How many writes shared a commit.
-    package let batches = Tally(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
+    package let batches = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
 
     /// Who may come to it soon.
     package let callers = Callers()

@@ -30,7 +30,7 @@ struct ReadyItems: Sendable {
 ///
 /// Whoever made it calls `end()`.
 @ServiceActor
-final class Readying {
+final class KeyPreparation {
     /// The data that are got ready with the key, nil for none.
     let data: SealedItem?
     private let vaults: Vaults

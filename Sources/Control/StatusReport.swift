@@ -33,7 +33,7 @@ enum Obstacle: String {
 }
 
 /// How things stand for an account, from all that is asked.
-struct Standing {
+struct StatusReport {
     let status: StatusAnswer
     /// The prints that are damaged; asked for only where there are any.
     let damaged: [PrintAnswer]

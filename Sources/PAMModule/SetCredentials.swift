@@ -2,7 +2,7 @@ import CPAMModule
 
 /// What happens after the login: a password that was accepted lifts a lockout, or leads to a word on
 /// enrolling.
-enum Aftermath {
+enum SetCredentials {
     /// How long a login may be held up for it.
     private static let milliseconds: UInt32 = 500
 
@@ -18,7 +18,7 @@ enum Aftermath {
             Offer.make(application, arguments)
             return PAM_SUCCESS
         }
-        do throws(Ending) {
+        do throws(LoginFailure) {
             try report(account, of: application, arguments)
             try application.keep([])
         } catch {
@@ -29,7 +29,7 @@ enum Aftermath {
 
     private static func report(
         _ account: Bytes, of application: Application, _ arguments: [Bytes]
-    ) throws(Ending) {
+    ) throws(LoginFailure) {
         let service = try application.item(PAM_SERVICE)
         try Connection.report(arguments, milliseconds) { () throws(WireFault) in
             try LoginRequest.passwordAccepted(account: account, service: service)

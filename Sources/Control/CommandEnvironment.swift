@@ -6,7 +6,7 @@ import Wire
 
 /// All that the command meets outside itself. What is installed uses the defaults: no option and
 /// no variable of the environment changes any of them but the language.
-package struct Surroundings: Sendable {
+package struct CommandEnvironment: Sendable {
     /// Where the daemon listens.
     package var socketPath = "/run/signet/signetd.sock"
     /// Whose the other end must be.
@@ -55,7 +55,7 @@ package struct Surroundings: Sendable {
     package init() {}
 }
 
-extension Surroundings {
+extension CommandEnvironment {
     /// Says a line.
     func say(_ text: Text) { put(rendering(text) + [10]) }
     /// Says a JSON document.

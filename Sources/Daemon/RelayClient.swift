@@ -6,7 +6,7 @@ import Wire
 ///
 /// The relay has places for few requests at once (`RelayService.limit`): no account has all of them.
 @ServiceActor
-final class RelayLine {
+final class RelayClient {
     /// Requests of one account under way at the same time.
     private static let perAccount = 4
 
@@ -142,7 +142,7 @@ final class RelayLine {
     }
 }
 
-extension RelayLine {
+extension RelayClient {
     /// Whether no request is under way, also none that nobody waits for any more.
     var isQuiet: Bool { underWay.isEmpty }
 
@@ -193,7 +193,7 @@ private struct NoRelay: Error {
     }
 }
 
-extension RelayLine {
+extension RelayClient {
     /// Asks for what is answered in any number of frames, for an account, and gives those that came,
     /// and what ended them.
     func list(

@@ -9,7 +9,7 @@ import Wire
 /// The end of each account's chain of receipts, and who has it.
 @ServiceActor
 final class ReceiptSlots {
-    private let turns = KeyTurns()
+    private let turns = PerKeyQueue()
     private var holders: [UInt32: Holder] = [:]
 
     private struct Holder {
@@ -73,7 +73,7 @@ final class ReceiptSlot {
 
 /// A reserved place in the chain of receipts, and what is written there.
 @ServiceActor
-final class ReceiptPlace {
+final class ReceiptTicket {
     /// The counter that the receipt has, and what it follows.
     nonisolated let reservation: Reservation
     private let log: ReceiptLog

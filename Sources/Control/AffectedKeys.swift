@@ -2,7 +2,7 @@ import Texts
 import Wire
 
 /// An account's keys for others that open to its fingers as they are, and to no others.
-struct Endings {
+struct AffectedKeys {
     /// The URLs of the servers that it is registered at.
     var servers: [Bytes] = []
     /// The MAC tokens of those.
@@ -44,8 +44,8 @@ struct Endings {
 extension Invocation {
     /// What a change of fingers ends besides secrets. A daemon that cannot tell is in no change's
     /// way: then nothing is said of it.
-    func endings(_ account: Bytes) throws(CommandFault) -> Endings {
-        var endings = Endings()
+    func endings(_ account: Bytes) throws(CommandFault) -> AffectedKeys {
+        var endings = AffectedKeys()
         do throws(CommandFault) {
             let known = try servers(of: account).filter { $0.state == .good }
             endings.servers = known.map(\.server)

@@ -1,7 +1,7 @@
 import Posix
 
 /// Where the daemon finds and keeps things.
-package struct Places: Sendable {
+package struct Paths: Sendable {
     /// The state directory.
     package var state: String
     /// The socket, made by the daemon itself where systemd has not passed one.
@@ -45,10 +45,10 @@ package struct Places: Sendable {
     }
 }
 
-extension Places {
+extension Paths {
     /// The places of the running program: what belongs to it lies beside it.
-    package static func installed() -> Places {
-        Places(
+    package static func installed() -> Paths {
+        Paths(
             verifyPassword: programDirectory() + "/verify-password",
             credentials: environmentValue("CREDENTIALS_DIRECTORY"))
     }
