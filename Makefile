@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Signet: fingerprint login that proves itself. `make` lists what there is.
 
 PREFIX ?= /usr/local
@@ -43,14 +44,14 @@ BROWSER_DEBS = chromium chromium-driver
 CHECK_DEBS = apparmor debootstrap man-db mandoc python3-venv strace systemd
 # What dpkg-buildpackage wants beside BUILD_DEBS (debian/control has it all), and lintian.
 DEB_DEBS = debhelper dh-apparmor dpkg-dev lintian systemd
-# What a whole machine needs, and what makes its disk: docs/MACHINE-TEST.md.
+# What a whole machine needs, and what makes its disk: docs/contributor/MACHINE-TEST.md.
 MACHINE_DEBS = e2fsprogs gcc libc6-dev libusbredirparser-dev mmdebstrap openssl python3 \
 	qemu-system-common qemu-system-x86 seabios swtpm util-linux
 # The peer that is measured is unpacked and not installed: see Benchmarks/prepare.sh.
 BENCH_DEBS = dbus-bin dbus-daemon openssl valgrind
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build module programs catalogues demo test programs-table check \
+.PHONY: help deps build module programs catalogues demo screen test programs-table check \
 	format-check graph-check bench fuzz pot install uninstall deb deb-test machine-test clean
 
 help: ## list the targets
@@ -84,6 +85,9 @@ catalogues:
 demo: build ## watch real sudo being let in by a touch, and refused
 	@test -z "$(AS_ROOT)" || echo "root is needed, for mounts of its own: sudo may want your password"
 	$(AS_ROOT) $(TESTBENCH) demo
+
+screen: build ## draw docs/screen.svg from what the demo shows
+	$(AS_ROOT) $(TESTBENCH) demo | Tests/Stage/screen > docs/screen.svg
 
 test: deps module ## run all tests (as root: they need mounts of their own)
 	@checks/packages $(BROWSER_DEBS)
@@ -132,7 +136,7 @@ fuzz: deps ## feed each decoder, and each played reader's driver, garbage for a 
 	$(AS_ROOT) env SWIFT=$(SWIFT) FUZZ_SECONDS=$(or $(SECONDS),60) Tests/run \
 		--filter DistortedReaderTests/fuzzed
 
-# What is new in the sources is then untranslated, what has changed is fuzzy: docs/LANGUAGES.md
+# What is new in the sources is then untranslated, what has changed is fuzzy: docs/contributor/LANGUAGES.md
 pot: deps ## put the texts of the sources into po/signet.pot and po/*.po, for translators
 	po/extract > po/signet.pot
 	for language in $(LANGUAGES); do \
@@ -164,7 +168,10 @@ INSTALLED = \
 	644:systemd/signet-server.service.in:$(SYSTEMDDIR)/signet-server.service \
 	644:systemd/signet-server.sysusers:/usr/lib/sysusers.d/signet-server.conf \
 	644:pam/signet.pam-auth-update:/usr/share/pam-configs/signet \
-	$(call under,README.md SECURITY.md docs/*.md,$(DOCDIR)) \
+	$(call under,README.md ARCHITECTURE.md CHANGELOG.md SECURITY.md,$(DOCDIR)) \
+	$(call under,docs/screen.svg,$(DOCDIR)/docs) \
+	$(call under,docs/admin/*.md,$(DOCDIR)/docs/admin) \
+	$(call under,docs/developer/*,$(DOCDIR)/docs/developer) \
 	$(call under,pam/examples/*,$(DOCDIR)/examples) \
 	$(foreach section,1 5 8,\
 		$(call under,docs/man/*.$(section),$(PREFIX)/share/man/man$(section))) \

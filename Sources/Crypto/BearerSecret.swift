@@ -58,7 +58,7 @@ extension ActivationCode {
         return code
     }
 
-    /// What is kept of it, 32 bytes; docs/PROTOCOL.md says why no slow hash.
+    /// What is kept of it, 32 bytes; docs/developer/PROTOCOL.md says why no slow hash.
     package func digest() throws(CryptoFault) -> [UInt8] {
         try SHA256.digest(StaticString("signet-activation:").bytes + text)
     }

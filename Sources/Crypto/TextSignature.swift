@@ -4,7 +4,7 @@ extension P256PublicKey {
     /// Tells whether a blob is this key's OpenSSH signature of exactly this text, for this use.
     ///
     /// False for anything else: another form, key, namespace or text. Throws only where
-    /// cryptography itself failed. PROTOCOL.sshsig, as docs/PROTOCOL.md narrows it.
+    /// cryptography itself failed. PROTOCOL.sshsig, as docs/developer/PROTOCOL.md narrows it.
     package func verifies(
         blob: [UInt8], of text: [UInt8], in namespace: SignatureNamespace
     ) throws(CryptoFault) -> Bool {

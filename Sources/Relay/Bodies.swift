@@ -2,7 +2,7 @@ import FoundationEssentials
 import Statement
 import Wire
 
-/// What is sent to a server; docs/SERVER.md tells each.
+/// What is sent to a server; docs/developer/SERVER.md tells each.
 struct RegistrationBody: Encodable {
     let code: String
     let device: String
@@ -86,7 +86,7 @@ struct ProblemBody: Decodable {
     let code: String
     let remainingAttempts: UInt32?
 
-    /// Whether the code is one word of the kind that docs/SERVER.md has: it is shown to people.
+    /// Whether the code is one word of the kind that docs/developer/SERVER.md has: it is shown to people.
     var isWellFormed: Bool {
         (1...Limit.code).contains(code.utf8.count)
             && code.utf8.allSatisfy { byte in

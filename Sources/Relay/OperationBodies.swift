@@ -45,7 +45,7 @@ struct DecidedBody: Decodable {
 }
 
 extension OperationState {
-    /// From the word that docs/SERVER.md has for it.
+    /// From the word that docs/developer/SERVER.md has for it.
     fileprivate init?(word: String) {
         switch word {
         case "PENDING": self = .pending

@@ -81,7 +81,7 @@ package struct Relay: Sendable {
         case 200...299:
             guard let answers = call.read(answer.body),
                 answers.allSatisfy({ (try? $0.encoded()) != nil })
-            else { return [.failed("the server's answer is not what docs/SERVER.md says")] }
+            else { return [.failed("the server's answer is not what docs/developer/SERVER.md says")] }
             return answers
         case 300...399:
             return [

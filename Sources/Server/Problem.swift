@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTP
 
-/// Why a request was refused, as RFC 9457 has it; the codes are stable and in docs/SERVER.md.
+/// Why a request was refused, as RFC 9457 has it; the codes are stable and in docs/developer/SERVER.md.
 package struct Problem: Error, Equatable, Sendable {
     /// The HTTP status.
     package let status: Int

@@ -1,6 +1,6 @@
 /// What a device signs to answer a challenge of anybody's, in canonical text.
 ///
-/// Signed in the namespace `challenge@signet`; docs/PROTOCOL.md tells each line. Whoever asks chooses
+/// Signed in the namespace `challenge@signet`; docs/developer/PROTOCOL.md tells each line. Whoever asks chooses
 /// the challenge, so it stands in a line of its own among others, and never alone under a signature.
 package struct ChallengeStatement: CanonicalText {
     /// The name of the first line.

@@ -1,7 +1,7 @@
 /// What a device signs to answer a server's challenge, in canonical text.
 ///
 /// Signed in the namespace `login@signet`, or in `registration@signet` to prove the possession of
-/// a key that is being registered; docs/PROTOCOL.md tells each line.
+/// a key that is being registered; docs/developer/PROTOCOL.md tells each line.
 package struct LoginStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-login"

@@ -14,7 +14,7 @@ package enum OperationDecision: LineWord {
 
 /// What a device signs to approve or reject an operation, in canonical text.
 ///
-/// Signed in the namespace `operation@signet`; docs/PROTOCOL.md tells each line.
+/// Signed in the namespace `operation@signet`; docs/developer/PROTOCOL.md tells each line.
 package struct OperationStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-operation"

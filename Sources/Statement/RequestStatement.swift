@@ -1,6 +1,6 @@
 /// What a device signs to authenticate one HTTP request, in canonical text.
 ///
-/// Signed in the namespace `request@signet`; docs/PROTOCOL.md tells each line.
+/// Signed in the namespace `request@signet`; docs/developer/PROTOCOL.md tells each line.
 package struct RequestStatement: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-request"

@@ -1,6 +1,6 @@
 /// What is signed at a touch, in canonical UTF-8 text that a person can read.
 ///
-/// One `name: value` a line, in the order of the members below; docs/PROTOCOL.md tells each.
+/// One `name: value` a line, in the order of the members below; docs/developer/PROTOCOL.md tells each.
 package struct Statement: Equatable, Sendable {
     /// The version of the form that is written for a new signature.
     package static let currentVersion: UInt64 = 2

@@ -14,7 +14,7 @@ package enum VerdictDecision: LineWord {
 
 /// A server's answer to a PAM module, in canonical text, bound to that module's own challenge.
 ///
-/// Signed by the server's key in the namespace `verdict@signet`; docs/PROTOCOL.md tells each line.
+/// Signed by the server's key in the namespace `verdict@signet`; docs/developer/PROTOCOL.md tells each line.
 package struct Verdict: CanonicalText {
     /// The name of the first line.
     package static let kind: StaticString = "signet-verdict"

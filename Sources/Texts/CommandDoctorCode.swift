@@ -1,5 +1,5 @@
 #if !hasFeature(Embedded)
-/// All that `signet doctor` can find; docs/DOCTOR.md tells of each.
+/// All that `signet doctor` can find; docs/admin/DOCTOR.md tells of each.
 package enum FindingCode: String, CaseIterable, Sendable {
     case passwordUnreachable = "password-unreachable"
     case noPassword = "no-password"

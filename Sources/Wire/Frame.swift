@@ -4,7 +4,7 @@ package typealias Bytes = [UInt8]
 /// What is fixed for every frame: one packet of a SOCK_SEQPACKET connection.
 ///
 /// Layout: version (1 byte), kind (1 byte), then fields: tag (1 byte), length (2 bytes, big
-/// endian), value. Tags ascend strictly. See docs/PROTOCOL.md.
+/// endian), value. Tags ascend strictly. See docs/developer/PROTOCOL.md.
 package enum Frame {
     /// The version of the protocol that this code speaks.
     package static let version: UInt8 = 1

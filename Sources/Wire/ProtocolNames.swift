@@ -1,8 +1,8 @@
 #if !hasFeature(Embedded)
-/// A value that has a name outside of this program: in docs/PROTOCOL.md, in the journal, in JSON and in
+/// A value that has a name outside of this program: in docs/developer/PROTOCOL.md, in the journal, in JSON and in
 /// receipts. Renaming a case in Swift changes none of them.
 package protocol ProtocolNamed {
-    /// The name in docs/PROTOCOL.md and in the journal: `lockedForNow`.
+    /// The name in docs/developer/PROTOCOL.md and in the journal: `lockedForNow`.
     var protocolName: String { get }
 }
 

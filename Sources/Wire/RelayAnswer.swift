@@ -108,7 +108,7 @@ package enum RelayAnswer: Equatable, Sendable {
     case challenge(Bytes, audience: Bytes, expires: UInt64)
     case loggedIn(RelayTokens)
     case removed
-    /// `code` is the problem's, of docs/SERVER.md; `attempts` are those that are left, if told.
+    /// `code` is the problem's, of docs/developer/SERVER.md; `attempts` are those that are left, if told.
     case refused(code: Bytes, status: UInt16, attempts: UInt32?)
     /// `isRepeatable` tells that the server did nothing yet, so that the same may be asked again;
     /// `isAway` that no connection to it came about, which nothing but the way there can do.

@@ -101,7 +101,7 @@ extension Bytes {
     var isVisible: Bool { allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-/// What a server's refusal means, where more can be told than its code; docs/SERVER.md has all.
+/// What a server's refusal means, where more can be told than its code; docs/developer/SERVER.md has all.
 package enum ServerProblem: String, CaseIterable, Sendable {
     /// The state at the server does not allow it yet.
     case conflict = "conflict"

@@ -4,7 +4,7 @@ import Wire
 
 extension DriverTests {
     /// Real drivers of libfprint, on readers that answer their USB messages: what each of them does
-    /// when somebody logs in. One table: docs/READERS.md.
+    /// when somebody logs in. One table: docs/admin/READERS.md.
     @Suite("real drivers") struct PlayedReaderTests {
         @Test(
             "a finger is enrolled and lets in, another does not",

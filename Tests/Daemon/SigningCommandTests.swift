@@ -169,9 +169,9 @@ extension SecondDaemonTests {
             }
         }
 
-        /// Runs the function that docs/PROTOCOL.md shows.
+        /// Runs the function that docs/developer/PROTOCOL.md shows.
         private func judge(_ audience: String, _ challenge: String) throws -> Bool {
-            let page = try Layout.read("\(Layout.package)/docs/PROTOCOL.md")
+            let page = try Layout.read("\(Layout.package)/docs/developer/PROTOCOL.md")
             let parts = String(decoding: page, as: UTF8.self).components(separatedBy: "```python\n")
             let code = try #require(parts.last?.components(separatedBy: "```\n").first)
             try scratch.write(

@@ -325,10 +325,10 @@ struct ModuleMarkTests {
 
 @Suite("the list of findings")
 struct FindingListTests {
-    @Test("in docs/DOCTOR.md has every finding with its level, and no other")
+    @Test("in docs/admin/DOCTOR.md has every finding with its level, and no other")
     func documented() throws {
         let text = String(
-            decoding: try Layout.read("\(Layout.package)/docs/DOCTOR.md"), as: UTF8.self)
+            decoding: try Layout.read("\(Layout.package)/docs/admin/DOCTOR.md"), as: UTF8.self)
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
             row.split(separator: "|").map { $0.trimmingBlanks() }
         }

@@ -44,7 +44,7 @@ struct BadServerTests {
         ])
     func malformed(body: String) async throws {
         let answer = try await says(200, body)
-        #expect(answer.why?.contains("not what docs/SERVER.md says") == true, "\(answer)")
+        #expect(answer.why?.contains("not what docs/developer/SERVER.md says") == true, "\(answer)")
         #expect(answer.isRepeatable == false)
     }
 

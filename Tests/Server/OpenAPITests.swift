@@ -4,13 +4,13 @@ import Testing
 
 @testable import Server
 
-@Suite("docs/openapi.yaml")
+@Suite("docs/developer/openapi.yaml")
 struct OpenAPITests {
     private static let methods: Set<Substring> = ["get", "post", "put", "delete", "patch"]
 
     /// Every `METHOD path` of the document: paths stand at two spaces, methods at four.
     private func documented() throws -> Set<String> {
-        let path = "\(Layout.package)/docs/openapi.yaml"
+        let path = "\(Layout.package)/docs/developer/openapi.yaml"
         let text = try String(contentsOfFile: path, encoding: .utf8)
         var calls: Set<String> = []
         var place: Substring?
@@ -36,12 +36,12 @@ struct OpenAPITests {
         #expect(!served.isEmpty)
     }
 
-    @Test("has every code of a problem that docs/SERVER.md has")
+    @Test("has every code of a problem that docs/developer/SERVER.md has")
     func codes() throws {
         let schema = try String(
-            contentsOfFile: "\(Layout.package)/docs/openapi.yaml", encoding: .utf8)
+            contentsOfFile: "\(Layout.package)/docs/developer/openapi.yaml", encoding: .utf8)
         let manual = try String(
-            contentsOfFile: "\(Layout.package)/docs/SERVER.md", encoding: .utf8)
+            contentsOfFile: "\(Layout.package)/docs/developer/SERVER.md", encoding: .utf8)
         let rows = manual.split(separator: "\n").filter {
             $0.hasPrefix("| 4") || $0.hasPrefix("| 5")
         }

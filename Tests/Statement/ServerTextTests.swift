@@ -19,12 +19,12 @@ struct ServerTextTests {
         #expect(try kind.again(kind.longest) == kind.longest)
     }
 
-    @Test("stands in docs/PROTOCOL.md", arguments: ServerText.all)
+    @Test("stands in docs/developer/PROTOCOL.md", arguments: ServerText.all)
     func documented(kind: ServerText) throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let document = try String(
-            contentsOf: root.appendingPathComponent("docs/PROTOCOL.md"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("docs/developer/PROTOCOL.md"), encoding: .utf8)
         #expect(document.contains("```\n\(kind.expected)```"))
     }
 

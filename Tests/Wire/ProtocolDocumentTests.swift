@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Wire
 
-/// docs/PROTOCOL.md, as far as tables and listings go.
+/// docs/developer/PROTOCOL.md, as far as tables and listings go.
 private struct Document {
     private let lines: [Substring]
 
@@ -10,7 +10,7 @@ private struct Document {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(
-            contentsOf: root.appendingPathComponent("docs/PROTOCOL.md"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("docs/developer/PROTOCOL.md"), encoding: .utf8)
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     }
 
@@ -68,7 +68,7 @@ extension Field {
     fileprivate static var byTag: [Field] { allCases.sorted { $0.rawValue < $1.rawValue } }
 }
 
-@Suite("docs/PROTOCOL.md")
+@Suite("docs/developer/PROTOCOL.md")
 struct ProtocolDocumentTests {
     private let document: Document
 

@@ -1,4 +1,4 @@
-/// Every call that there is; docs/SERVER.md tells each.
+/// Every call that there is; docs/developer/SERVER.md tells each.
 enum Routes {
     /// The largest body in bytes.
     static let bodyLimit = 16_384

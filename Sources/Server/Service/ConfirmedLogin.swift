@@ -69,7 +69,7 @@ extension RegistrationRecord {
 }
 
 extension Transaction {
-    /// The checks of a confirmation, in the order of docs/SERVER.md; gives who approved.
+    /// The checks of a confirmation, in the order of docs/developer/SERVER.md; gives who approved.
     fileprivate func confirm(
         _ operation: OperationRecord, session: [UInt8]?, approvedAfter moment: Int64,
         at now: Int64

@@ -50,7 +50,7 @@ extension OperationRecord {
 }
 
 extension Transaction {
-    /// The checks of a decision, in the order of docs/SERVER.md, and what it comes to.
+    /// The checks of a decision, in the order of docs/developer/SERVER.md, and what it comes to.
     ///
     /// Failures are counted only of who knows the challenge, which the operation's own devices
     /// alone are told, and of devices that may decide: nobody else can make it FAILED.

@@ -55,7 +55,7 @@ extension Service {
 }
 
 extension Transaction {
-    /// The checks of a right MAC that want the database, in the order of docs/SERVER.md.
+    /// The checks of a right MAC that want the database, in the order of docs/developer/SERVER.md.
     fileprivate func accept(
         _ authorization: MACAuthorization, at now: Int64, isLeaving: Bool
     ) throws(DatabaseFault) -> Result<Signer, Problem> {

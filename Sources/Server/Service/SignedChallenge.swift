@@ -83,7 +83,7 @@ func entry(_ event: AuditEntry.Event, _ signer: Signer, _ problem: Problem?) -> 
 }
 
 extension Transaction {
-    /// The checks of a signed challenge, in the order of docs/SERVER.md; gives the signer as it is
+    /// The checks of a signed challenge, in the order of docs/developer/SERVER.md; gives the signer as it is
     /// now.
     fileprivate func settle(
         _ statement: LoginStatement, _ action: ChallengeAction, of former: Signer, isSigned: Bool,

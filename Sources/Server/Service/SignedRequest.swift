@@ -71,7 +71,7 @@ extension Transaction {
     /// device that was set back to an old state, or copied from it, shows.
     private static var counterSlack: UInt64 { 1_024 }
 
-    /// The checks of a signed request that want the database, in the order of docs/SERVER.md.
+    /// The checks of a signed request that want the database, in the order of docs/developer/SERVER.md.
     fileprivate func accept(
         _ statement: RequestStatement, by key: P256PublicKey, isSigned: Bool, at now: Int64
     ) throws(DatabaseFault) -> Result<Signer, Problem> {

@@ -5,7 +5,7 @@ import Wire
 
 /// The texts in one language, as msgfmt(1) compiles them: GNU's .mo, revision 0, little-endian, UTF-8.
 ///
-/// libc's gettext(3) is not used: see docs/LANGUAGES.md. Every length and place in the file is checked
+/// libc's gettext(3) is not used: see docs/contributor/LANGUAGES.md. Every length and place in the file is checked
 /// where it is read, so that a damaged file has fewer translations, and does nothing else.
 package struct Catalogue: Sendable {
     private let file: Bytes

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A client of signet-server that knows docs/SERVER.md and docs/PROTOCOL.md, and no code of Signet.
+"""A client of signet-server that knows docs/developer/SERVER.md and docs/developer/PROTOCOL.md, and no code of Signet.
 
 It makes a key with ssh-keygen(1), registers it with an activation code, logs in, and has PyJWT judge
 the access token by the server's JWKS. Its signatures are ssh-keygen's own.
@@ -67,7 +67,7 @@ class Device:
         self.credential = os.urandom(16).hex()
 
     def answer(self, audience, account, challenge, action, namespace):
-        """The body of a signed challenge: docs/PROTOCOL.md, the login statement."""
+        """The body of a signed challenge: docs/developer/PROTOCOL.md, the login statement."""
         self.key.counter += 1
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         text = (
