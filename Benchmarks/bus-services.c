@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The services that fprintd asks on the system bus, answering at once: logind hands out a lock and,
 // with the argument `polkit`, polkit says yes.
 #define _GNU_SOURCE

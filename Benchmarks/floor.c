@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nobody can be faster than: libfprint's own latency from a touch to the match, and one
 // P-256 signature and verification. Asks for touches by lines on standard output:
 // "enrolling", then RUNS times "waiting RUN", when the reader needs the finger, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // on-demand SOCKET PROGRAM... -- SOCKET PROGRAM...
 //
 // Takes systemd's place for two sockets and their services: when somebody connects to the first,

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # prepare.sh DIRECTORY: puts there what the bench needs: Debian's fprintd, its PAM module and
 # polkit, unpacked but not installed, and the C programs. Does nothing that is done already.
 set -eu

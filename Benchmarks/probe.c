@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A PAM application that tells what an authentication costs: one line for each thing that
 // happens, with CLOCK_MONOTONIC nanoseconds. Used for every peer alike.
 //

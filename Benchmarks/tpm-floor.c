@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nobody can be faster than on a TPM: each command alone, by tpm2-tss's ESAPI, with all
 // that can be made ready made ready. For each run and each kind of session one line:
 //

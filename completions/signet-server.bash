@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Completion of signet-server(8) for bash; loaded from share/bash-completion/completions.
 #
 # Commands and options are those that the program itself shows: nothing here falls behind it, and

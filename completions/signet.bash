@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Completion of signet(1) for bash; loaded from share/bash-completion/completions.
 #
 # What the service tells (names of secrets, readers, fingers) is data: it is never evaluated, and is

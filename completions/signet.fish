@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Completion of signet(1) for fish; found in share/fish/vendor_completions.d.
 #
 # What the service tells (names of secrets, readers, fingers) is printed as it is, a line each, and

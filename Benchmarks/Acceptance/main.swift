@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 // libfprint matches synthetic fingers: how often the owner is refused, and another let in.

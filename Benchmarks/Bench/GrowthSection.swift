@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// What a login costs on a machine that has been in use for long, beside a new one.

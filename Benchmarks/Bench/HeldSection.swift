@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
 /// How long the answer takes while the finger stays on the reader: whoever waits for the driver's

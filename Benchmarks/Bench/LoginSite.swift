@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
 /// A machine with Signet on it and, where keys are kept in one, a TPM of its own.

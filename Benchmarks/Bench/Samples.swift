@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The unit of a figure: how its values are printed.
 enum Unit {
     case milliseconds

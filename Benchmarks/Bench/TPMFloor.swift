@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
 /// What commands take by tpm2-tss alone, with all ready that can be (Benchmarks/tpm-floor.c).

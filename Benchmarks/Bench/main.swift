@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 // bench [--mock-polkit] [--sizes N,N…] [--connections N] [SECTION…]: measures what is named, or

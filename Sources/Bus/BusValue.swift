@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A value of D-Bus, with its type.
 package indirect enum BusValue: Equatable, Sendable {
     case boolean(Bool)

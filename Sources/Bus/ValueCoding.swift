@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CGLib
 
 /// Takes values of the library's apart, and makes them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libfprint 2, and the USB devices that it hands out. What it takes of GLib is CGLib's.
 #ifndef SIGNET_CFPRINT_H
 #define SIGNET_CFPRINT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GLib and GIO: the main loops, the system bus, and the form that prints are written in.
 #ifndef SIGNET_CGLIB_H
 #define SIGNET_CGLIB_H

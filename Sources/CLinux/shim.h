@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Glibc's own Swift module leaves out.
 #ifndef SIGNET_CLINUX_H
 #define SIGNET_CLINUX_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenSSL 3, libcrypto only.
 #ifndef SIGNET_COPENSSL_H
 #define SIGNET_COPENSSL_H

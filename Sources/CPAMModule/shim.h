@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libpam, as a module sees it, and the libc that Embedded Swift has no module for.
 #ifndef SIGNET_CPAMMODULE_H
 #define SIGNET_CPAMMODULE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libsystemd: socket activation, readiness, journal, sessions.
 #ifndef SIGNET_CSYSTEMD_H
 #define SIGNET_CSYSTEMD_H

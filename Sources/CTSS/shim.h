@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tpm2-tss: the enhanced system API, marshalling, transports by name, texts of return codes.
 #ifndef SIGNET_CTSS_H
 #define SIGNET_CTSS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Texts
 
 /// What `signet` can be told to do; the raw value is the word.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// What an HTTP request asks for: path and query as they are sent, escapes and all.

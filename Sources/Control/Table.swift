@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Texts
 
 /// Rows whose columns stand below each other, in whatever language they are shown.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a cryptographic operation gave no result.
 package enum CryptoFault: Error, Equatable, Sendable {
     /// The library could not be initialised, is out of memory, or failed without a reason of ours.

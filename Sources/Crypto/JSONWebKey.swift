@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Statement
 
 /// A public key that tokens are verified with, named by its thumbprint; RFC 7517, RFC 7638.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
 /// A context that is ready for one operation with one key, which outlives it: to make it takes a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
 /// OpenSSL's default provider in a library context of our own, with what is used of it fetched once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
 /// An ECDSA signature on P-256: r and s, each 32 bytes, big-endian.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Statement
 
 /// What is wrong with a chain of receipts, and at which one, counted from 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Keeps any one user from taking what the others need: connections, and requests a second.
 final class Admission {
     /// Requests that a user may make at once; then `requestsPerSecond` more each second.

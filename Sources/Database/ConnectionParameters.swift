@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPostgreSQL
 
 /// Where and how to connect, as libpq's connection strings say it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A value of a column or of a parameter.
 package enum Value: Equatable, Sendable {
     case null

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A body that awaits a thread with a connection, and whoever awaits its end.
 final class Job: Sendable {
     typealias Body = @Sendable (any Transaction) throws(DatabaseFault) -> Void

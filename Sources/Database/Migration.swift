@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One step from a form of the database to the next.
 package struct Migration: Sendable {
     /// Its place, from 1 on without gaps: the version that the database has afterwards.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The values of a statement as libpq wants them, in one buffer.
 struct PostgreSQLParameters {
     private var buffer: [UInt8] = []

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPostgreSQL
 
 /// What PostgreSQL answered to one statement; cleared with this object.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A transaction of PostgreSQL's, for one body.
 final class PostgreSQLTransaction: MigratingTransaction {
     private let connection: PostgreSQLConnection

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A row of an answer, its columns in the order asked for.
 package struct Row: Equatable, Sendable {
     /// Its values.

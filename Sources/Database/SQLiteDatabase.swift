@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A database in a file: durable when a write returns, whatever becomes of the machine.
 ///
 /// One thread writes, and takes all that is waiting into one commit. Others read meanwhile.

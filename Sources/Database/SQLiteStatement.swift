@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CSQLite
 
 /// A prepared statement; finalised with this object, which its connection outlives.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A transaction of SQLite's, for one body.
 final class SQLiteTransaction: MigratingTransaction {
     private let connection: SQLiteConnection

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The one thread of a program that writes to a file: it takes all that is waiting into one commit.
 struct SQLiteWriter: Sendable {
     /// So many jobs share a commit at most: the first does not wait longer for its answer.

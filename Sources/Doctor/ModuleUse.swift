@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// Which services ask for a touch, and whether they can: the doctor's own view of the stacks, for

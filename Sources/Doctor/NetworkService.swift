@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// PAM services that authenticate remote clients, by the names that their programs pass to libpam.
 ///
 /// Not all of them set PAM_RHOST, and most open no session: nothing else tells that the client is

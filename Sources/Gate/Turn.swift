@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Loop
 
 /// Possession of the readers for one request: whoever holds it is served, nobody else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request that has arrived whole.
 package struct HTTPRequest: Sendable {
     /// `GET`, `POST`, … as it was sent.

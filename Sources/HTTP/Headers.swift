@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CMicrohttpd
 
 /// What the iterator over the library's headers fills.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CGnuTLS
 
 /// The first certificate of a chain, which is the server's own; gnutls_x509_crt_t.

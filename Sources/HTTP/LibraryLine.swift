@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A line of the library with the numbers that it has filled in, up to its first text.
 ///
 /// A text, and what comes behind it, may be a client's: `…` stands for each.

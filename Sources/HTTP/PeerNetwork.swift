@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Where a client is, as far as limits tell clients apart: an IPv4 address, or the first 64 bits of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a request says before its body, checked.
 struct RequestHead: Sendable {
     let method: String

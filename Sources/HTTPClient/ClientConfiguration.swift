@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whom an `HTTPClient` trusts, which way it goes, and how long it waits.
 package struct ClientConfiguration: Equatable, Sendable {
     /// Who may vouch for a server.

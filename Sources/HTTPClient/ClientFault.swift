@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a server does not prove to be the one that is meant.
 package enum TLSRefusal: Equatable, Sendable {
     /// Its certificate is of an authority that is not trusted, or of none.

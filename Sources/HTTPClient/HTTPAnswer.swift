@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a server answered.
 package struct HTTPAnswer: Sendable {
     /// 100 to 599.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Everything that touches libfprint runs here: on the thread of the default main context.
 @globalActor
 package actor ReaderActor {

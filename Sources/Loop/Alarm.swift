@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Posix
 
 /// Fires once after a delay that goes on while the machine sleeps, unless it is released or cancelled

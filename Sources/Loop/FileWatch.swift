@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CGLib
 
 /// Calls back on the service's thread whenever a descriptor is ready, until it is released.

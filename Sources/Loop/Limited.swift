@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs `body` and cancels it after `limit`, or when the caller's task is cancelled.
 ///
 /// Tells what `body` returned, which it does soon after it is cancelled, and whether time ran out.

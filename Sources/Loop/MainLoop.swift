@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CGLib
 
 /// Runs the two contexts: the reader's on one thread, the service's on another.

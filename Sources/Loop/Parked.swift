@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A task that waits for something its own thread will do: resumed once, from that thread.
 ///
 /// SAFETY: the continuation is used by the loop's thread alone and forgotten as it is resumed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A result on the reader's actor that comes later, for any number of waiters.
 ///
 /// Each is resumed on its own actor. Awaiting a task's value would resume it on the global

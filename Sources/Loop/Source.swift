@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CGLib
 
 /// A GSource of our own making: ready at a time, when a descriptor is, or both.

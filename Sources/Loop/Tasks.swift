@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Starts a task on the reader's actor that never leaves the two threads: the runtime resumes a
 /// task that waited on its preferred executor, and without one on a pool of threads.
 @discardableResult

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Fires once after a delay, unless it is released or cancelled before. Wakes nobody early.
 package final class Timer: Sendable {
     private let source = Source()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// polkit's authentication agent, on whose behalf polkit's helper asks: for the daemon it is the

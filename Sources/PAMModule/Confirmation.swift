@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// What makes a proof good for this moment only: the process, or the machine, may have been stopped

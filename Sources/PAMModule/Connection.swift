@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// A conversation with the daemon over its socket; ends, and cancels, when nobody has it any more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// A moment of CLOCK_BOOTTIME by which something must be over: time goes on while the process is

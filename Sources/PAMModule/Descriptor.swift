@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// An open file of this process, closed when nobody has it any more.

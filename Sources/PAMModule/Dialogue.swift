@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// What goes on between the request and the proof: messages, the clock, and the password line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// pam_sm_authenticate(3): a touch that is proven, or the way on to the password.

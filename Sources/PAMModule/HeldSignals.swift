@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// Signals by which a person ends or stops a program at a terminal, held back while a touch is awaited

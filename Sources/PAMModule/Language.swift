@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// The language of the system, for what is shown; what goes to the journal is English.

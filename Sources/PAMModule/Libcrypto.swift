@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// The functions of libcrypto that a verification needs, found in an opened library.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// A word on enrolling, to who logged in with the password for want of a finger: only where the stack's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// What happens when a password is changed: the daemon hears the new one, for the keyring.

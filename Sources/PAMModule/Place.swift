@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// Where a login is asked for: at a terminal or not, and whether a password may be typed there.

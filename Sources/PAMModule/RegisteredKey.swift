@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// The public key that was registered on this machine for an account's fingers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// A password that was typed or sent, and that nobody may see; its memory is wiped when nobody has it any more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// The other half of a login that a server has to say yes to: what is asked for, and what is believed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// What happens after the login: a password that was accepted lifts a lockout, or leads to a word on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// Finds files that only root can have put where they are.

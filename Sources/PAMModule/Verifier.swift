@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CPAMModule
 
 /// Checks ECDSA signatures of one P-256 public key with libcrypto, opened for the purpose.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The form of an account's name that is handed to PAM.
 enum AccountName {
     /// True for 1–32 bytes without control, space, `:` and `/`, and not beginning with `-`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a password check found. Only `right` proves anything.
 package enum PasswordVerdict: Equatable, Sendable {
     case right

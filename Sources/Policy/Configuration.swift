@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a configuration file says wrong, and where.
 package struct ConfigurationFault: Error, Equatable, Sendable {
     /// The file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How often an account that enrols has had a finger compared with other accounts' fingerprints, and
 /// when it must wait.
 ///

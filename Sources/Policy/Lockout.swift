@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// When failed matches keep the finger out.
 ///
 /// Every fifth failed match locks it for 30 seconds; twenty since the last success lock it until

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A list of names: `name` lets in, `!name` keeps out, and keeping out wins.
 ///
 /// Where nothing lets in by name, every name that is not kept out is let in.

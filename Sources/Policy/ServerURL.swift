@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// The URL of a signet-server in the one form in which it is kept, compared and sealed to:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The value of a setting, in the one form that it is used in.
 package enum SettingValue: Equatable, Sendable {
     /// Written as `30s`, `500ms` or `2min`; `off` is nil where the setting allows it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SettingValue {
     /// As it is written in the file.
     package var text: String {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The points of a durable change at which a machine or a disk may give up.
 package enum DurableStep: Equatable, Sendable, CaseIterable {
     /// Before the temporary file, or the file to append to, is opened.

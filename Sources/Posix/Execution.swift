@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Replaces this process by a program without arguments, with the same environment; execv(3).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Tells when a file in a directory is made anew or given another time; inotify(7).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Ends the process at once, whatever its threads do: no handler runs. _exit(2)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The directory of the running program, as the kernel knows it; readlink(2) of /proc/self/exe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The width of a terminal, or nil where a descriptor is none; TIOCGWINSZ of ioctl_tty(2).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Does something once, on a thread of its own that ends with it; pthread_create(3).

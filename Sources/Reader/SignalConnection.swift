@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CFprint
 
 /// Calls back on a GObject signal of two arguments until released.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Posix
 
 /// The serial numbers of USB devices, as the kernel read them when they were plugged in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a scan came to.
 package enum MatchResult: Equatable, Sendable {
     /// The finger is that of the template at `index`.

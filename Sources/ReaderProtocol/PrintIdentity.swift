@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What tells a print from all others, whoever has it: the reader's storage or a template.
 ///
 /// It is what `fp_print_equal` compares, and nothing that a driver only reads out of that.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// What a reader is and can do, as its driver says.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a reader could not do what it was asked. A finger that does not match is no fault.
 package enum ReaderFault: Error, Equatable, Sendable {
     /// No reader has this id, or none fits the templates.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// The fields of the frames between signetd and the process of the readers; the raw value is the tag.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which reader it is: the same over replugging and reboots, another for another unit where the
 /// driver or the bus can tell them apart.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// One frame of the process of the readers. What belongs to the frame that ends a request, a template

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// What signetd asks the process of the readers for, one request on each connection.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// A print in a reader's own storage; another system may have put it there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// One enrolled finger as the reader's driver wrote it, in a form that libfprint can read safely.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// The checked form of a serialised print (`fp-print.c`: "FP3", then a GVariant).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CGLib
 
 /// A reference to a GVariant in normal form, which has one encoding for each value.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What `signet-relay` is started with.
 package enum RelayCommand: Equatable {
     /// Serve, by this configuration; the socket is made here where systemd has not passed one.

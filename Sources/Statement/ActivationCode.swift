@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why what a person typed is no activation code.
 package enum ActivationCodeFault: Error, Equatable {
     /// It has too few or too many characters.

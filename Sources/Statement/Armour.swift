@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The text around an OpenSSH signature (PROTOCOL.sshsig), as `ssh-keygen -Y verify` reads it.
 package enum Armour {
     private static let begin: StaticString = "-----BEGIN SSH SIGNATURE-----\n"

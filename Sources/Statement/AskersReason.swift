@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// Why a program has somebody touch the reader, in its own words: shown as such, and never trusted.
 package enum AskersReason {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why an `Authorization` header was refused.
 package enum HeaderFault: Error, Equatable {
     /// It is of another scheme, and somebody else's to read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Base64 of RFC 4648, without Foundation: Embedded Swift has none.
 package enum Base64 {
     /// Which 64 characters, and whether `=` fills the last group.

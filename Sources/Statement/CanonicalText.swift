@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A text of lines with exactly one form: what a reader accepts is what a writer writes.
 ///
 /// The first line is the kind's own name with the version 1, so no text is read as another kind.

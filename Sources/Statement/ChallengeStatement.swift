@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a device signs to answer a challenge of anybody's, in canonical text.
 ///
 /// Signed in the namespace `challenge@signet`; docs/developer/PROTOCOL.md tells each line. Whoever asks chooses

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a relying party knows before the answer comes, and therefore demands of it.
 package struct Expectation: Sendable {
     /// Its own name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Lower-case hexadecimal, two characters a byte.
 package enum Hexadecimal {
     /// The text of some bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A moment of the wall clock in UTC, to the second, in the form of RFC 3339.
 package struct Instant: Equatable, Comparable, Sendable {
     /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.

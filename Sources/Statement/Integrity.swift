@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a private key lies, as a statement claims it.
 package enum KeyProtection: LineWord {
     /// In the TPM, which never lets it out.

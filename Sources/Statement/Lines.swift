@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a text of lines was refused.
 package enum LineFault: Error, Equatable {
     /// The text ends before the line that must come next.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a device signs to answer a server's challenge, in canonical text.
 ///
 /// Signed in the namespace `login@signet`, or in `registration@signet` to prove the possession of

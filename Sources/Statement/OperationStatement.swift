@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a person decided an operation.
 package enum OperationDecision: LineWord {
     case approve

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension [UInt8] {
     /// The parts between separators, empty ones too; the last of `most` parts keeps the rest.
     ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Decides what may stand in a line of text as it is: well-formed UTF-8 without controls.
 ///
 /// Controls are C0, DEL, C1, the line and paragraph separators, and the marks that change

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A receipt as it stands in the log: its text, and behind it, where the daemon confirmed the proof, one
 /// line `granted: COUNTER` that says so.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a device signs to authenticate one HTTP request, in canonical text.
 ///
 /// Signed in the namespace `request@signet`; docs/developer/PROTOCOL.md tells each line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why bytes in one of OpenSSH's forms were refused.
 package enum SSHFault: Error, Equatable {
     case truncated

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A P-256 public key in OpenSSH's forms (RFC 5656, section 3.1).
 package struct SSHPublicKey: Equatable, Sendable {
     /// The only algorithm that Signet's keys have.

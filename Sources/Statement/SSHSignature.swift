@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a signature is for: a signature for one use is never good for another.
 package enum SignatureNamespace: CaseIterable, Sendable {
     case login

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether a server was asked about a login.
 package enum ServerMode: LineWord {
     /// It was, and its verdict has to be about this very login.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is signed at a touch, in canonical UTF-8 text that a person can read.
 ///
 /// One `name: value` a line, in the order of the members below; docs/developer/PROTOCOL.md tells each.

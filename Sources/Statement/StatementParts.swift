@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The lines that begin every statement for a server: who says it to whom.
 package struct StatementHead: Equatable, Sendable {
     /// The relying party's name.

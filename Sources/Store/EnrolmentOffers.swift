@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Statement
 
 /// When accounts without fingers were last told that they could enrol one, oldest first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The severity of a journal entry. Source: `syslog(3)`.
 package enum Priority: UInt8, Sendable {
     case emergency = 0

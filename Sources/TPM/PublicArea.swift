@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Crypto
 
 /// Numbers of TPM 2.0 part 2, table 9 (TPM_ALG_ID) and table 10 (TPM_ECC_CURVE).

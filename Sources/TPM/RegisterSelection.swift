@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Crypto
 
 /// PCRs of the SHA-256 bank, of which a TPM on a PC has 24.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CTSS
 
 /// A TSS2_RC: which layer it comes from, and what it means; TPM 2.0 part 2, 6.6.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why the name of a TPM's transport is not used.
 package enum TCTINameFault: Error, Equatable, Sendable {
     /// Empty, longer than 200 bytes, or with a byte that is no printable ASCII character.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads a TPM's big-endian structures from bytes; every length is checked before a copy.
 package struct WireReader {
     private var rest: ArraySlice<UInt8>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// All that `signet doctor` can find; docs/admin/DOCTOR.md tells of each.
 package enum FindingCode: String, CaseIterable, Sendable {

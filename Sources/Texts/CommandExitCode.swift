@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// How the command `signet` ends; the raw value is what the shell sees.
 package enum ExitCode: Int32, CaseIterable, Sendable {

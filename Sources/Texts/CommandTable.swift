@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// The words of the tables that `signet` shows.
 package enum CommandTable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// What is missing where a request gets no touch because nobody may be at the machine.
 extension Detail {

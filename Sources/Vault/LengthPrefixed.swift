@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes of several fields in which no two lists of fields look alike: each after its length.
 struct LengthPrefixed {
     private(set) var bytes: [UInt8] = []

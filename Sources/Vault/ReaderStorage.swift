@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Crypto
 
 /// What one reader keeps in its own storage, as far as the enrolment state depends on it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the Name of the TPM's storage root key is kept, so that another one is noticed.
 ///
 /// The Name is 34 bytes: the hash's number and a SHA-256; TPM 2.0 part 1, 16.

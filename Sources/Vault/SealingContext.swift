@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Crypto
 
 /// What is sealed; nothing opens in the place of something else.

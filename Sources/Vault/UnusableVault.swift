@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Posix
 
 /// Stands in the place of a TPM that the settings leave no way to: each call is its trouble.

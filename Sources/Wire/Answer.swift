@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// How an account's credential stands; the raw value is on the wire.
 package enum CredentialState: UInt8, CaseIterable, Sendable {

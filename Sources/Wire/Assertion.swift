@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a touch produced: the signed statement.
 package struct Assertion: Equatable, Sendable {
     /// The statement's canonical text.

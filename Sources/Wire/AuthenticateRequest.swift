@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Asks for a touch that signs a challenge.
 package struct AuthenticateRequest: Equatable, Sendable {
     /// Whose finger.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why the answer is no; the raw value is on the wire.
 package enum DenialReason: UInt8, CaseIterable, Sendable {
     /// The account has no finger enrolled.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The fields that frames are made of; the raw value is the tag on the wire.
 ///
 /// A frame's fields stand in the order of their tags, so that each can occur only once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The ten fingers; the raw value is libfprint's `FpFinger`, also on the wire.
 package enum Finger: UInt8, CaseIterable, Sendable {
     case leftThumb = 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The bytes of a frame, a field or a text, as they cross the socket.
 package typealias Bytes = [UInt8]
 

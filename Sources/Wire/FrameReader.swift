@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Takes one frame apart, field by field, in order.
 ///
 /// Each length is checked before anything is copied. What the caller did not ask for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Builds one frame; refuses a value that the reader on the other side would refuse.
 package struct FrameWriter {
     /// The frame so far.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// What became of one file in fprintd's store; the raw value is on the wire.
 package enum ImportOutcome: UInt8, CaseIterable, Sendable {

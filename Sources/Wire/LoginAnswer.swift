@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What may answer `authenticate` and `confirm`; `Answer` has these answers and all others.
 package enum LoginAnswer: Equatable, Sendable {
     case notice(Notice)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The frames that the PAM module sends; `Request` has these requests and all others.
 package enum LoginRequest {
     /// Asks for a touch that signs a challenge.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// Gets a MAC token from a server, after a touch.
 package struct MACTokenAddRequest: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a reader wants the finger; the raw value is on the wire.
 package enum ScanType: UInt8, CaseIterable, Sendable {
     case press = 1

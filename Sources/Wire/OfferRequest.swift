@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Asks for a word on enrolling, for an account that has just logged in with its password.
 package struct OfferRequest: Equatable, Sendable {
     /// Whose login it was.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// What a person says to an operation; the raw value is on the wire.
 package enum OperationChoice: UInt8, CaseIterable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Takes a password out of a packet before anything copies it.
 package enum PasswordFrame {
     /// Lends the password of a packet, if it has one, and blanks it there.

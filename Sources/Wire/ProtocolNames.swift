@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// A value that has a name outside of this program: in docs/developer/PROTOCOL.md, in the journal, in JSON and in
 /// receipts. Renaming a case in Swift changes none of them.

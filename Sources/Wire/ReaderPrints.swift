@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// What is to be done with what readers store; the raw value is on the wire.
 package enum StorageAction: UInt8, CaseIterable, Sendable {

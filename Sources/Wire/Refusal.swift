@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// Refused attempts at an account, all alike, for its owner to see.
 package struct Refusal: Equatable, Sendable {

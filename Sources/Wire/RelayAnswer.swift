@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// What the relay answers; the raw value is the frame's kind.
 package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {

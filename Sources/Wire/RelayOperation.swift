@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// A signed decision of an operation.
 package struct RelayDecision: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// What signetd asks its relay for; the raw value is the frame's kind.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// Which receipts are wanted.
 package struct LogRequest: Equatable, Sendable {

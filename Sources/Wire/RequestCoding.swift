@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 extension Request {
     /// The frame of this request; throws when a value does not fit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A frame that carries a part of a secret, so built and found that each copy can be wiped.
 package enum SecretPartFrame {
     private static let start = Frame.headerLength + Frame.fieldHeaderLength

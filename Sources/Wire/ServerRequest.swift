@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// Registers this device for an account at a server.
 package struct ServerEnableRequest: Equatable, Sendable {

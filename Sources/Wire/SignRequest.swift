@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if !hasFeature(Embedded)
 /// What a touch is to sign; the raw value is on the wire.
 package enum SigningUse: UInt8, CaseIterable, Sendable {

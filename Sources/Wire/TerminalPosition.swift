@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a request comes from, as the module sees it; the raw value is on the wire.
 package enum TerminalPosition: UInt8, CaseIterable, Sendable {
     /// The process is in the foreground of the terminal that it names.

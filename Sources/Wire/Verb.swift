@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a client may ask for; the raw value is the frame's kind.
 ///
 /// Who may ask, and with what proof, stands in Policy's table of verbs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts a program whenever somebody connects to a socket and none runs, as systemd does.
 #define _GNU_SOURCE
 #include "CTestSupport.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the place of a few functions of GLib's in programs of the tests, for the sake of libfprint's
 // virtual readers: real ones list in some milliseconds, and keep their prints when nobody runs.
 #define _GNU_SOURCE

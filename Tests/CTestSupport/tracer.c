@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stops a program between two of its system calls, where a signal from outside would come by chance.
 #define _GNU_SOURCE
 #include "CTestSupport.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 /// A command of the program, as it says itself: what pages and completions are held against.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
 /// A manual page of docs/man, as far as the tests read mdoc(7).

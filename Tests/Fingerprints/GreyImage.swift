@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A grey picture: rows from top to bottom, 0 is black, exactly `width * height` bytes.
 package struct GreyImage: Equatable, Sendable {
     package let width: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// How well a finger is put on the reader, and what the reader makes of it.

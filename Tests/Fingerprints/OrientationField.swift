@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The direction of the ridges at every place of a finger: the zero-pole model with corrections.

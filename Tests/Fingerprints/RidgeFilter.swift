@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A bank of oriented band-pass (Gabor) kernels, and which of them rules each pixel of a finger.

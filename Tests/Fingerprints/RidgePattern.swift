@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The classes of Henry's system, as far as they differ in their singular points.
 package enum RidgePattern: CaseIterable, Sendable {
     case arch

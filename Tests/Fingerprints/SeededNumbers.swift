@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A stream of numbers that is the same on every machine for the same seed (SplitMix64).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A finger that does not exist: its ridges depend on nothing but the seed.
 package struct SyntheticFinger: Sendable {
     /// The ridge surface's size in pixels at 500 dpi.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plugs a played reader (Tests/PlayedUSB) into a virtual machine: it speaks usbredir with QEMU's
 // usb-redir device, so that the machine's kernel and libfprint are what Debian ships.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Signet asks of logind, on a private bus; tests tell it what happens to the machine.
 //
 //   mock-logind SOCKET

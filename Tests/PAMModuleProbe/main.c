@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small PAM application for the tests. What it is to do stands in PROBE_… variables, so that its
 // arguments are free to look like sudo's. It tells what happens, line by line.
 #define _GNU_SOURCE

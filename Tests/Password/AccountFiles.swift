@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Accounts and a PAM service that only the test's own thread, and what it starts, can see.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Runs a body on a thread of its own whose mounts, and if wanted descriptors, are its own.

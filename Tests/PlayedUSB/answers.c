@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the reader has answered and the driver has not read yet, in order, and what becomes of it on
 // the way where a test wants that.
 #include "answers.h"

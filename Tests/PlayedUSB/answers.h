@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What drivers read of the reader's answers. Models see `answer` and `verdict` alone: reader.h.
 #ifndef SIGNET_ANSWERS_H
 #define SIGNET_ANSWERS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libusb's interface, as far as libgusb uses it, with one device on the bus: the played reader.
 //
 // As with the kernel, a handle may be opened that another has open, and an interface can be claimed

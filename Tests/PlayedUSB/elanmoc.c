@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // elanmoc: commands of two or three bytes; answers come on one endpoint, fingers on another. The
 // first slot whose print matches counts, whoever enrolled it. It says nothing of fingers before.
 #include "reader.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fpcmoc: commands are control requests; what takes the reader a while it tells on one endpoint. It
 // compares with all that it stores, and checks for duplicates when all stages are done.
 #include "reader.h"

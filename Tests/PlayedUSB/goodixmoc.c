@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // goodixmoc: packets with a header and a CRC, each command acknowledged before it is answered. It
 // checks for duplicates when all stages are done, and knows each print by an id of its own making.
 #include "reader.h"

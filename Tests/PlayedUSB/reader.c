@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader itself: fingers, faults, storage, and the socket by which tests play it.
 #define _GNU_SOURCE
 #include "reader.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the played readers share: one lock, the packets on their way, fingers, and what they keep.
 //
 // PLAYED_READER names the model, PLAYED_PLACE a directory: `prints` in it is what the reader keeps,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // synaptics: messages in an envelope, of which the first answer can be read at once, and each later
 // one when it was announced on the interrupt endpoint. It cannot list; a print that it does not have
 // ends the comparison of all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes a template of minutiae as libfprint does: a GVariant "(issbymsmsia{sv}v)", by hand, so
 /// that single fields can be wrong.
 enum Minutiae {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 
 // Not where programs are built with the static standard library: no test is built there.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # A greeter without pictures for lightdm: what it is told goes to /run/greeter/said, a line each,
 # and what it is to do comes, a line each, from /run/greeter/commands: `user NAME`, `answer TEXT`,
 # `cancel`, `start`. It speaks liblightdm-gobject's protocol: numbers of 32 bits, big-endian; texts

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The stage: a machine of its own for a test, made of private copies and read-only views.
 #
 #   unshare --mount --pid --uts --fork --kill-child --propagation private \

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Tells of files that appear in a directory, or go from it; inotify(7).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Compiled catalogues, as msgfmt(1) writes them.
 package enum CatalogueFile {
     /// The languages that there must be.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Somebody that programs can be run as.
 package struct Account: Sendable, Equatable {
     /// The name in the stage's `/etc/passwd`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// What the README's table *program × case* shows, and where tests note what they have shown.

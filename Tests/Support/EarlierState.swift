@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// State directories as earlier versions of the program wrote them, see Tests/Fixtures/README.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension TPMInterposer {
     /// From now on, every primary or other storage key that the TPM shows to the program has the
     /// attacker's public key in it, with a Name that fits. The answer's authentication fits too if

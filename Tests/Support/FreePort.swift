@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A port that nobody listens at.
 package func freePort() throws -> UInt16 {
     let listing = try Program(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The real GNOME Keyring behind the login, and a session in which it can be looked at.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Plays the person at a reader of Tests/PlayedUSB, which libfprint's own drivers talk to.
 ///
 /// Its socket is there from the start of the daemon.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A message bus of a test's own (`dbus-daemon`), and a mock of logind on it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// What tests do to a TPM, and ask of it. Objects of the tests' own are made in the platform's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CTestSupport
 
 /// Somebody who has a TPM, or what poses as one, do commands: over a connection for each, as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes as a TPM takes them: big endian (TPM 2.0 part 1, Marshaling).
 extension [UInt8] {
     /// A number of 16 or 32 bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a TPM command does, as its header says it (TPM 2.0 part 2, TPM_CC).
 package struct TPMCommandCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The number on the bus.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A command that passed between a program and a TPM, and what came of it.
 package struct TPMExchange: Sendable, CustomStringConvertible {
     /// Which command it was, from 1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Duration {
     /// How long what must come is waited for, if nothing else is said: on a busy machine too, only
     /// what never comes takes that long.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
 /// A fault that is planted on a sound machine, and what the doctor has to say about it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
 /// Real lightdm on a stage, with Xvfb for its X server and Tests/Stage/greeter.pl for its greeter.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A datagram socket bound to a path, as journald and systemd listen on.

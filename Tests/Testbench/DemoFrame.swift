@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sets what a program writes on its terminal off from what the demo says, byte by byte.
 ///
 /// Each line of the program's gets a margin and is broken at spaces where it would not fit. What

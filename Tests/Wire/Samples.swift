@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// One value of every request and answer, and the extremes of those that have optional fields.

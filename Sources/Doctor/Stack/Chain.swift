@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A module in its place among all that a service asks.
 struct Handler: Equatable {
     /// How it is called.

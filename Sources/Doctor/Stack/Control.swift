@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What libpam does after a module has returned.
 enum StackAction: Equatable {
     case ignore, ok, done, bad, die, reset

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a run through a chain came to.
 struct StackResult: Equatable {
     /// What the application is told.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a module does in an `auth` stack, as far as the doctor has to know.
 enum ModuleRole: Equatable {
     /// pam_signet.

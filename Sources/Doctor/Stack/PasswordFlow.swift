@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a password comes from in a stack: who asks for it, and who takes only what is there.
 extension Handler {
     /// Modules whose `use_first_pass` means that they never ask: pam_unix(8), pam_sss(8),

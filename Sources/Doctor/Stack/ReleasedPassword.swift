@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ModuleOptions
 
 /// What the login password that a touch releases does to the modules behind pam_signet's line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a PAM module returns; the raw value is that of security/_pam_types.h, the name that of a
 /// stack's line in brackets.
 enum ReturnCode: Int, CaseIterable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The four kinds of stacks that a service has.
 enum StackType: String, CaseIterable {
     case auth = "auth"

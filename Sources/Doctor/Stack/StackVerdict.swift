@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is wrong with a service's `auth` stack, by running through it as libpam does.
 struct StackVerdict: Equatable {
     /// pam_signet's codes after which the right password does not let in.

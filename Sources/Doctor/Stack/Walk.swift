@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Somebody who comes to a service: what each module can answer then.
 struct Visitor {
     /// What pam_signet returns.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import HTTP
 
 /// What a call came to: the response, and what figures and log have of it.

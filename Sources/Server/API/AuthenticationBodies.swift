@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a back end sends of a request that it received.
 struct AuthenticationRequest: Decodable {
     /// The value of the request's header `Authorization`.

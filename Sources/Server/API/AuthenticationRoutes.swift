@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Routes {
     /// Codes of requests, and MAC tokens.
     static let authentication: [Route] = [

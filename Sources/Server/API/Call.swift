@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import HTTP
 
 /// A request whose route, body and caller were checked.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Statement
 
 /// 16 bytes, as 32 hexadecimal digits in lower case.

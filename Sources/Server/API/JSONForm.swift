@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Statement
 
 /// Whether bytes are JSON as RFC 8259 has it, in which no object has a name twice.

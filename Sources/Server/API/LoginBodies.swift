@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is sent for a challenge.
 struct ChallengeRequest: Decodable {
     let application: Name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is sent for an operation, or for a login that is approved as one.
 struct OperationRequest: Decodable {
     let account: Name

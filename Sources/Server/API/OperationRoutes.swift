@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Approvals, and logins that are approved as such.
 extension Routes {
     static let operations: [Route] = [

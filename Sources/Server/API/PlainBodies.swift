@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bodies of the calls that a server is asked most often, in the plain form.
 
 extension AuthenticationRequest: PlainDecodable {

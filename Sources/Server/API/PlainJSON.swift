@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Statement
 
 /// A JSON object as nearly every caller sends it: in ASCII, its members texts, each name once, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Who may make a call.
 enum Caller: Sendable {
     /// Anybody: what proves something is in the body.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Every call that there is; docs/developer/SERVER.md tells each.
 enum Routes {
     /// The largest body in bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is sent for the next pair of tokens.
 struct RefreshRequest: Decodable {
     let refreshToken: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Statement
 
 /// Where an administrator's answers go: a line or a table for a person, or JSON for a program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Policy
 
 /// One row of the table of administration: what has no row is not done.

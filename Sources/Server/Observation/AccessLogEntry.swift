@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request that was answered, as logs and figures have it: nothing in it is a secret, and
 /// nothing but the address is a stranger's own text.
 struct AccessLogEntry: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Database
 
 /// Whether the server can serve: its database answers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Posix
 
 /// The 32 bytes that seal what is secret in the database; all servers on one database have the same.

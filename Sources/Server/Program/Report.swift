@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Posix
 
 /// Says something to who runs the server: one line, on standard error, which the journal keeps.

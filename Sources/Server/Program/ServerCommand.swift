@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What `signet-server` is started with.
 package enum ServerCommand: Equatable {
     /// The configuration that installed programs read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Policy
 
 /// Every setting of /etc/signet/server.conf; signet-server.conf(5) tells each.

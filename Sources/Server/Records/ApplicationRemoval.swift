@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Database
 
 /// An application that is to be removed, or whose removal was begun.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Database
 
 /// What a signed challenge is to do: a challenge for one thing is good for no other.

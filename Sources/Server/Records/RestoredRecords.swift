@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Database
 
 /// Something that a restored database still offers, and that may have been used, ended or given to

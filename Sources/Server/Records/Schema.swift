@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Database
 
 /// The tables, in the dialect that SQLite and PostgreSQL share; times are seconds since 1970.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Database
 
 /// What the operations of a template are for: one made for payments logs nobody in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Database
 
 /// What began with one login: its refresh tokens form one chain.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Posix
 
 /// Whether the wall clock can be believed enough to delete by it.

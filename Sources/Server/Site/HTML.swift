@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Text of HTML. What is put into a literal of it is escaped, unless it is of this type itself: so
 /// a value from outside cannot become markup by being forgotten.
 struct HTML: ExpressibleByStringInterpolation, Sendable {

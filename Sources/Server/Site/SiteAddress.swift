@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How browsers call the site: from `server.url`, never from what a request says of itself.
 ///
 /// A reverse proxy may do TLS: so whether cookies are for HTTPS alone is told by this, and not by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How the pages look: in both colour schemes with contrasts of at least 4.5 to 1 (WCAG 2.2, 1.4.3)
 /// and 3 to 1 around what is used (1.4.11), from 320 pixels on, and with text twice as large.
 enum SiteStyle {

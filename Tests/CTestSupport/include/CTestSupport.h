@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests need of fork, namespaces, terminals and credentials, which Swift cannot call:
 // between fork and exec only C may run.
 #ifndef SIGNET_CTESTSUPPORT_H

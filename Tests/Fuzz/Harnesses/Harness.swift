@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One decoder under garbage.
 protocol Harness: SendableMetatype {
     /// The name it is run by.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Texts
 
 private let sample: Text = "\(bytes("al%1$sice")) has \(number: UInt8(3)) fingers"

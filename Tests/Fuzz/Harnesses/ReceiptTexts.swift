@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import Store
 
 /// The end of a receipt log, as a crash or somebody left it.

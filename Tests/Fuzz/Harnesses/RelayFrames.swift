@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Wire
 
 /// What the relay reads, which has network, from signetd; no frame of the other socket is one.

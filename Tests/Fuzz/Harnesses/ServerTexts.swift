@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Statement
 
 /// The texts for a server; the first line says which, so each reader is fed with everything.

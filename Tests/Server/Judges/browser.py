@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """A person at the server's own page, in headless Chromium, by the W3C WebDriver protocol alone.
 
     browser.py URL PORT ACCOUNT
