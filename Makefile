@@ -25,8 +25,9 @@ RUN_TESTS = $(AS_ROOT) env SWIFT=$(SWIFT) Tests/run
 FORGET_CELLS = $(AS_ROOT) rm -f .build/compatibility
 RELEASE = $(SWIFT_BUILD) -c release --static-swift-stdlib --scratch-path .build-release \
 	--disable-local-rpath
-MODULE = $(SWIFT_BUILD) -c release --scratch-path .build-module \
-	--product pam_signet --disable-local-rpath
+# A package of its own: the module, and what it shares with the programs, as Embedded Swift.
+MODULE = mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp SIGNET_MODULE=1 $(SWIFT) build -c release \
+	--scratch-path .build-module --product pam_signet --disable-local-rpath
 PROGRAMS = signetd signet signet-reader signet-relay signet-notify signet-server verify-password \
 	testbench testreader
 TESTBENCH = build/testbench

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Fingerprints
 import Glibc
+import LoginProtocol
 import Loop
 import Reader
 import ReaderProtocol
 import TestSupport
-import Wire
 
 /// Why nothing could be measured.
 enum AcceptanceFault: Error {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Fingerprints
+import LoginProtocol
 import Loop
 import Reader
 import ReaderProtocol
 import TestSupport
-import Wire
 
 /// Somebody who puts fingers on the virtual image reader whenever it asks for one.
 struct Person {

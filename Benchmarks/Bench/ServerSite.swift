@@ -5,7 +5,7 @@ import FoundationEssentials
 import HTTP
 import Posix
 import Server
-import Statement
+import SignedFormats
 
 /// A server with one application and its devices, and calls to it that are ready to be sent.
 final class ServerSite: Sendable {

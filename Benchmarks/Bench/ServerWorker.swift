@@ -2,7 +2,7 @@
 import Database
 import Glibc
 import Posix
-import Statement
+import SignedFormats
 import TestSupport
 
 /// One of several processes that serve calls on one PostgreSQL.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
 import Posix
-import Texts
-import Wire
 
 extension Catalogue {
     /// The texts in the language that the caller's environment asks for; nil for English, and where

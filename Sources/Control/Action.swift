@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
+import CommandMessages
+import LoginMessages
 
 /// What `signet` can be told to do; the raw value is the word.
 enum Action: String, CaseIterable {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
-import Wire
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 
 /// An account's keys for others that open to its fingers as they are, and to no others.
 struct AffectedKeys {

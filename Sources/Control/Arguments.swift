@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
+import CommandMessages
 
 /// A command line that was understood.
 struct Arguments {

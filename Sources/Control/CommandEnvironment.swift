@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Doctor
+import LoginMessages
+import LoginProtocol
 import Posix
 import Synchronization
-import Texts
-import Wire
 
 /// All that the command meets outside itself. What is installed uses the defaults: no option and
 /// no variable of the environment changes any of them but the language.

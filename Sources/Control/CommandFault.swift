@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Posix
-import Texts
-import Wire
 
 /// Why a command did not do what it was told.
 enum CommandFault: Error, Equatable {

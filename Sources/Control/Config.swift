@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import ConfigurationFiles
 import Doctor
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
-import Texts
-import Wire
 
 extension Invocation {
     /// `signet config`, with `--check [FILE…]`

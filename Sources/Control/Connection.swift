@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginProtocol
 import Posix
-import Texts
-import Wire
 
 /// A connection to the daemon, whose other end is proved to be root's.
 struct Connection: ~Copyable {

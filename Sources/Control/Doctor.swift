@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Doctor
+import LoginMessages
+import LoginProtocol
 import Posix
-import Texts
-import Wire
 
 extension Invocation {
     /// `signet doctor`

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginProtocol
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 /// One request and all its answers, the password included where the daemon wants it.
 struct Exchange {

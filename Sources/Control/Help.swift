@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
+import CommandMessages
+import LoginMessages
 
 extension Invocation {
     /// `signet help`, for all or for one command.

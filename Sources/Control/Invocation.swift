@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CatalogueFiles
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
-import Texts
-import Wire
 
 /// One run of the command `signet`.
 package struct Invocation {
@@ -20,7 +22,8 @@ package struct Invocation {
         return code == .done ? .fault : code
     }
 
-    private static func perform(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode {
+    private static func perform(_ words: [String], in surroundings: CommandEnvironment) -> ExitCode
+    {
         if words == ["--version"] {
             surroundings.say("signet \(Version.text.bytes)")
             return .done

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
-import Texts
-import Wire
+import LoginMessages
+import LoginProtocol
+import SignedFormats
 
 /// A JSON document (RFC 8259) to be written in one line.
 enum JSON {

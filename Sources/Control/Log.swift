@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 /// All that the daemon answers to `log`.
 struct LogAnswers {

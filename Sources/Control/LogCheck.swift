@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Crypto
+import LoginMessages
+import LoginProtocol
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 /// What is wrong with the receipts, and from which one on.
 private struct ReceiptFault {

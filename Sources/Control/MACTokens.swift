@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Crypto
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 extension Invocation {
     /// What `signet operations` reads with; it is got and used there alone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
 import Posix
-import Texts
 
 extension Invocation {
     /// `signet notify`: becomes the program that shows notices, so that this one needs no bus.

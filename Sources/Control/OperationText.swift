@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
-import Texts
-import Wire
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import SignedFormats
 
 extension OperationAnswer {
     /// The id in hexadecimal.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Posix
-import Texts
-import Wire
 
 extension Invocation {
     /// The longest that a server that is away is left alone.

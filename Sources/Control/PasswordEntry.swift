@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Posix
-import Texts
-import Wire
 
 /// Where a password comes from.
 enum PasswordSource {
@@ -43,7 +45,9 @@ struct HiddenInput {
         missing: .password(CommandText.noPassword), tooLong: .password(CommandText.longPassword))
 
     /// What is typed at the terminal after a prompt, up to Return; the caller wipes it.
-    func typed(after prompt: Text, in surroundings: CommandEnvironment) throws(CommandFault) -> Bytes {
+    func typed(after prompt: Text, in surroundings: CommandEnvironment) throws(CommandFault)
+        -> Bytes
+    {
         let terminal: QuietTerminal
         do throws(SystemFault) {
             terminal = try QuietTerminal.open(surroundings.terminal)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
-import Wire
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 
 /// Shows how a touch goes on: one line redrawn on a terminal, a line each elsewhere, or JSON.
 struct Progress {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
-import Wire
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 
 extension Invocation {
     /// `signet readers [--prints | --delete-foreign | --clear --force]`

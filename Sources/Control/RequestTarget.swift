@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// What an HTTP request asks for: path and query as they are sent, escapes and all.
 enum RequestTarget {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Posix
-import Statement
-import Wire
+import SignedFormats
 
 /// A secret on its way through this program: one copy, wiped when its owner goes.
 final class SecretBuffer {

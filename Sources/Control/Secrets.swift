@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
-import Texts
-import Wire
 
 extension Invocation {
     /// `signet secret set NAME [--replace]`

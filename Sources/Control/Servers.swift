@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 extension Invocation {
     /// `signet enable --server URL`

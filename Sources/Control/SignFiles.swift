@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Crypto
+import LoginMessages
+import LoginProtocol
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 /// Files that one touch signs: all of them, or none.
 extension Invocation {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Doctor
-import Statement
-import Texts
-import Wire
+import LoginMessages
+import LoginProtocol
+import SignedFormats
 
 extension Invocation {
     /// `signet status`

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Doctor
-import Statement
-import Texts
-import Wire
+import LoginProtocol
+import SignedFormats
 
 /// What keeps fingerprint login from working; the raw value is for programs.
 enum Obstacle: String {

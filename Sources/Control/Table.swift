@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
+import CommandMessages
+import LoginMessages
 
 /// Rows whose columns stand below each other, in whatever language they are shown.
 enum Table {

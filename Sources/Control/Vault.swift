@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
-import Texts
-import Wire
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import SignedFormats
 
 extension Invocation {
     /// `signet vault [migrate file|tpm | trust]`

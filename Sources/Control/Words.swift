@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import CommandProtocol
+import LoginProtocol
 
 extension Finger {
     /// The name by which people give and read it.

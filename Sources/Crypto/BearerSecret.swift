@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 
 /// A secret that whoever shows it is let in by: an API key, a refresh token, a session, a
 /// browser.

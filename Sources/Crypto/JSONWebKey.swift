@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// A public key that tokens are verified with, named by its thumbprint; RFC 7517, RFC 7638.
 package struct JSONWebKey: Sendable {

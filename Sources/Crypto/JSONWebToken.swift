@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// Why a token was refused.
 package enum TokenFault: Error, Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// What is wrong with a chain of receipts, and at which one, counted from 0.
 package enum ChainFault: Error, Equatable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 
 /// Seals small secrets for rows of a database that others can read, copy or write to.
 ///

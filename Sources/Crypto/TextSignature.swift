@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 extension P256PublicKey {
     /// Tells whether a blob is this key's OpenSSH signature of exactly this text, for this use.

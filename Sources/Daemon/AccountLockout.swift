@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import Store
 import Vault
-import Wire
 
 /// The failed attempts of one account, as the gate counts them.
 struct AccountLockout: LockoutLedger {

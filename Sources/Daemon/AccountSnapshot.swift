@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Texts
 import Vault
-import Wire
 
 /// An account whose credential fits its fingers: a touch could sign for it.
 struct AccountSnapshot {
@@ -39,7 +40,9 @@ extension Service {
     }
 
     /// The same after that was found out once: read anew only where a record may have changed.
-    func standing(of account: Account, since before: AccountSnapshot) throws(Denial) -> AccountSnapshot {
+    func standing(of account: Account, since before: AccountSnapshot) throws(Denial)
+        -> AccountSnapshot
+    {
         if before.kept.isUnchanged(since: before.stamp) { return before }
         return try standing(of: account, before.kept)
     }

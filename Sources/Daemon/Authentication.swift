@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 extension Service {
     /// A touch that signs the caller's challenge. What it gives is good once the caller has asked

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Posix
-import Wire
 
 /// What a request sees of whoever made it.
 @ServiceActor

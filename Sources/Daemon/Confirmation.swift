@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Posix
 import Store
-import Wire
 
 /// A proof that has gone out and is good once its client has asked whether it still is.
 ///

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Wire
 
 /// One client: takes its packets apart, serves one request at a time, and ends with it.
 @ServiceActor

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import ReaderProtocol
 import Store
 import Vault
-import Wire
 
 /// Login by finger on and off, and lockouts lifted: all after the password.
 extension Service {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginMessages
+import LoginProtocol
 import Posix
 import Systemd
-import Texts
-import Wire
 
 /// What the journal hears: one entry for each decision, and for each fault.
 struct DecisionJournal: Sendable {

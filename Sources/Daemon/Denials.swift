@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Posix
 import Store
 import Vault
-import Wire
 
 /// The one place where faults become denials.
 extension Service {

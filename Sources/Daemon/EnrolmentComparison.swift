@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import ReaderProtocol
 import Store
 import Vault
-import Wire
 
 /// A finger compared with everyone's before it is enrolled, so that none is two accounts' at once.
 ///

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Wire
 
 /// The word to an account without fingers that it could enrol one: after a login with the password,
 /// where a finger would have been asked for, and once a day.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
 import ReaderProtocol
 import Store
 import Vault
-import Wire
 
 /// A change of fingers that the account vouches for by its password, wherever they come from.
 extension Service {
@@ -96,7 +97,7 @@ extension Store.CredentialState {
     }
 
     /// As the socket has it.
-    var onTheWire: Wire.CredentialState {
+    var onTheWire: CommandProtocol.CredentialState {
         switch self {
         case .none, .damaged: .none
         case .issued: .valid

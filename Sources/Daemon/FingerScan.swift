@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Gate
+import LoginProtocol
 import Loop
 import ReaderProtocol
 import Store
-import Wire
 
 /// Whose fingers a touch may be, and on which readers.
 struct FingerQuery: Sendable {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import ReaderProtocol
 import Store
 import Vault
-import Wire
 
 /// Fingers added and deleted: the password was given, so the credential is issued anew at once.
 extension Service {

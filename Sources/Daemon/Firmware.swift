@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 
 /// What the firmware says of how the machine was started.
 enum Firmware {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
 import ReaderProtocol
-import Wire
 
 /// fprintd's prints as they lie on disk: `ACCOUNT/DRIVER/DEVICE/FINGER`, the finger a hexadecimal
 /// digit (fprintd's file_storage.c).

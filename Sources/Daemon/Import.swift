@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import ReaderProtocol
 import Store
-import Wire
 
 /// Fingers taken over from fprintd: an enrolment without a scan, on the account's own password.
 ///
@@ -89,7 +90,7 @@ extension Service {
         }
         return try reading(account) { () throws(StoreFault) in
             guard let kept = try kept(account) else {
-                return .done(DoneAnswer(prints: 0, state: Wire.CredentialState.none))
+                return .done(DoneAnswer(prints: 0, state: CommandProtocol.CredentialState.none))
             }
             let enrolment = try kept.prints.enrolment()
             let state = try kept.credential.judgement(on: enrolment)

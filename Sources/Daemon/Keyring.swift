@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Password
 import Policy
 import Posix
 import Store
 import Vault
-import Wire
 
 /// The login password that is kept for the keyring: kept, sealed anew, and dropped.
 extension Service {
@@ -110,7 +111,7 @@ extension Service {
     func settleKeyring(
         _ wants: Bool?, _ password: VerifiedPassword?, _ account: Account, _ kept: AccountState,
         because reason: String
-    ) async throws(StoreFault) -> Wire.KeyringState? {
+    ) async throws(StoreFault) -> CommandProtocol.KeyringState? {
         let enrolment = try kept.prints.enrolment()
         if wants == false || enrolment.isEmpty {
             try forgetKeyring(account, kept, because: reason)
@@ -192,7 +193,7 @@ enum KeyringJudgement {
     case dropped(KeyringLoss)
 
     /// As the socket has it.
-    var onTheWire: Wire.KeyringState {
+    var onTheWire: CommandProtocol.KeyringState {
         switch self {
         case .off: .off
         case .kept: .on

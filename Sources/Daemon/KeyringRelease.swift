@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Password
 import Policy
 import Posix
 import Store
 import Vault
-import Wire
 
 /// The login password goes out: to whom, for what, and when not.
 extension Service {

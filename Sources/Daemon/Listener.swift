@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Wire
 
 /// Accepts connections within the limits, and tells when nobody asks for anything any more.
 @ServiceActor

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Wire
 
 /// A login that a server has to say yes to: what was settled before the touch.
 struct LoginAtServer {

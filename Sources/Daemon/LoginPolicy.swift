@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Policy
 import Posix
-import Wire
 
 extension Service {
     /// Throws where the administrator's lists exclude a service or an account.

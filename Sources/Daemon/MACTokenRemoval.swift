@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 // Ending a MAC token: its server first, by the token itself, and then here. A server that cannot be
 // reached is told later; until then the token is kept for that, and of use for nothing else.
@@ -30,7 +31,8 @@ extension Service {
                 for token in named {
                     if try await !end(token, account, kept) { isTold = false }
                 }
-                return .done(DoneAnswer(state: isTold ? Wire.CredentialState.none : .disabled))
+                return .done(
+                    DoneAnswer(state: isTold ? CommandProtocol.CredentialState.none : .disabled))
             } catch {
                 guard error == .vault(.doesNotOpen) else { throw error }
                 throw Denial(.unknownMacToken, subject: name)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 // MAC tokens: got by a touch, used without one. The secret is opened here, for each request anew, and
 // never leaves this process.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 /// What reading at a server came to.
 enum Reading<Told: Sendable>: Sendable {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Wire
 
 // Operations: what a server asks a person to approve or reject. What is signed is the very text that
 // the client was sent to show, in the same request; the server checks that it is its own.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
 import Loop
 import Password
 import Posix
-import Texts
-import Wire
 
 /// Has an account's password checked, in a process of its own, within a time limit.
 ///

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import Store
-import Wire
 
 /// One at a time for each credential: from the counter that it takes to its server's answer.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ConfigurationFiles
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
@@ -8,7 +9,6 @@ import ReaderProtocol
 import Store
 import Systemd
 import Vault
-import Wire
 
 /// The daemon from start to end.
 @ServiceActor

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import ReaderProtocol
-import Statement
+import SignedFormats
 import Store
-import Texts
 import Vault
-import Wire
 
 /// Requests that only look.
 extension Service {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Loop
 import ReaderProtocol
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 /// The fingerprint readers that the administrator lets Signet use.
 ///

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Posix
 import ReaderProtocol
 import Store
-import Wire
 
 /// What readers store, for root: prints of accounts here, and those that another system left.
 extension Service {

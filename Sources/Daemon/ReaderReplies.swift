@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import ReaderProtocol
-import Wire
 
 /// What the process of the readers has sent of a request so far, held to what it was asked.
 ///

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import ReaderProtocol
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 // What the process of the readers says, in the words of the socket.
 

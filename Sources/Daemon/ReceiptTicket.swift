@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Loop
 import Posix
 import Store
-import Wire
 
 // An account's receipts are a chain to which one touch at a time appends: its receipt, and directly
 // behind it the line that says that the proof was granted.

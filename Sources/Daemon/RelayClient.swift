@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Posix
-import Wire
 
 /// The way to servers: one connection to the relay for each request, proved to be to root's socket.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Loop
 import Posix
 import Store
-import Wire
 
 /// When servers are told of registrations and MAC tokens that were given up while they were away: soon
 /// after the start and after requests about servers, and as long as one does not know, ever more rarely.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Policy
 import Posix
-import Wire
 
 /// Who asks, and the evidence that they are there.
 extension Service {

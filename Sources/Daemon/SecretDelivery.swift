@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Loop
 import Posix
-import Wire
 
 /// Collects the parts of one announced secret, on locked pages, and hands it on when it is whole.
 @ServiceActor

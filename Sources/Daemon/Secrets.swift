@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Gate
+import LoginMessages
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Texts
 import Vault
-import Wire
 
 /// Secrets of an account: kept at its word, released by a touch in the same request.
 extension Service {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 /// Keys for servers, and the signing key: which there are, what they sign, and when they end.
 ///
@@ -185,7 +186,8 @@ extension Service {
     /// The same for a server's challenge: the statement and its signature.
     func signed(
         _ challenge: Bytes, _ action: Bytes, by key: ServerKey, _ account: Account,
-        _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>, service: Bytes = signetService,
+        _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
+        service: Bytes = signetService,
         purpose: Bytes = []
     ) async throws(Denial) -> (Bytes, Bytes) {
         let signed = try await signed(by: key, in: .login, account, standing, for: touch) {
@@ -246,7 +248,8 @@ extension Service {
 
     /// The SSHSIG blob over what has this SHA-256 digest, by a key of the account's.
     func sign(
-        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey, _ standing: AccountSnapshot,
+        _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey,
+        _ standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>
     ) async throws(VaultError) -> Bytes {
         let data = SSHSignature.signedData(namespace: namespace.bytes, messageDigest: digest)

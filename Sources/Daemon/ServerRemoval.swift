@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Wire
 
 // Taking back a registration: the server first, then the key. A server that cannot be reached is told
 // later; until then the key stays, of use for nothing else.
@@ -121,7 +122,7 @@ private enum Removal {
     }
 
     /// As the client is told.
-    var state: Wire.CredentialState {
+    var state: CommandProtocol.CredentialState {
         switch self {
         case .told: .none
         case .toldLater: .disabled

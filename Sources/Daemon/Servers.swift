@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 // Servers as relying parties: a key of its own for each, made and opened by a touch, and by the
 // password where it is made. What goes to a server goes through the relay.
@@ -96,7 +97,8 @@ extension Service {
         return try await answering(account) {
             let new = try await newKey(for: url.bytes, standing)
             let key = try standing.kept.servers.keep(
-                new.made, new.context, by: new.vault, at: ServerRegistration(server: url.bytes, begun),
+                new.made, new.context, by: new.vault,
+                at: ServerRegistration(server: url.bytes, begun),
                 .proving, now: instant)
             provingKeys.insert(key.identifier)
             return try await prove(key, begun, url, account, standing, touch)
@@ -105,7 +107,9 @@ extension Service {
 
     /// Makes a key for a relying party, sealed to the fingers as they stood at the touch: throws
     /// `.changedMeanwhile` where they do not any more.
-    func newKey(for server: Bytes, _ standing: AccountSnapshot) async throws(StoreFault) -> NewServerKey {
+    func newKey(for server: Bytes, _ standing: AccountSnapshot) async throws(StoreFault)
+        -> NewServerKey
+    {
         let identifier: Bytes
         do throws(SystemFault) { identifier = try randomBytes(16) } catch {
             throw .file(.system(error))

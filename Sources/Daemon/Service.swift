@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
@@ -7,7 +9,6 @@ import ReaderProtocol
 import Store
 import Systemd
 import Vault
-import Wire
 
 /// Answers requests: who may ask is judged here, what is asked is done in the files beside.
 @ServiceActor

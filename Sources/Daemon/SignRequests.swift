@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Wire
 
 /// Signatures for whoever is not this machine and no login: a touch each, which leaves a receipt.
 extension Service {

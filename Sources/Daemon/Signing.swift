@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
 import Crypto
 import Gate
+import LoginMessages
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Texts
 import Vault
-import Wire
 
 extension Service {
     /// Opens the key with the fingers as they are now, signs, and writes the receipt; opens the
     /// item too, where there is one.
     func sign(
-        _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot, _ place: ReceiptTicket,
+        _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot,
+        _ place: ReceiptTicket,
         _ ready: Result<ReadyItems, VaultError>, _ item: SealedItem?,
         for touch: Touch<ScannedFinger>
     ) async throws(Denial) -> (Assertion, Result<SecretBytes, VaultError>?) {

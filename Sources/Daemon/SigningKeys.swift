@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Posix
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 /// The account's signing key, for files and for challenges of anybody's: never the key that logs in.
 extension Service {

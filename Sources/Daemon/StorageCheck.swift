@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Loop
 import Posix
 import ReaderProtocol
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 /// What the readers that a touch is awaited on keep, held against what the credential is sealed to.
 @ServiceActor
@@ -65,7 +65,8 @@ extension Service {
     /// credential is sealed to, the credential is destroyed and the wait ends: nobody shall touch
     /// in vain.
     func examine(
-        _ contents: ReaderContents, of reader: String, _ account: Account, _ standing: AccountSnapshot,
+        _ contents: ReaderContents, of reader: String, _ account: Account,
+        _ standing: AccountSnapshot,
         _ check: StorageCheck
     ) -> Bool {
         do throws(Denial) {
@@ -78,7 +79,8 @@ extension Service {
     }
 
     private func judge(
-        _ contents: ReaderContents, of reader: String, _ account: Account, _ standing: AccountSnapshot,
+        _ contents: ReaderContents, of reader: String, _ account: Account,
+        _ standing: AccountSnapshot,
         _ check: StorageCheck
     ) throws(Denial) {
         try reading(account) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
+import LoginProtocol
 import Loop
 import Posix
 import Store
 import Vault
-import Wire
 
 /// The keys that fingerprints are sealed with: opened before prints are read, made before one is
 /// added, followed where the credential goes.

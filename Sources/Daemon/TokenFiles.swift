@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Posix
-import Statement
-import Wire
+import SignedFormats
 
 /// Access tokens that lie in files of root's, one for each account: for the sessions that PAM opens.
 ///

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import ReaderProtocol
-import Statement
+import SignedFormats
 import Store
 import Vault
-import Wire
 
 /// What a touch is to sign, beside what the daemon knows itself.
 struct SignedMatter: Sendable {

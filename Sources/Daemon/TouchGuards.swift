@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import ReaderProtocol
 import Store
-import Wire
 
 /// What guards are passed for.
 enum GuardPurpose {

@@ -2,7 +2,7 @@
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Vault
 
 /// The vaults of this machine, and the way to them: what blocks does not block the service.

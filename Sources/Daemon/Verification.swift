@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
-import Wire
 
 extension Service {
     /// A touch that signs nothing: tells which finger it was. It counts like any other try. `reason`

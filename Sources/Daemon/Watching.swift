@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Gate
+import LoginProtocol
 import Loop
 import Posix
-import Wire
 
 /// Who hears of touches that no prompt is known to speak of.
 @ServiceActor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
 import Policy
-import Texts
 
 extension Machine {
     /// The settings that allow a touch where the default refuses one.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
 import ConfigurationFiles
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 /// What is around Signet on this machine.
 extension Machine {

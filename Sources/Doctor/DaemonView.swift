@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Policy
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 /// What the daemon tells of an account.
 package struct AccountView: Sendable {

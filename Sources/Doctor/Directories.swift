@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
-import Wire
+import CommandMessages
+import LoginProtocol
 
 /// What stacks and the name service have to do with each other.
 extension Machine {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
 import ConfigurationFiles
+import LoginProtocol
 import Policy
-import Texts
-import Wire
 
 extension Machine {
     /// All that is wrong with this machine: by area, in each the worst first.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
 import Posix
-import Texts
 
 /// How a file of Signet's has to be.
 struct FileRule {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 /// One entry of the journal.
 struct JournalNote: Equatable {

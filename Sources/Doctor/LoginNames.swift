@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
-import Texts
-import Wire
 
 /// A name in a list that no service, account or group has, or that no unit can have.
 package struct UnknownName: Equatable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Posix
-import Wire
 
 /// The machine that is looked at. Only a test changes what is here.
 package struct Machine: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// Which services ask for a touch, and whether they can: the doctor's own view of the stacks, for
 /// whoever has to say whether fingerprint login works.

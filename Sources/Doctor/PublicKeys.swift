@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginProtocol
 import Posix
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
 extension Machine {
     /// What speaks against the public keys, as the module reads them.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginProtocol
 import ModuleOptions
 import Policy
 import Posix
-import Texts
-import Wire
 
 /// A server that has to say yes to an account's logins beside the touch.
 package struct ServerDemand: Sendable {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginProtocol
 import ModuleOptions
 import Policy
 import Posix
-import Texts
-import Wire
 
 extension Machine {
     /// What is wrong with the files behind `server=`: who may write them, and what they say.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginProtocol
 import ModuleOptions
 import Policy
-import Texts
-import Wire
 
 /// What is wrong with the stacks that name pam_signet, over all services.
 struct StackExamination {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
-import Wire
+import CommandMessages
+import LoginProtocol
 
 /// What is wrong with one place in the stacks of one service, and how the doctor says it.
 extension StackExamination {

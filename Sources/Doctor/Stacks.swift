@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginProtocol
 import Policy
 import Posix
-import Texts
-import Wire
 
 extension Machine {
     private static let stackDirectories = ["/usr/lib/pam.d", StackFiles.directory]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
 import Posix
-import Texts
 
 extension Machine {
     /// What speaks against the files below /var/lib/signet.

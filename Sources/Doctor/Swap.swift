@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
-import Wire
+import CommandMessages
+import LoginProtocol
 
 extension Machine {
     /// Swap that is known to lie on a disk in clear.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
 import Loop
 import Posix
-import Texts
-import Wire
 
 /// A request that wants the readers, as the queue sees it.
 package struct Applicant: Sendable {

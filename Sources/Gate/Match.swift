@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Loop
 import Policy
 import Posix
-import Wire
 
 // The only file that can say that a finger matched. Keys and sealed items open for a `Match` and for
 // nothing else (Vault), and the initialiser of `Match` is visible in this file alone: what follows

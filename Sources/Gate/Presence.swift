@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginProtocol
 import Policy
 import Posix
 import Systemd
-import Texts
-import Wire
 
 /// Evidence that the user who causes a request is at the machine: nothing else makes one than
 /// `PresenceExaminer`, and no touch is asked for without.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Policy
 import Posix
 import Systemd
-import Wire
 
 /// A process that is looked at. What its number says counts only while it has not ended.
 package protocol HeldProcess: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
 import Policy
 import Systemd
-import Texts
-import Wire
 
 /// What the administrator says about presence.
 struct PresencePolicy: Sendable {

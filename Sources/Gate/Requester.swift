@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Posix
 import Systemd
-import Wire
 
 /// The user who causes a request: not always the account that it is for.
 package struct Requester: Equatable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Loop
 import Posix
-import Wire
 
 /// One request at a time has the readers; the others wait, and are told for whom.
 ///

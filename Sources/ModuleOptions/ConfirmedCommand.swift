@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#if !hasFeature(Embedded)
-import Statement
-#endif
+import SignedFormats
 
 /// What a call of sudo, su or doas runs, in the form in which a person confirms it: the command first,
 /// then what stood in front of it (options and assignments) in brackets.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#if !hasFeature(Embedded)
-import Statement
-import Wire
-#endif
+import LoginProtocol
+import SignedFormats
 
 /// The server whose yes a login wants beside the touch: what the file behind `server=` says.
 ///

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#if !hasFeature(Embedded)
-import Statement
-import Wire
-#endif
+import LoginProtocol
+import SignedFormats
 
 /// What the administrator wrote after the module's name in the PAM stack.
 package struct ModuleOptions: Equatable, Sendable {
@@ -209,7 +207,6 @@ private enum Option: UInt16, CaseIterable {
     }
 }
 
-#if !hasFeature(Embedded)
 extension ModuleOptions {
     /// The options that there are, without their values: what the manual page must have.
     package static var names: [String] {
@@ -218,4 +215,3 @@ extension ModuleOptions {
         }
     }
 }
-#endif

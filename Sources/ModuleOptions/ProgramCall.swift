@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#if !hasFeature(Embedded)
-import Statement
-#endif
+import SignedFormats
 
 /// How a program was called, in the form in which a person confirms it.
 ///

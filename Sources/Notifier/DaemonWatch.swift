@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Loop
 import Posix
-import Texts
-import Wire
 
 /// Hears from the daemon of touches that are asked for without a terminal, without keeping it up.
 ///

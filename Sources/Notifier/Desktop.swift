@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Bus
+import CommandMessages
+import CommandProtocol
+import LoginMessages
 import Loop
-import Texts
-import Wire
 
 /// The notices on a person's desktop: org.freedesktop.Notifications 1.2, on the session's bus.
 @ServiceActor

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Bus
 import CatalogueFiles
+import CommandMessages
+import LoginMessages
+import LoginProtocol
 import Loop
 import Posix
-import Texts
-import Wire
 
 /// Where the notifier finds what it talks to.
 package struct NotifierPaths: Sendable {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
+import SignedFormats
 
 /// The application that called, through the handle that libpam gave.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginProtocol
+import SignedFormats
 
 /// What makes a proof good for this moment only: the process, or the machine, may have been stopped
 /// at any point since it was asked for.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
+import ModuleOptions
 
 /// A conversation with the daemon over its socket; ends, and cancels, when nobody has it any more.
 struct Connection: ~Copyable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
 
 /// What goes on between the request and the proof: messages, the clock, and the password line.
 struct Dialogue {

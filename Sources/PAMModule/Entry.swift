@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import ModuleOptions
+import SignedFormats
 
 /// pam_sm_authenticate(3): a touch that is proven, or the way on to the password.
 @c @implementation

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
+import SignedFormats
 
 /// The language of the system, for what is shown; what goes to the journal is English.
 ///

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
+import ModuleOptions
+import SignedFormats
 
 /// One login: who, where, and what for.
 struct Login {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
+import SignedFormats
 
 /// Every way in which a login ends other than with a proof that verified.
 enum LoginFailure: Error {
@@ -52,18 +55,18 @@ extension Application {
             trace("interrupted")
             return PAM_CONV_ERR
         case .timeUp(let mismatches):
-            show(Denial(.timedOut).text(account: []), asError: true)
+            show(Denial(.timedOut).loginText(account: []), asError: true)
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         case .denied(let denial, let account):
             if denial.reason.isAlarming { return conclude(.expired(denial, account: account)) }
             trace("denied: reason \(number: denial.reason.rawValue)")
             if !denial.reason.isSilent(isAttended: isAttended) {
-                show(denial.text(account: account), asError: true)
+                show(denial.loginText(account: account), asError: true)
             }
             return denial.code
         case .expired(let denial, let account):
             log(LOG_ALERT, "fingerprint login refused: the proof is not valid any more")
-            show(denial.text(account: account), asError: true)
+            show(denial.loginText(account: account), asError: true)
             return PAM_AUTH_ERR
         case .refused(let why):
             log(LOG_ALERT, "fingerprint login refused: \(literal: why)")
@@ -112,7 +115,11 @@ extension Denial {
             .notServed, .inBackground, .notAtMachine, .otherRequester, .enrolmentPaused,
             .enrolmentLocked, .enrolmentYielded, .lidClosed, .otherSeat, .serverUnreachable,
             .unknownServer,
-            .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
+            .serverKeyInvalidated, .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack,
+            .activationRefused, .knownServer,
+            .tooManyServers, .noSigningKey, .signingKeyInvalidated, .signingKeyExists,
+            .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
+            .operationOver, .printsDamaged, .noPassword, .accountExpired, .passwordExpired:
             return mismatches > 0 ? PAM_AUTH_ERR : PAM_AUTHINFO_UNAVAIL
         }
     }
@@ -138,7 +145,11 @@ extension DenialReason {
             .enrolmentPaused, .enrolmentLocked, .enrolmentYielded, .serverUnreachable,
             .serverRefused, .unknownServer,
             .serverKeyInvalidated, .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked,
-            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack:
+            .serverTooLongAgo, .serverLost, .serverBusy, .clockSetBack, .activationRefused,
+            .knownServer,
+            .tooManyServers, .noSigningKey, .signingKeyInvalidated, .signingKeyExists,
+            .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
+            .operationOver, .printsDamaged, .noPassword, .accountExpired, .passwordExpired:
             false
         }
     }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
+import ModuleOptions
 
 /// A word on enrolling, to who logged in with the password for want of a finger: only where the stack's
 /// line has `offer`, and where a finger would have been asked for.

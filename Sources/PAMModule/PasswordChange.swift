@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
 
 /// What happens when a password is changed: the daemon hears the new one, for the keyring.
 enum PasswordChange {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginProtocol
 
 /// The line on the terminal where a password may be typed while a finger is awaited.
 ///

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginProtocol
+import ModuleOptions
+import SignedFormats
 
 /// Where a login is asked for: at a terminal or not, and whether a password may be typed there.
 struct Place {

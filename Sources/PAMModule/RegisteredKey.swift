@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginProtocol
+import ModuleOptions
+import SignedFormats
 
 /// The public key that was registered on this machine for an account's fingers.
 struct RegisteredKey {

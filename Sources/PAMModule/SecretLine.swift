@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginProtocol
 
 /// A password that was typed or sent, and that nobody may see; its memory is wiped when nobody has it any more.
 // SAFETY: the memory is allocated by init, freed by deinit, and never leaves the value.

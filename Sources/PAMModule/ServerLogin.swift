@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
+import ModuleOptions
+import SignedFormats
 
 /// The other half of a login that a server has to say yes to: what is asked for, and what is believed.
 final class ServerLogin {
@@ -116,7 +120,8 @@ final class ServerLogin {
     }
 
     /// Hands the token on as the file says, where one came: after everything was found good.
-    func handOn(_ proof: ServerProof?, uid: UInt32, _ application: Application) throws(LoginFailure) {
+    func handOn(_ proof: ServerProof?, uid: UInt32, _ application: Application) throws(LoginFailure)
+    {
         guard let proof, let delivery = server.token else { return }
         switch delivery {
         case .answer:

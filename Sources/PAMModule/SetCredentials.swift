@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginMessages
+import LoginProtocol
 
 /// What happens after the login: a password that was accepted lifts a lockout, or leads to a word on
 /// enrolling.

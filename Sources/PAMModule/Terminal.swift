@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginProtocol
+import SignedFormats
 
 /// The terminal that the application named, where it is the one that controls this process.
 ///

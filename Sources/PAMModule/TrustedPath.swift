@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginProtocol
+import ModuleOptions
+import SignedFormats
 
 /// Finds files that only root can have put where they are.
 ///

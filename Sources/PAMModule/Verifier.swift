@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPAMModule
+import LoginProtocol
+import ModuleOptions
+import SignedFormats
 
 /// Checks ECDSA signatures of one P-256 public key with libcrypto, opened for the purpose.
 ///

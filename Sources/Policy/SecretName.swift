@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
-import Wire
+import LoginProtocol
+import SignedFormats
 
 /// What a secret may be called: 1 to 128 bytes of UTF-8 without controls that no option looks like.
 package enum SecretName {

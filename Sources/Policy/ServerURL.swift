@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// The URL of a signet-server in the one form in which it is kept, compared and sealed to:
 /// `https://host[:port][/path]`, without a slash at the end and without the port that HTTPS has anyway.

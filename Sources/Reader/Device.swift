@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFprint
+import LoginProtocol
 import Loop
 import ReaderProtocol
-import Wire
 
 /// One reader: opened while somebody uses it, one operation at a time.
 @ReaderActor

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFprint
+import LoginProtocol
 import Loop
 import ReaderProtocol
-import Wire
 
 /// A reference to libfprint's device, with its plain calls.
 ///

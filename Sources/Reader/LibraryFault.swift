@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFprint
+import LoginProtocol
 import Loop
 import ReaderProtocol
-import Wire
 
 /// What went wrong inside one call: a scan that only has to be repeated, or a fault.
 enum ScanFailure: Error {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFprint
+import LoginProtocol
 import Loop
 import ReaderProtocol
-import Wire
 
 extension StoredPrint {
     /// Describes one that was listed. Not by `fp_print_serialize`: that ends the process where the

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFprint
+import LoginProtocol
 import Loop
 import Posix
 import ReaderProtocol
-import Wire
 
 /// The machine's fingerprint readers (`FpContext`).
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFprint
+import LoginProtocol
 import Loop
 import ReaderProtocol
-import Wire
 
 extension Device {
     /// How long a reader may take to say that it does not have a print.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// What a reader is and can do, as its driver says.
 package struct ReaderDescription: Equatable, Sendable, Identifiable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// What happens on a reader while somebody waits for it.
 package struct ReaderEvent: Equatable, Sendable {

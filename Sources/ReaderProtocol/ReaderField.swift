@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// The fields of the frames between signetd and the process of the readers; the raw value is the tag.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// One frame of the process of the readers. What belongs to the frame that ends a request, a template
 /// or prints, comes before it.

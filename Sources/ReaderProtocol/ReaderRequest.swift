@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// What signetd asks the process of the readers for, one request on each connection.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// A print in a reader's own storage; another system may have put it there.
 package struct StoredPrint: Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// One enrolled finger as the reader's driver wrote it, in a form that libfprint can read safely.
 package struct Template: Equatable, Sendable {

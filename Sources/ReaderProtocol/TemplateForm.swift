@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import LoginProtocol
 
 /// The checked form of a serialised print (`fp-print.c`: "FP3", then a GVariant).
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import Statement
-import Wire
+import LoginProtocol
+import SignedFormats
 
 /// What is sent to a server; docs/developer/SERVER.md tells each.
 struct RegistrationBody: Encodable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
-import Wire
+import CommandProtocol
+import LoginProtocol
+import SignedFormats
 
 /// A MAC token as it comes back.
 struct MACTokenGiven: Decodable {

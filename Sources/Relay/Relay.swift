@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import HTTPClient
+import LoginProtocol
 import Policy
 import Posix
-import Statement
-import Wire
+import SignedFormats
 
 /// Turns signetd's requests into HTTP, and a server's JSON into answers of known shape and size.
 package struct Relay: Sendable {
@@ -82,7 +83,9 @@ package struct Relay: Sendable {
         case 200...299:
             guard let answers = call.read(answer.body),
                 answers.allSatisfy({ (try? $0.encoded()) != nil })
-            else { return [.failed("the server's answer is not what docs/developer/SERVER.md says")] }
+            else {
+                return [.failed("the server's answer is not what docs/developer/SERVER.md says")]
+            }
             return answers
         case 300...399:
             return [

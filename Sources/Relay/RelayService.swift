@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
 import Synchronization
-import Wire
 
 /// Serves signetd: a thread for each connection, and a limit on them.
 final class RelayService: Sendable {

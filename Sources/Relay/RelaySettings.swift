@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import ConfigurationFiles
 import HTTPClient
 import Policy
 import Posix
 import Synchronization
-import Wire
 
 /// Answers by what the configuration says at that time: an authority that is withdrawn, or a new pin,
 /// counts from the next request on.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
-import Wire
+import LoginProtocol
+import SignedFormats
 
 /// The record `account`: who it is, and which prints count.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Vault
 
 /// What is kept for one account: its prints, credential, lockout, counter and receipts.

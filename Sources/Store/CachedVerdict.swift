@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Posix
-import Statement
-import Wire
+import SignedFormats
 
 /// A server's last yes to a login, as it came: for logins while the server cannot be asked.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 extension ChainHead {
     /// Before the first receipt.

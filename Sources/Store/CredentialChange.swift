@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Posix
-import Statement
+import SignedFormats
 import Vault
 
 /// A credential that is about to be made.

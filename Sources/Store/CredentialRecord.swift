@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import Statement
+import LoginProtocol
+import SignedFormats
 import Vault
-import Wire
 
 /// What the prints were when a credential was made; only good for explaining, not for deciding.
 struct PrintManifest: Equatable, Sendable {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Vault
-import Wire
 
 /// A credential as it was found on disk.
 package struct FoundCredential: Equatable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Policy
 import Posix
-import Statement
+import SignedFormats
 
 /// Keeps how often each account has had a finger compared with other accounts' fingerprints while it
 /// enrolled.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// When accounts without fingers were last told that they could enrol one, oldest first.
 package struct EnrolmentOffers: Equatable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 import Vault
 
 /// A login password as it was found on disk.

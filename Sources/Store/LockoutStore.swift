@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Policy
 import Posix
-import Statement
+import SignedFormats
 
 /// Keeps an account's failed matches.
 ///

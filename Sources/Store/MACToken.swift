@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import LoginProtocol
+import SignedFormats
 import Vault
-import Wire
 
 /// A MAC token of an account, as it lies on disk: its secret sealed, the rest bound to that.
 package struct MACToken: Equatable, Sendable {

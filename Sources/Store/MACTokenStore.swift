@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 import Vault
 
 /// Keeps an account's MAC tokens: a file each in `mac-tokens/`, named after the token's id.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 
 // Version 1 had no list of prints: every file in `prints/` counted. And it had one vault only.
 // Version 2 counted no comparisons, and its receipts did not say which of them were granted.

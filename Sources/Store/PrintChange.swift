@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Vault
-import Wire
 
 /// A change of an account's prints that is worked out, sealed, and not made yet.
 ///

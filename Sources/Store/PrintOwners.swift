@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 
 /// Whose account a print on a reader is likely to be, so that a login need not look through all.
 ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Vault
-import Wire
 
 /// One enrolled finger, open.
 package struct StoredPrint: Sendable {

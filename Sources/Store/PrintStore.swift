@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Vault
-import Wire
 
 /// The prints of an account as they are on disk now, or will be after a change.
 package struct Enrolment: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 import Vault
 
 /// Changes of readers' own storage that were begun; what a crash or an absent reader leaves undone

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 import Vault
 
 /// What is kept in one file: strict, canonical, written durably as a whole.

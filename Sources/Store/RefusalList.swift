@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
-import Statement
-import Wire
+import SignedFormats
 
 /// The refused attempts at an account that its owner is shown, oldest first.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Policy
-import Statement
+import SignedFormats
 import Vault
-import Wire
 
 /// One way to open a secret: the key of its content, sealed by a vault for one set of fingers.
 struct SecretSealing: Equatable, Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Vault
-import Wire
 
 /// A secret as it was found on disk, whole and in its place.
 package struct StoredSecret: Equatable, Sendable {

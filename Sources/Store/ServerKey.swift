@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import LoginProtocol
+import SignedFormats
 import Vault
-import Wire
 
 /// An account's key for one server, as it lies on disk: sealed to the fingers, for that server alone.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Posix
-import Statement
+import SignedFormats
 import Vault
-import Wire
 
 /// What a server said of a registration that has begun.
 package struct ServerRegistration: Equatable, Sendable {

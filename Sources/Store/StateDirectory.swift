@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 import Vault
 
 /// The root of all that is kept on disk; one daemon owns it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import Statement
+import SignedFormats
 import Vault
 
 // What readers keep, in the records of credentials and of unfinished work.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Vault
-import Wire
 
 /// How what a reader keeps now compares with what a credential was sealed to.
 package enum StorageVerdict: Equatable, Sendable {

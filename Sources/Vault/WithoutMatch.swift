@@ -2,7 +2,7 @@
 import Crypto
 import Gate
 import Posix
-import Statement
+import SignedFormats
 
 // What sealed keys and data do without a match, and why that is all: the rest takes one.
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Foundation
+import LoginMessages
+import LoginProtocol
 import Testing
-import Texts
-import Wire
 
 private let listed = fingers(.leftThumb)
 private let changed = answering(.done(DoneAnswer(finger: .leftThumb, prints: 1, state: .valid)))

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Foundation
+import LoginMessages
+import LoginProtocol
 import Testing
-import Texts
-import Wire
 
 private let alice = Bytes("alice".utf8)
 

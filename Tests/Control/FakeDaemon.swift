@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Foundation
 import Glibc
+import LoginProtocol
 import Posix
 import Synchronization
-import Wire
 
 /// What the fake daemon does on one connection, in order.
 enum Step: Sendable {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Foundation
+import LoginMessages
+import LoginProtocol
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 @Suite("import-fprintd on the command line")
 struct ImportTests {

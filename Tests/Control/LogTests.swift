@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Crypto
 import Foundation
 import Glibc
-import Statement
+import LoginMessages
+import LoginProtocol
+import SignedFormats
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 /// The log of an account that exists on every machine, as the daemon would send it.
 struct SampleLog {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Foundation
+import LoginMessages
+import LoginProtocol
 import ModuleOptions
 import Policy
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 @Suite("The manual pages")
 struct ManualTests {
@@ -138,7 +140,7 @@ struct ManualTests {
     @Test("of the module have just the codes that it returns")
     func returnCodes() throws {
         var returned: Set<String> = []
-        for file in ["Entry", "Ending", "Aftermath", "PasswordChange"] {
+        for file in ["Entry", "LoginFailure", "SetCredentials", "PasswordChange"] {
             let path = "\(Layout.package)/Sources/PAMModule/\(file).swift"
             let source = String(decoding: try Layout.read(path), as: UTF8.self)
             for line in source.split(separator: "\n") {

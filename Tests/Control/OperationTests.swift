@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Glibc
+import LoginMessages
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 private let alice = Bytes("alice".utf8)
 private let first = Bytes("https://id.example.org".utf8)
@@ -40,7 +42,8 @@ private func listed(_ answers: Answer...) -> [Step] {
 }
 
 private func operations(
-    _ words: String..., scripts: [[Step]] = [], change: (inout CommandEnvironment) -> Void = { _ in }
+    _ words: String..., scripts: [[Step]] = [],
+    change: (inout CommandEnvironment) -> Void = { _ in }
 ) throws -> Run {
     try signet(["operations", "--account", "alice"] + words, scripts, change: change)
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Glibc
+import LoginMessages
+import LoginProtocol
 import Testing
-import Texts
-import Wire
 
 private let alice = Bytes("alice".utf8)
 private let words = ["enable", "--account", "alice", "--password-stdin"]

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Foundation
+import LoginMessages
+import LoginProtocol
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 @Suite("signet readers, of what readers store")
 struct ReaderPrintsTests {

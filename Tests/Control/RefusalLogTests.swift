@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Foundation
-import Statement
+import LoginMessages
+import LoginProtocol
+import SignedFormats
 import Testing
-import Texts
-import Wire
 
 /// Two receipts of 17:24:00 UTC, and refusals around them.
 private func sample(_ refusals: [Refusal], receipts: Int = 2) throws -> [Step] {

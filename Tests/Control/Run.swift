@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Doctor
 import Foundation
 import Glibc
+import LoginMessages
+import LoginProtocol
 import Posix
 import Synchronization
 import TestSupport
-import Texts
-import Wire
 
 /// How one run of the command ended, what it said, and what it asked the daemon.
 struct Run {

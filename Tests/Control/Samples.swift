@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import CommandProtocol
+import LoginProtocol
 
 /// Everything as it should be.
 let sampleStatus = StatusAnswer(

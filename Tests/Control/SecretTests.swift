@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Glibc
+import LoginMessages
+import LoginProtocol
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 private let alice = Bytes("alice".utf8)
 private let mail = Bytes("mail".utf8)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Foundation
 import Glibc
+import LoginMessages
+import LoginProtocol
 import Posix
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 private let alice = Bytes("alice".utf8)
 private let url = "https://id.example"

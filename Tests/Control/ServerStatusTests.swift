@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Doctor
 import Foundation
+import LoginMessages
+import LoginProtocol
 import Posix
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 private let key =
     "AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBBtzqt6Y9Rig+def9i7tL8VFKsZhCCAac3RA"

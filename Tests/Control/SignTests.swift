@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Foundation
 import Glibc
+import LoginMessages
+import LoginProtocol
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 private let alice = Bytes("alice".utf8)
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 private let alice = Bytes("alice".utf8)
 private let asking: [Step] = [.receive, .send(.passwordWanted(account: alice)), .receive]

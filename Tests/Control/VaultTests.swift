@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 @testable import Control
 

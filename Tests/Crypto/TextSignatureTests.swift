@@ -2,7 +2,7 @@
 import Crypto
 import Glibc
 import Posix
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
 

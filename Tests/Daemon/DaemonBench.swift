@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import TestSupport
 import Testing
-import Wire
 
 /// A running daemon on virtual readers, with places of its own, and the people at them.
 final class DaemonBench {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
 import Systemd
 import Testing
-import Wire
 
 @testable import Daemon
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Testing
-import Wire
 
 extension DaemonTests {
     @Suite("frames") struct FrameTests {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import Store
 import TestSupport
 import Testing
-import Wire
 
 extension DaemonTests {
     @Suite("fingers that change behind the daemon's back") struct InvalidationTests {

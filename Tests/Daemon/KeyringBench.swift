@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import TestSupport
 import Testing
-import Wire
 
 /// The keyring, as people and the PAM module meet it.
 extension DaemonBench {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Old or new or none, never another: the daemon dies at every step of what changes the password.
 @Suite("the login password for the keyring, the daemon stopped at every step of", .serialized)

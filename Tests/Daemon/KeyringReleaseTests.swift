@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Policy
 import TestSupport
 import Testing
-import Wire
 
 extension DaemonTests {
     @Suite("the login password for the keyring: who gets it") struct KeyringReleaseTests {

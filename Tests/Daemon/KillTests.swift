@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Old or new, never neither: the daemon dies, or its disk fails, at every step of each change.
 @Suite("the daemon, stopped at every step of", .timeLimit(.minutes(5)))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import TestSupport
 import Testing
-import Wire
 
 extension SecondDaemonTests {
     @Suite("A server's answer that nobody waits for any more")

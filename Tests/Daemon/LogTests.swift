@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Store
 import StoreSupport
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 extension DaemonTests {
     @Suite("receipts") struct LogTests {

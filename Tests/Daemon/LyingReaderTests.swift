@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Glibc
+import LoginMessages
+import LoginProtocol
 import Posix
 import ReaderProtocol
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 extension DriverTests {
     /// What signetd takes of a process of the readers that is broken, or somebody else's by now.

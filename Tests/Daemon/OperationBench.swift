@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
 import ServerSupport
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 // MAC tokens and operations, as the command asks for them.
 extension ServerBench {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Glibc
+import LoginMessages
+import LoginProtocol
 import ServerSupport
-import Statement
+import SignedFormats
 import Synchronization
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 extension SecondDaemonTests {
     /// The command, the daemon, its relay and the real server.

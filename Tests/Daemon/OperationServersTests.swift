@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import CommandProtocol
+import LoginProtocol
+import SignedFormats
 import Synchronization
 import TestSupport
 import Testing
-import Wire
 
 extension SecondDaemonTests {
     @Suite("Operations at several servers")

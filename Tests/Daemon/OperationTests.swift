@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import ServerSupport
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 extension SecondDaemonTests {
     @Suite("An operation")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
-import Wire
 
 /// Accounts that every Debian has, as which a client may connect.
 struct Person: Sendable {

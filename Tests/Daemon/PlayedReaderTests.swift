@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 extension DriverTests {
     /// Real drivers of libfprint, on readers that answer their USB messages: what each of them does

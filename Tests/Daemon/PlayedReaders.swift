@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import TestSupport
 import Testing
-import Wire
 
 extension PlayedReader.Model {
     /// Whether it tells what it stores. synaptics does not: what it has lost shows in a comparison,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import Synchronization
 import TestSupport
-import Wire
 
 /// A relay and a server behind it, played by this process: it says what a server would say where all
 /// is well, but for what a test wants otherwise. Nobody on the way to a server is trusted.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 extension DriverTests {
     /// What real drivers make of prints that their readers have lost, got from elsewhere, or have no

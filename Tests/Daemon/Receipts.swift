@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
-import Statement
+import LoginProtocol
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 /// What the daemon sent of an account's receipts, in its order.
 struct ReceiptsSent {

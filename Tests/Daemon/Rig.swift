@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
-import Statement
+import LoginProtocol
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 /// A daemon with accounts as one step finds them, and what they are like before and after it.
 struct Rig {
@@ -98,7 +99,8 @@ struct Rig {
 
     /// The fingers that count let in, no other does, and each success has its receipt.
     private func checkLogins(
-        _ now: AccountImage, _ fingers: [Finger: String], _ others: [Finger: String], _ place: String,
+        _ now: AccountImage, _ fingers: [Finger: String], _ others: [Finger: String],
+        _ place: String,
         isBrief: Bool
     ) throws {
         guard now.state == .valid, now.damaged == 0 else {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Foundation
 import Glibc
+import LoginProtocol
 import Synchronization
 import TestSupport
 import Testing
-import Wire
 
 extension SecondDaemonTests {
     @Suite("A key for a server, while others act on it")

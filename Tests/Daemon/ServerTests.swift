@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
+import LoginProtocol
 import ServerSupport
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 extension SecondDaemonTests {
     @Suite("A server as relying party")

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Synchronization
 import TestSupport
 import Testing
-import Wire
 
 extension SecondDaemonTests {
     @Suite("The time of a login at a server")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Synchronization
 import TestSupport
 import Testing
-import Wire
 
 extension SecondDaemonTests {
     @Suite("A server's yes to a login, while others act, and what stands for it later")

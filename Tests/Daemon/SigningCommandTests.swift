@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Control
 import Crypto
 import Foundation
+import LoginMessages
+import LoginProtocol
 import ServerSupport
-import Statement
+import SignedFormats
 import Synchronization
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 extension SecondDaemonTests {
     /// The command, the daemon, and programs that know neither.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Store
 import TestSupport
 import Testing
-import Wire
 
 extension DaemonTests {
     @Suite("a status that says what a login would be told") struct StatusTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// A request that changes what is kept, and what people find before and after it.
 struct Step: Sendable, CustomStringConvertible {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Store
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 extension DaemonTests {
     @Suite("what a reader keeps itself") struct StorageTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import Testing
-import Wire
 
 /// Why a client in a test could not go on.
 enum ClientFault: Error {

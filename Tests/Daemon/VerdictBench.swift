@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 /// A daemon whose person is registered at a played server that says yes, and what tests of its yes share.
 class VerdictBench {

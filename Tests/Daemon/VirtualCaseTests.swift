@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 extension DriverTests {
     /// libfprint's virtual readers in the cases that the played ones go through: one that keeps prints

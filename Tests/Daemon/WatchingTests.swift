@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
-import Statement
+import LoginProtocol
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 extension DaemonTests {
     @Suite("who watches") struct WatchingTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
 import TestSupport
 import Testing
-import Texts
 
 @testable import Doctor
 

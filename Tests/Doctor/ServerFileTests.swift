@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Posix
 import Testing
-import Texts
-import Wire
 
 @testable import Doctor
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
 import Posix
 import TestSupport
 import Testing
-import Texts
 
 @testable import Doctor
 

@@ -30,44 +30,67 @@ let package = Package(
         .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
-        .target(name: "Wire", swiftSettings: common),
-        .target(name: "Statement", swiftSettings: common),
-        .target(name: "Texts", dependencies: ["Statement", "Wire"], swiftSettings: common),
-        .target(name: "Policy", dependencies: ["Statement", "Wire"], swiftSettings: common),
-        .target(name: "ModuleOptions", dependencies: ["Statement", "Wire"], swiftSettings: common),
+        .target(name: "LoginProtocol", swiftSettings: common),
+        .target(name: "SignedFormats", swiftSettings: common),
+        .target(
+            name: "LoginMessages", dependencies: ["LoginProtocol", "SignedFormats"],
+            swiftSettings: common),
+        .target(
+            name: "ModuleOptions", dependencies: ["LoginProtocol", "SignedFormats"],
+            swiftSettings: common),
+        .target(name: "CommandProtocol", dependencies: ["LoginProtocol"], swiftSettings: common),
+        .target(
+            name: "CommandMessages",
+            dependencies: ["CommandProtocol", "LoginMessages", "LoginProtocol", "SignedFormats"],
+            swiftSettings: common),
+        .target(
+            name: "Policy", dependencies: ["LoginProtocol", "SignedFormats"], swiftSettings: common),
+        .target(
+            name: "Gate",
+            dependencies: [
+                "CommandMessages", "LoginMessages", "LoginProtocol", "Loop", "Policy", "Posix",
+                "Systemd",
+            ], swiftSettings: common),
         .target(name: "Posix", dependencies: ["CLinux"], swiftSettings: common),
         .target(
-            name: "Crypto", dependencies: ["COpenSSL", "Posix", "Statement"], swiftSettings: common),
+            name: "Crypto", dependencies: ["COpenSSL", "Posix", "SignedFormats"],
+            swiftSettings: common),
         .target(name: "Loop", dependencies: ["CGLib", "Posix"], swiftSettings: common),
         .target(name: "Bus", dependencies: ["CGLib", "Loop", "Posix"], swiftSettings: common),
-        .target(name: "ReaderProtocol", dependencies: ["CGLib", "Wire"], swiftSettings: common),
         .target(
-            name: "Reader", dependencies: ["CFprint", "Loop", "Posix", "ReaderProtocol", "Wire"],
+            name: "ReaderProtocol", dependencies: ["CGLib", "LoginProtocol"], swiftSettings: common),
+        .target(
+            name: "Reader",
+            dependencies: ["CFprint", "LoginProtocol", "Loop", "Posix", "ReaderProtocol"],
             swiftSettings: common),
         .target(name: "TPM", dependencies: ["CTSS", "Crypto", "Posix"], swiftSettings: common),
         .target(
-            name: "Vault", dependencies: ["Crypto", "Posix", "Statement", "TPM"],
+            name: "Vault", dependencies: ["Crypto", "Gate", "Posix", "SignedFormats", "TPM"],
             swiftSettings: common),
         .target(
             name: "Store",
-            dependencies: ["Crypto", "Policy", "Posix", "Statement", "Vault", "Wire"],
+            dependencies: [
+                "CommandProtocol", "Crypto", "LoginProtocol", "Policy", "Posix", "SignedFormats",
+                "Vault",
+            ],
             swiftSettings: common),
         .target(
-            name: "CatalogueFiles", dependencies: ["Posix", "Texts", "Wire"],
+            name: "CatalogueFiles", dependencies: ["LoginMessages", "LoginProtocol", "Posix"],
             swiftSettings: common),
         .target(
             name: "ConfigurationFiles", dependencies: ["Policy", "Posix"], swiftSettings: common),
         .target(
             name: "Doctor",
             dependencies: [
-                "ConfigurationFiles", "ModuleOptions", "Policy", "Posix", "Statement", "Texts",
-                "Wire",
+                "CommandMessages", "CommandProtocol", "ConfigurationFiles", "LoginMessages",
+                "LoginProtocol", "ModuleOptions", "Policy", "Posix", "SignedFormats",
             ], swiftSettings: common),
         .target(
             name: "Control",
             dependencies: [
-                "CatalogueFiles", "ConfigurationFiles", "Crypto", "Doctor", "Policy", "Posix",
-                "Statement", "Texts", "Wire",
+                "CatalogueFiles", "CommandMessages", "CommandProtocol", "ConfigurationFiles",
+                "Crypto", "Doctor", "LoginMessages", "LoginProtocol", "Policy", "Posix",
+                "SignedFormats",
             ],
             swiftSettings: common),
         .target(name: "Systemd", dependencies: ["CSystemd", "Posix"], swiftSettings: common),
@@ -80,15 +103,14 @@ let package = Package(
             name: "Server",
             dependencies: [
                 "ConfigurationFiles", "Crypto", "Database", "HTTP", "Policy", "Posix",
-                "Statement", "Systemd",
+                "SignedFormats", "Systemd",
             ], swiftSettings: common),
         .executableTarget(
             name: "harnesses",
             dependencies: [
-                "Bus", "CGLib", "Control", "Crypto", "Doctor", "HTTP", "Loop", "ModuleOptions",
-                "Policy",
-                "Reader", "ReaderProtocol", "Server", "Statement", "Store", "TPM", "Texts", "Vault",
-                "Wire",
+                "Bus", "CGLib", "CommandProtocol", "Control", "Crypto", "Doctor", "HTTP",
+                "LoginMessages", "LoginProtocol", "Loop", "ModuleOptions", "Policy", "Reader",
+                "ReaderProtocol", "Server", "SignedFormats", "Store", "TPM", "Vault",
             ],
             path: "Harnesses",
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]),

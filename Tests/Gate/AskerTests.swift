@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
 import Testing
-import Wire
 
 @testable import Gate
 

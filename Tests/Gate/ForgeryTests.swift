@@ -19,7 +19,7 @@ struct ForgeryTests {
         import Loop
         import Posix
         import Vault
-        import Wire
+        import LoginProtocol
 
         let message: [UInt8] = []
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Policy
 import Posix
 import Synchronization
 import Systemd
-import Wire
 
 @testable import Gate
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
 import Systemd
 import Testing
-import Texts
-import Wire
 
 @testable import Gate
 
@@ -12,7 +14,8 @@ import Wire
 @Suite("polkit's helper")
 struct PolkitPresenceTests {
     private static let unknown = Judgement.missing(Detail.agentNotKnown)
-    private static let helperUnit = ProcessOrigin.systemUnit("polkit-agent-helper@3-90-1000.service")
+    private static let helperUnit = ProcessOrigin.systemUnit(
+        "polkit-agent-helper@3-90-1000.service")
 
     private func machine(_ session: LoginSession = .alice()) -> PlayedMachine {
         PlayedMachine { state in

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
 import Systemd
 import Testing
-import Texts
-import Wire
 
 @testable import Gate
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Glibc
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
 import Systemd
 import TestSupport
 import Testing
-import Texts
-import Wire
 
 @testable import Gate
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import Systemd
 import Testing
-import Texts
-import Wire
 
 @testable import Gate
 

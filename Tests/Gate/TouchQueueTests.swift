@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Posix
 import Testing
-import Wire
 
 @testable import Gate
 

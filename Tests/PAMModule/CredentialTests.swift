@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import CommandProtocol
+import LoginProtocol
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 @Suite("what follows a login")
 struct CredentialTests {

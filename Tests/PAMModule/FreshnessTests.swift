@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 /// The fake daemon confirms whatever it is asked: what is refused here, the module refuses itself.
 @Suite("how long the module takes a proof for good")

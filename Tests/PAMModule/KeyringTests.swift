@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// A password that comes with the proof. `pam_exec` behind the module tells what it was given: it
 /// asks for a password where there is none.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import ModuleOptions
-import Statement
+import SignedFormats
 import Testing
-import Wire
 
 @Suite("the file that names a login's server")
 struct LoginServerTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 @Suite("the word on enrolling after a login with the password")
 struct OfferTests {

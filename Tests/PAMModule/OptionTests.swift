@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import ModuleOptions
 import Testing
-import Wire
 
 @Suite("the words of a stack's line, and of sudo's")
 struct OptionTests {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
-import Statement
+import LoginProtocol
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 /// The module with a server's file, this test in the daemon's place, and in the server's.
 @Suite("a login that a server has to say yes to, in the module")
@@ -102,7 +103,8 @@ struct ServerLoginTests {
         let request = try visit.authenticate()
         #expect(
             request.server
-                == ServerLoginRequest(url: Self.url, audience: Self.audience, key: server.publicPoint))
+                == ServerLoginRequest(
+                    url: Self.url, audience: Self.audience, key: server.publicPoint))
         try visit.prove(proof(for: request, lines(), verdict(for: request)))
         let told = try probe.lines()
         #expect(told.contains("auth 0"))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
-import Statement
+import LoginProtocol
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 @Suite("whom and what the module trusts")
 struct TrustTests {

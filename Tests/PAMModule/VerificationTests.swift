@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
-import Statement
+import LoginProtocol
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 @Suite("what the module accepts as proof")
 struct VerificationTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Policy
 import Testing
-import Wire
 
 @Suite("The table of verbs")
 struct VerbTableTests {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Loop
 import Reader
 import ReaderProtocol
 import Synchronization
 import TestSupport
 import Testing
-import Wire
 
 /// The tests with real virtual readers, one after the other: a process has one environment.
 @Suite("readers", .serialized, .timeLimit(.minutes(5)))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Reader
 import ReaderProtocol
 import TestSupport
 import Testing
-import Wire
 
 extension ReaderTests {
     @Suite("discovery")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Reader
 import ReaderProtocol
 import Synchronization
 import TestSupport
 import Testing
-import Wire
 
 extension ReaderTests {
     @Suite("what a reader keeps, listed before a finger is asked for")

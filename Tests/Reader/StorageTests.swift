@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
+import CommandProtocol
+import LoginProtocol
 import Loop
 import Reader
 import ReaderProtocol
 import TestSupport
 import Testing
-import Wire
 
 extension ReaderTests {
     @Suite("a reader's own storage")

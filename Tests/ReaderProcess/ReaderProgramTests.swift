@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import ReaderProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// The process of the readers with one virtual reader, started by the first who connects.
 private final class ReaderStage {

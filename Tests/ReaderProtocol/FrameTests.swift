@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import ReaderProtocol
 import TestSupport
 import Testing
-import Wire
 
 @Suite("frames between signetd and the process of the readers")
 struct ReaderFrameTests {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import HTTP
 import HTTPClient
+import LoginProtocol
 import Posix
 import ServerSupport
 import TestSupport
-import Wire
 
 @testable import Relay
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
 import HTTP
 import HTTPClient
+import LoginProtocol
 import Synchronization
 import Testing
-import Wire
 
 @testable import Relay
 

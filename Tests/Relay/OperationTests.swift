@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import HTTP
+import LoginProtocol
 import Synchronization
 import Testing
-import Wire
 
 @testable import Relay
 

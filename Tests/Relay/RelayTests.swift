@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import HTTPClient
+import LoginProtocol
 import Posix
 import ServerSupport
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
-import Wire
 
 @testable import Relay
 

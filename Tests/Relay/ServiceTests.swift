@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import ServerSupport
 import TestSupport
 import Testing
-import Wire
 
 @testable import Relay
 

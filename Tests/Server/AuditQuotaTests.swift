@@ -3,7 +3,7 @@ import Crypto
 import Database
 import DatabaseSupport
 import Posix
-import Statement
+import SignedFormats
 import Testing
 
 @testable import Server

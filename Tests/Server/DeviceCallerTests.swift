@@ -2,7 +2,7 @@
 import Crypto
 import DatabaseSupport
 import HTTP
-import Statement
+import SignedFormats
 import Testing
 
 @testable import Server

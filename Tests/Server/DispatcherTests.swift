@@ -3,7 +3,7 @@ import Database
 import DatabaseSupport
 import Foundation
 import HTTP
-import Statement
+import SignedFormats
 import Synchronization
 import Testing
 

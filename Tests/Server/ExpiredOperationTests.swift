@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 import DatabaseSupport
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@
 import DatabaseSupport
 import Foundation
 import HTTPClient
-import Statement
+import SignedFormats
 import Synchronization
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import HTTP
-import Statement
+import SignedFormats
 
 @testable import Server
 

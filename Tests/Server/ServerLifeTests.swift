@@ -3,7 +3,7 @@ import Crypto
 import DatabaseSupport
 import Foundation
 import HTTPClient
-import Statement
+import SignedFormats
 import Synchronization
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import DatabaseSupport
-import Statement
+import SignedFormats
 import Testing
 
 @testable import Server

@@ -2,7 +2,7 @@
 import Crypto
 import DatabaseSupport
 import Foundation
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
 

@@ -4,7 +4,7 @@ import Database
 import DatabaseSupport
 import Foundation
 import HTTP
-import Statement
+import SignedFormats
 import Testing
 
 @testable import Server

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DatabaseSupport
-import Statement
+import SignedFormats
 import Testing
 
 @testable import Server

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Foundation
-import Statement
+import SignedFormats
 import TestSupport
 
 @testable import Server

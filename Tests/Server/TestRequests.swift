@@ -4,7 +4,7 @@ import Database
 import Foundation
 import HTTP
 import Posix
-import Statement
+import SignedFormats
 import TestSupport
 
 @testable import Server

@@ -5,7 +5,7 @@ import DatabaseSupport
 import Foundation
 import HTTP
 import Posix
-import Statement
+import SignedFormats
 import Synchronization
 import TestSupport
 

@@ -3,7 +3,7 @@ import Crypto
 import DatabaseSupport
 import Foundation
 import Posix
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Policy
 import Posix
 import Store
 import TestSupport
 import Testing
-import Wire
 
 @Suite("the stamp of an account")
 struct AccountStampTests {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Store
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @Suite("a change of fingers and credential")
 struct CredentialChangeTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
-import Statement
+import SignedFormats
 import Store
 import StoreSupport
 import Testing

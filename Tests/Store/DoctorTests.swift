@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
 import Doctor
 import Glibc
+import LoginMessages
+import LoginProtocol
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import TestSupport
 import Testing
-import Texts
 import Vault
-import Wire
 
 @Suite("the doctor, about the state")
 struct DoctorTests {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Store
 import StoreSupport
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @Suite("the login password on disk")
 struct KeyringStoreTests {
@@ -33,7 +34,9 @@ struct KeyringStoreTests {
         try bench.keep(secret, entry)
     }
 
-    private func open(_ password: KeyringPassword) throws -> SecretBytes { try bench.open(password) }
+    private func open(_ password: KeyringPassword) throws -> SecretBytes {
+        try bench.open(password)
+    }
 
     @Test("what was kept opens for the same prints, and nothing of it is in the record")
     func kept() throws {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @testable import Store
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
+import LoginProtocol
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import StoreSupport
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @Suite("a state directory of version 1")
 struct MigrationTests {

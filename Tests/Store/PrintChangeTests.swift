@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Store
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @Suite("a change of prints")
 struct PrintChangeTests {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import Store
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @Suite("prints on disk")
 struct PrintStoreTests {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Glibc
+import LoginProtocol
 import Posix
-import Statement
+import SignedFormats
 import Store
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @Suite("the chain of receipts")
 struct ReceiptChainTests {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Policy
 import Posix
-import Statement
+import SignedFormats
 import Store
 import StoreSupport
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 private let mail = Array("mail".utf8)
 

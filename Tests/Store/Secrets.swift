@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Policy
 import Posix
 import Store
 import StoreSupport
 import Testing
 import Vault
-import Wire
 
 /// Secrets, as the daemon keeps and opens them.
 extension Bench {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
-import Statement
+import LoginProtocol
+import SignedFormats
 import Store
 import StoreSupport
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @Suite("keys for servers on disk")
 struct ServerStoreTests {

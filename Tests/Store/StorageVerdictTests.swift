@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Store
 import Testing
 import Vault
-import Wire
 
 @Suite("what a reader keeps, held against what was recorded")
 struct StorageVerdictTests {

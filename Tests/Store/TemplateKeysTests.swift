@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import Posix
 import Store
 import StoreSupport
 import TestSupport
 import Testing
 import Vault
-import Wire
 
 @Suite("keys of templates")
 struct TemplateKeysTests {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Crypto
 import Dispatch
 import Gate
+import LoginProtocol
 import Loop
 import Policy
 import Posix
 import Systemd
 import Vault
-import Wire
 
 /// Touches of played fingers, for tests that open keys: through the same gate as everybody's, with a
 /// scanner that finds what it is asked for.

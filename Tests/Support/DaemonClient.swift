@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
-import Wire
 
 /// A conversation with a daemon, frame by frame, as the test's own user: root.
 package final class DaemonClient: Sendable {

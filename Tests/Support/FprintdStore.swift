@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
-import Wire
+import LoginProtocol
 
 /// A directory in the form of fprintd's store, filled with prints that the real fprintd wrote; see
 /// Tests/Fixtures/README.md.

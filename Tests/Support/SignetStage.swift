@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Synchronization
-import Wire
 
 /// A stage on which Signet is installed: the module in front of the password in the services
 /// `sudo`, `su`, `login` and `locker`, and a daemon on virtual readers.

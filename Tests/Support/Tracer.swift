@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
+import CommandProtocol
 import Glibc
-import Wire
+import LoginProtocol
 
 /// Stops a program that asks for a touch through the module at a moment that nobody could hit from
 /// outside, as a debugger would.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 @Suite("a request that nobody in front of a terminal may have made", .timeLimit(.minutes(5)))
 struct BackgroundTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Between a proof and its use: the program goes on within the second in which a proof can be
 /// confirmed, where the machine is fast enough, so that the change itself is what refuses it.

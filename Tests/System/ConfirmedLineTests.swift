@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// What is confirmed is seen, and is what runs; or no finger is asked for.
 @Suite("a command line that hides what runs", .timeLimit(.minutes(5)))

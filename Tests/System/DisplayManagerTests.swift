@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Real lightdm, its PAM stacks as Debian has them, on a real X server without a screen; the person
 /// at it is played through a greeter without pictures, Tests/Stage/greeter.pl.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// What a user does to keep another's finger from working.
 @Suite("bob cannot keep alice's finger from working", .timeLimit(.minutes(5)))

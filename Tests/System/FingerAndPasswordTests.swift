@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// pam/examples/finger-and-password in real sudo and login, for an account whose touch may release
 /// the login password: that must count for nothing here.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// GNOME's stack for the finger alone, driven as gdm's worker does: as root, without a terminal,
 /// with nobody who could answer a prompt. gdm itself, its greeter and GNOME Shell do not run here.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// A touch is for the moment at which it is made: a program that is stopped in between cannot keep it.
 @Suite("a program that was stopped", .timeLimit(.minutes(5)))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Fingerprints
+import LoginProtocol
 import Synchronization
 import TestSupport
 import Testing
-import Wire
 
 /// A finger on the reader of pictures: a different impression each time.
 private final class PictureFinger: Sendable {

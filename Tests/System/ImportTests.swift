@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Fingerprints
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 @Suite("fingers that fprintd knows", .timeLimit(.minutes(5)))
 struct ImportTests {

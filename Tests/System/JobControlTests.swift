@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Beside sudo, su and login as Debian has them (TerminalProgramTests): what is no row of the table.
 @Suite("a job that asks for a touch", .timeLimit(.minutes(5)))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// What tests of the keyring do on a stage: turn it on, log in to a desktop, look at it.
 extension SignetStage {

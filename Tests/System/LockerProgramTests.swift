@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Real i3lock on a real X server without a screen, with the stack of pam/examples.
 @Suite("i3lock", .timeLimit(.minutes(5)), .notingCells)

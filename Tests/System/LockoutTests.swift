@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 @Suite("after fingers that did not match", .timeLimit(.minutes(5)))
 struct LockoutTests {

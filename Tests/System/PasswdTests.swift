@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Real passwd, with common-password as the profile makes it.
 @Suite("passwd", .timeLimit(.minutes(5)), .notingCells)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Real polkitd on a private bus, its setuid helper, and its agent for terminals.
 @Suite("polkit", .timeLimit(.minutes(5)), .notingCells)

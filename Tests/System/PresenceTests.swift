@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Attacks on a touch by programs whose user is not in front of the machine, or is somebody else.
 @Suite("a touch is for who is there", .timeLimit(.minutes(5)))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// A real program that asks on a terminal for somebody's touch.
 enum Asking: String, CaseIterable, Sendable {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 @Suite("fingers on the reader that another system put there", .timeLimit(.minutes(5)))
 struct ReaderStorageTests {

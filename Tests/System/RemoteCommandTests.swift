@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// `signet verify` and `signet enroll` want a finger of who is at the machine, as a login does.
 @Suite("a command that wants a finger", .timeLimit(.minutes(5)))

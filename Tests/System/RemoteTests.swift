@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 @Suite("who is not at this machine", .timeLimit(.minutes(5)))
 struct RemoteTests {

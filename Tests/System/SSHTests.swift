@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Real ssh and sshd over a loopback of their own, with sshd's PAM stack as Debian has it.
 @Suite("sshd", .timeLimit(.minutes(5)), .notingCells)

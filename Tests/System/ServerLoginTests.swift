@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import ServerSupport
 import TestSupport
 import Testing
-import Wire
 
 /// Real sudo with the real module, daemon, relay and server, and stock ssh-keygen for the receipt.
 @Suite("sudo, where a server has to say yes too", .timeLimit(.minutes(5)))

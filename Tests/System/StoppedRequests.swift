@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import Posix
 import TestSupport
 import Testing
-import Wire
 
 /// A program by which alice asks for a touch of her own.
 enum AlicesProgram: CaseIterable, Sendable {

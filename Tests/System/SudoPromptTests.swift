@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// sudo's own text for its prompt (`-p`, SUDO_PROMPT) is what it shows in place of `Password:`. It has
 /// no say in what the module shows, beside being a word of the command line that is confirmed.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// A program that asks on a terminal who is there, and how it goes on.
 enum TerminalProgram: CaseIterable, Sendable {

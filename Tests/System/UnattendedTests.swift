@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Programs that run PAM while nobody is there to touch anything: real cron, and what systemd does
 /// for a user's service manager.

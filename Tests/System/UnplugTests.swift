@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// The logins meanwhile are DaemonLossTests'.
 @Suite("the reader is unplugged under the command", .timeLimit(.minutes(5)))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
 import Testing
-import Wire
 
 /// Real xsecurelock on a real X server without a screen. A key has its helper (`authproto_pam`, as
 /// the person) start PAM, with `common-auth` as the service's name and the profile's order.

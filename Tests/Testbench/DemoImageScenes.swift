@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Fingerprints
+import LoginProtocol
 import TestSupport
-import Wire
 
 extension DemoSet {
     /// Pictures of fingers, compared by libfprint itself.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
-import Wire
 
 extension DemoSet {
     /// Enrolment, and sudo with fingers and passwords.
@@ -55,7 +56,7 @@ extension DemoSet {
         try set.enrol(Stage.bob, .rightIndex, as: .bob)
     }
 
-    private func enrol(_ account: Account, _ finger: Wire.Finger, as id: Finger) throws {
+    private func enrol(_ account: Account, _ finger: LoginProtocol.Finger, as id: Finger) throws {
         let answer = try signet.enroll(account, finger, as: id.rawValue)
         guard case .done(_) = answer else {
             throw DemoFault(expected: "a finger of \(account.name)'s", came: "\(answer)")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
 import Glibc
+import LoginProtocol
 import TestSupport
-import Wire
 
 /// Where scenes are played: the people, and what they can do.
 struct DemoSet {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import TestSupport
-import Wire
 
 extension DemoSet {
     /// A machine with a TPM, and what does not follow when its disk goes to another, `elsewhere`.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import LoginMessages
 import Synchronization
 import Testing
-import Texts
 import Vault
 
 @Suite("What a vault says, in other languages")

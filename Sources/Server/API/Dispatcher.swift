@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import HTTP
-import Statement
+import SignedFormats
 
 /// Takes each request to the row of the table that it is for.
 package struct Dispatcher: Sendable {

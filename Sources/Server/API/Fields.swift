@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// 16 bytes, as 32 hexadecimal digits in lower case.
 struct ID: Codable, Equatable, Sendable {

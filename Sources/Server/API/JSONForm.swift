@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// Whether bytes are JSON as RFC 8259 has it, in which no object has a name twice.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// A JSON object as nearly every caller sends it: in ASCII, its members texts, each name once, and
 /// nothing escaped but quotes and slashes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// A command line of administration, taken apart.
 struct AdminCommandLine: Sendable {

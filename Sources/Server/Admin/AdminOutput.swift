@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// Where an administrator's answers go: a line or a table for a person, or JSON for a program.
 struct AdminOutput: Sendable {

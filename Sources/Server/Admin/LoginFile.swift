@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Policy
-import Statement
+import SignedFormats
 
 extension Administration {
     /// Prints what `server=` of pam_signet(8) takes: where the server is, what its verdicts name, and the

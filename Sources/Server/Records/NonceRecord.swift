@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
-import Statement
+import SignedFormats
 
 extension Transaction {
     /// How long a nonce is kept after its code was issued, in seconds: longer than any server

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
-import Statement
+import SignedFormats
 
 extension Transaction {
     /// Keeps a new registration, whose key is yet to be proven.

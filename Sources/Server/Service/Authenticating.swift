@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import HTTP
-import Statement
+import SignedFormats
 
 /// An HTTP request, as whoever received it tells of it.
 struct ReceivedRequest: Sendable {

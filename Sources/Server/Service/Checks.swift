@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import Statement
+import SignedFormats
 
 /// Whether a text was signed by a key, for one use; false also where cryptography itself failed.
 func isSigned(

@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import Posix
-import Statement
+import SignedFormats
 
 // The decision of an operation: what is approved is exactly what was shown, once, and in time.
 extension Service {

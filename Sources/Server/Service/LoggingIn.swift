@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import Statement
+import SignedFormats
 
 // A login: a challenge, its answer, and the tokens or the verdict that follow.
 extension Service {

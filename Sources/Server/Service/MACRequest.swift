@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import Posix
-import Statement
+import SignedFormats
 
 // A request with the code of a MAC token: that the device is there, and no touch.
 extension Service {

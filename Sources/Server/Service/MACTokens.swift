@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import Posix
-import Statement
+import SignedFormats
 
 // MAC tokens: issued after a touch, good for many requests without one until they expire.
 extension Service {

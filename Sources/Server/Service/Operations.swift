@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
-import Statement
+import SignedFormats
 
 // What a person is asked to approve or reject: how it is made, shown, and taken back.
 extension Service {

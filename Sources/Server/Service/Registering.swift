@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import Statement
+import SignedFormats
 
 // How a device's key comes to be known: an activation code begins it, proof of possession
 // completes it, and where the policy wants it a person compares the key's fingerprint.

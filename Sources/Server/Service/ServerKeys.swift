@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import Posix
-import Statement
+import SignedFormats
 import Synchronization
 
 /// Why the server has no keys to sign with.

@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import Posix
-import Statement
+import SignedFormats
 
 /// What the server does, call by call: the extensions of this type are the protocols' steps.
 package final class Service: Sendable {

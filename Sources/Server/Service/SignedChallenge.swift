@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import Statement
+import SignedFormats
 
 /// A challenge's answer as it is sent: the statement's text, and the blob of its signature.
 struct SignedText: Decodable {

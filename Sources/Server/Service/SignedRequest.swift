@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import Statement
+import SignedFormats
 
 // A request that was signed at a touch: `Authorization: Signet`, one call, no round trip before it.
 extension Service {

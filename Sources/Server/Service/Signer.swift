@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import Statement
+import SignedFormats
 
 /// Who signed, as the database knows them.
 ///

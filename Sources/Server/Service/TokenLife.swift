@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import HTTP
-import Statement
+import SignedFormats
 
 // How tokens go on and end. A refresh token is good once; one that comes a second time ends its
 // whole session: RFC 9700, section 4.14.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import Statement
+import SignedFormats
 
 /// The secrets of a session that is yet to begin.
 struct FreshTokens: Sendable {

@@ -2,7 +2,7 @@
 import Crypto
 import HTTP
 import Posix
-import Statement
+import SignedFormats
 
 /// The one cookie of a browser: a secret of 256 random bits, another one after each step.
 struct BrowserCookie: Equatable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import HTTP
-import Statement
+import SignedFormats
 
 // What a person sees of what the server has of them.
 extension Site {

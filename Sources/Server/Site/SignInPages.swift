@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import HTTP
-import Statement
+import SignedFormats
 
 // The pages on the way in and out.
 extension Site {

@@ -3,7 +3,7 @@ import Crypto
 import Database
 import HTTP
 import Posix
-import Statement
+import SignedFormats
 
 // How a browser is signed in: a login begins, a device approves it, and the browser that began it
 // confirms it. Nothing that a stranger sees on the way depends on whether there is such an account.

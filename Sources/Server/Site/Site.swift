@@ -2,7 +2,7 @@
 import Crypto
 import Database
 import HTTP
-import Statement
+import SignedFormats
 
 /// Pages for a person in a browser: the back end of one application, within the server.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
-import Statement
+import SignedFormats
 
 /// A form as browsers send it: `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
 struct SiteForm: Equatable, Sendable {

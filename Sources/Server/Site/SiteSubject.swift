@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 import Policy
-import Statement
+import SignedFormats
 
 /// What the site is for: an application, and the template of its logins.
 struct SiteSubject: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
+import LoginMessages
 
 private let sample: Text = "\(bytes("al%1$sice")) has \(number: UInt8(3)) fingers"
 private let pattern = bytes("%1$s has %2$s fingers")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
 import ReaderProtocol
-import Wire
 
 /// What the process of the readers reads from signetd; no frame of another socket is one.
 enum ReaderQuestions: Harness {

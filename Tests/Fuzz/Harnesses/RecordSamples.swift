@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
 import Policy
-import Statement
+import SignedFormats
 import Vault
-import Wire
 
 @testable import Store
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import CommandProtocol
 
 /// What the relay reads, which has network, from signetd; no frame of the other socket is one.
 enum RelayRequests: Harness {

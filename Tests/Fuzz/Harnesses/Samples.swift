@@ -1,1 +1,1 @@
-../../Wire/Samples.swift
+../../LoginProtocol/Samples.swift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// The texts for a server; the first line says which, so each reader is fed with everything.
 enum ServerTexts: Harness {

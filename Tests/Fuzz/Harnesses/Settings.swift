@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
 import ModuleOptions
 import Policy
-import Statement
-import Texts
-import Wire
+import SignedFormats
 
+// SPDX-License-Identifier: Apache-2.0
 @testable import Control
 
 /// The module's options, one a line.

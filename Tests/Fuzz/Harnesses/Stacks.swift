@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Texts
+import CommandMessages
+import LoginMessages
 
 @testable import Doctor
 

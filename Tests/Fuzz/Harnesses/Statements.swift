@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Statement
+import SignedFormats
 
 /// The text that was signed.
 enum Statements: Harness {

@@ -3,7 +3,7 @@ import CGLib
 import Loop
 import Reader
 import ReaderProtocol
-import Statement
+import SignedFormats
 
 /// A print as it may lie on disk or be imported; libfprint itself ends the process on most damage.
 enum Templates: Harness {

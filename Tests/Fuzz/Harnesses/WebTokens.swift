@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import Statement
+import SignedFormats
 
 /// Signed web tokens in compact form; the key is made anew in each run.
 enum WebTokens: Harness {

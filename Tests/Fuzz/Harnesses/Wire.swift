@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Wire
+import CommandProtocol
+import LoginProtocol
 
 /// What the daemon reads from anybody.
 enum Requests: Harness {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// How many columns of a terminal a text takes.
+package enum Columns {
+    /// The columns of a whole text, which is UTF-8.
+    package static func count(of text: Bytes) -> Int {
+        String(decoding: text, as: UTF8.self).unicodeScalars.reduce(0) { $0 + width(of: $1) }
+    }
+
+    /// The beginning of a text that fits into so many columns.
+    package static func prefix(of text: Bytes, columns: Int) -> Bytes {
+        var rest = columns
+        var beginning = String.UnicodeScalarView()
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            rest -= width(of: scalar)
+            guard rest >= 0 else { break }
+            beginning.append(scalar)
+        }
+        return Bytes(String(beginning).utf8)
+    }
+
+    /// 0 for what is put over the character before it, 2 for what is wide (Unicode, UAX #11).
+    ///
+    /// Not wcwidth(3): that answers for the locale that libc has, and only where it is installed.
+    private static func width(of scalar: Unicode.Scalar) -> Int {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
+            0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F,
+            0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
+    }
+}

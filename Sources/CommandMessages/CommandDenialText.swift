@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+extension Denial {
+    /// What happened, why, and what to do now, for the person who asked about `account`.
+    package func text(account: Bytes) -> Text {
+        switch reason {
+        case .enrolmentPaused: enrolmentPausedText
+        case .enrolmentYielded:
+            """
+            the enrolment was stopped because a login was waiting for the reader. \
+            Run the command again
+            """
+        case .enrolmentLocked:
+            """
+            too many attempts to enrol a finger: only an administrator can enrol one for \
+            \(account) now
+            """
+        case .wrongPassword: "the password was wrong"
+        case .passwordCheckFailed:
+            "the password could not be checked: see 'journalctl -t signetd'"
+        case .fingerNotEnrolled: "the finger was not enrolled"
+        case .fingerKnown: fingerKnownText
+        case .tooManyFingers: "no more fingers can be added. Delete one with 'signet delete'"
+        case .unknownFinger: "no such finger is enrolled. See 'signet list'"
+        case .readerFull:
+            """
+            the fingerprint reader has no room for another fingerprint. As root, run \
+            'signet readers --prints' to see what it stores, and 'signet readers --delete-foreign' \
+            to delete what other systems have left there
+            """
+        case .fingerOnReader:
+            """
+            the fingerprint reader already stores this finger, enrolled by another system. \
+            As root, run 'signet readers --delete-foreign' to remove such fingerprints
+            """
+        case .secretExists, .unknownSecret, .secretStale, .tooManySecrets: secretText
+        case .activationRefused, .knownServer, .tooManyServers: registrationText
+        case .serverRefused: serverRefusedText
+        case .noSigningKey, .signingKeyInvalidated, .signingKeyExists: signingText(account)
+        case .unknownMacToken, .tooManyMacTokens, .readingTokenWanted, .unknownOperation,
+            .operationOver:
+            operationText
+        case .printsDamaged: damagedText(account)
+        case .noPassword: noPasswordText(account)
+        case .accountExpired, .passwordExpired: expiredText(account)
+        default: loginText(account: account)
+        }
+    }
+
+    /// What the daemon says more, or about whom; nil where it says nothing.
+    private var told: Bytes? {
+        guard let subject, !subject.isEmpty else { return nil }
+        return subject
+    }
+
+    private func noPasswordText(_ account: Bytes) -> Text {
+        if told == Detail.passwordLocked.bytes {
+            return """
+                the password of \(account) is locked, so none is accepted. An administrator can \
+                unlock it with 'passwd -u \(account)', or run this command as root
+                """
+        }
+        return """
+            \(account) has no password on this machine, so none is accepted. An administrator can \
+            set one with 'passwd \(account)', or run this command as root
+            """
+    }
+
+    private func expiredText(_ account: Bytes) -> Text {
+        guard reason == .accountExpired else {
+            return """
+                the password of \(account) has expired. Set a new one with 'passwd', then run this \
+                command again
+                """
+        }
+        return """
+            the account \(account) has expired, so its password is not accepted. An administrator \
+            can extend it with 'chage -E DATE \(account)'
+            """
+    }
+
+    private func damagedText(_ account: Bytes) -> Text {
+        guard let finger else {
+            return """
+                a stored fingerprint of \(account) is damaged, and no key is made without it. \
+                Run 'signet delete --all', then 'signet enroll', to start anew
+                """
+        }
+        return """
+            the stored fingerprint \(finger.name.bytes) of \(account) is damaged, and no key is \
+            made without it. Run 'signet enroll \(finger.name.bytes)' to enroll it again, or \
+            'signet delete \(finger.name.bytes)' to do without it
+            """
+    }
+
+    private var enrolmentPausedText: Text {
+        guard let seconds else {
+            return "too many attempts to enrol a finger: wait a moment and try again"
+        }
+        return "too many attempts to enrol a finger: wait \(number: seconds) s and try again"
+    }
+
+    private var secretText: Text {
+        let name: Text = told.map { "\($0)" } ?? "of this name"
+        return switch reason {
+        case .secretExists: "there is a secret \(name) already. Say '--replace' to replace it"
+        case .unknownSecret: "there is no secret \(name). See 'signet secret list'"
+        case .secretStale:
+            "the fingers have changed since the secret \(name) was kept: set it again"
+        default: "no more secrets can be kept. Delete one with 'signet secret delete'"
+        }
+    }
+
+    private var fingerKnownText: Text {
+        guard let finger else { return "this finger is already enrolled" }
+        return "this finger is already enrolled, as \(finger.name.bytes)"
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
+
+/// How bad a finding of `signet doctor` is.
+package enum FindingLevel: String, CaseIterable, Comparable, Sendable {
+    /// Good to know; nothing has to be done.
+    case note = "note"
+    /// Works, but not as it should, or not for long.
+    case warning = "warning"
+    /// Something of Signet does not work.
+    case fault = "fault"
+    /// Somebody may be let in who should not, or locked out.
+    case danger = "danger"
+
+    /// Orders them from harmless to bad.
+    package static func < (one: FindingLevel, other: FindingLevel) -> Bool {
+        one.rank < other.rank
+    }
+
+    private var rank: Int {
+        switch self {
+        case .note: 0
+        case .warning: 1
+        case .fault: 2
+        case .danger: 3
+        }
+    }
+
+    /// How the program ends where this is the worst.
+    package var exitCode: ExitCode {
+        switch self {
+        case .note: .done
+        case .warning: .denied
+        case .fault: .faultFound
+        case .danger: .dangerFound
+        }
+    }
+
+    /// In front of a finding.
+    package var text: Text {
+        switch self {
+        case .note: "note"
+        case .warning: "warning"
+        case .fault: "fault"
+        case .danger: "danger"
+        }
+    }
+}
+
+/// What a finding is about; findings are shown in this order.
+package enum FindingArea: String, CaseIterable, Sendable {
+    case stacks = "stacks"
+    case files = "files"
+    case service = "service"
+    case accounts = "accounts"
+    case reader = "reader"
+    case vault = "vault"
+    case machine = "machine"
+    case journal = "journal"
+
+    /// Above its findings.
+    package var text: Text {
+        switch self {
+        case .stacks: "PAM stacks"
+        case .files: "files"
+        case .service: "service"
+        case .accounts: "accounts"
+        case .reader: "reader"
+        case .vault: "vault"
+        case .machine: "machine"
+        case .journal: "journal"
+        }
+    }
+}
+
+/// One thing that `signet doctor` found.
+package struct Finding: Equatable, Sendable {
+    /// Which of all findings it is.
+    package let code: FindingCode
+    /// What it is about: services, a path, an account; from outside.
+    package let subject: Bytes
+    /// What was found.
+    package let what: Text
+    /// Why it matters, and what is to be changed.
+    package let why: Text
+    /// The command that mends it, or with which that begins.
+    package let mend: Text
+
+    init(_ code: FindingCode, _ subject: Bytes, _ what: Text, why: Text, mend: Text) {
+        self.code = code
+        self.subject = subject
+        self.what = what
+        self.why = why
+        self.mend = mend
+    }
+
+    /// How bad it is.
+    package var level: FindingLevel { code.level }
+}
+
+/// The frame around the findings.
+package enum CommandDoctor {
+    /// In front of what a finding matters.
+    package static let why: Text = "why"
+    /// In front of the command that mends it.
+    package static let mend: Text = "mend"
+
+    /// Above what is enrolled.
+    package static let enrolled: Text = "enrolled fingers"
+    /// How many fingers an account has on a reader; nil where it is not known whether that is there.
+    package static func fingers(
+        _ account: Bytes, _ count: UInt8, on reader: Bytes, isThere: Bool?
+    ) -> Text {
+        let fingers = CommandOutcome.fingers(count)
+        return switch isThere {
+        case nil: "\(account): \(fingers), made on \(reader)"
+        case true?: "\(account): \(fingers), made on \(reader), which is there"
+        case false?: "\(account): \(fingers), made on \(reader), which is not there"
+        }
+    }
+
+    /// The last line.
+    package static func summary(_ counts: FindingCounts) -> Text {
+        switch counts.worst {
+        case nil: "sound: nothing was found"
+        case .note: "sound: nothing has to be done (notes: \(number: counts.notes))"
+        case .warning:
+            """
+            it works, but see to the warnings (warnings: \(number: counts.warnings), \
+            notes: \(number: counts.notes))
+            """
+        case .fault:
+            """
+            something does not work: mend the faults (faults: \(number: counts.faults), \
+            warnings: \(number: counts.warnings), notes: \(number: counts.notes))
+            """
+        case .danger:
+            """
+            somebody may be let in or locked out: see to the dangers first (dangers: \
+            \(number: counts.dangers), faults: \(number: counts.faults), \
+            warnings: \(number: counts.warnings), notes: \(number: counts.notes))
+            """
+        }
+    }
+}
+
+/// How many findings there are of each level.
+package struct FindingCounts: Equatable, Sendable {
+    /// Of the level danger.
+    package let dangers: UInt64
+    /// Of the level fault.
+    package let faults: UInt64
+    /// Of the level warning.
+    package let warnings: UInt64
+    /// Of the level note.
+    package let notes: UInt64
+
+    /// Counts them.
+    package init(_ findings: [Finding]) {
+        func count(_ level: FindingLevel) -> UInt64 {
+            UInt64(findings.count { $0.level == level })
+        }
+        dangers = count(.danger)
+        faults = count(.fault)
+        warnings = count(.warning)
+        notes = count(.note)
+    }
+
+    /// The worst level there is; nil where nothing was found.
+    package var worst: FindingLevel? {
+        if dangers > 0 { return .danger }
+        if faults > 0 { return .fault }
+        if warnings > 0 { return .warning }
+        return notes > 0 ? .note : nil
+    }
+}

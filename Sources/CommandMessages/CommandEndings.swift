@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
+
+/// What `signet enroll` and `signet delete` say of keys for others, which end with the fingers.
+package enum CommandEndings {
+    /// Before a change of fingers: a registration will end.
+    package static func warning(server: Bytes) -> Text {
+        """
+        after this change you will have to register at \(server) again: have a new activation code \
+        ready for 'signet enable --server \(server)'
+        """
+    }
+    /// The same of the MAC tokens that came with it.
+    package static func warning(tokens: Bytes, of server: Bytes) -> Text {
+        "MAC tokens of \(server) that end with this change: \(tokens)"
+    }
+    /// The same of the signing key.
+    package static let signingWarning: Text =
+        """
+        the signing key ends with this change: after it you will have to make another, and give out \
+        its public half
+        """
+
+    /// After a change of fingers: a registration has ended.
+    package static func ended(server: Bytes) -> Text {
+        """
+        the registration at \(server) has ended: run 'signet enable --server \(server)' with a new \
+        activation code
+        """
+    }
+    /// The same of the MAC tokens that came with it.
+    package static func ended(tokens: Bytes, of server: Bytes) -> Text {
+        """
+        MAC tokens of \(server) that have ended: \(tokens). Run 'signet mac-token add \(server) \
+        NAME' when you are registered there again
+        """
+    }
+    /// The same of the signing key.
+    package static let signingEnded: Text =
+        """
+        the signing key has ended: run 'signet enable --signing', and give out what 'signet sign \
+        --public-key' shows then. What was signed stays signed
+        """
+}

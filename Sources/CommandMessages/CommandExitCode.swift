@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+
+/// How the command `signet` ends; the raw value is what the shell sees.
+package enum ExitCode: Int32, CaseIterable, Sendable {
+    case done = 0
+    case denied = 1
+    case usage = 2
+    case noService = 3
+    case fault = 4
+    case wrongPassword = 5
+    case faultFound = 6
+    case dangerFound = 7
+    case interrupted = 130
+
+    /// What it means, for `signet help`.
+    package var text: Text {
+        switch self {
+        case .done: "done; for status: fingerprint login works; for doctor: sound"
+        case .denied:
+            """
+            no, and the text says why; for status: fingerprint login does not work; for doctor: \
+            warnings
+            """
+        case .usage: "the command was not understood"
+        case .noService: "the fingerprint service is not there, or takes no request now"
+        case .fault: "something failed that should not"
+        case .wrongPassword: "the password was wrong, or could not be asked for"
+        case .faultFound: "doctor found something that does not work"
+        case .dangerFound: "doctor found that somebody may be let in or locked out"
+        case .interrupted:
+            "interrupted: nothing was changed, unless the text says that a server was asked"
+        }
+    }
+}

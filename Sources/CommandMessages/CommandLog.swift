@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// The lines of `signet log`.
+package enum CommandLog {
+    /// One receipt; `isUnused` where the proof was given, and not confirmed.
+    package static func line(_ statement: Statement, isUnused: Bool = false) -> Text {
+        let terminal = short(statement.terminal)
+        let at: Text = terminal.isEmpty ? "" : " \(terminal)"
+        let isOwn = statement.requester.isEmpty || statement.requester == statement.account
+        let asker: Text = isOwn ? "" : ", asked by \(statement.requester)"
+        let purpose: Text = statement.purpose.isEmpty ? "" : " \"\(statement.purpose)\""
+        let server: Text = statement.server.map { ", \(mode(of: $0))" } ?? ""
+        let use: Text = isUnused ? ", \(notGranted)" : ""
+        return """
+            #\(number: statement.counter) \(time(statement.issued.seconds)) \(statement.service)\(at)\(purpose) \
+            \(statement.factor)\(server)\(asker)\(use)
+            """
+    }
+
+    /// A terminal without `/dev/`.
+    static func short(_ terminal: Bytes) -> Bytes {
+        let device = StaticString("/dev/").bytes
+        return terminal.starts(with: device) ? Bytes(terminal.dropFirst(device.count)) : terminal
+    }
+
+    /// A moment, as the lines begin.
+    static func time(_ seconds: UInt64) -> Bytes {
+        Bytes(Instant(seconds: seconds).text.map { $0 == UInt8(ascii: "T") ? 0x20 : $0 })
+    }
+
+    /// Behind a receipt: at which server the login was, too.
+    private static func mode(of server: ServerLines) -> Text {
+        switch server.mode {
+        case .online: "asked \(server.url) as \(server.account)"
+        case .offline: "without \(server.url), which knows \(server.account)"
+        }
+    }
+
+    /// Behind a receipt whose proof came to nothing.
+    private static let notGranted: Text = "not granted"
+
+    /// Below such receipts.
+    package static let unused: Text =
+        "'not granted': the finger matched, but the request was not granted afterwards"
+
+    /// Below receipts of logins at servers.
+    package static let asked: Text =
+        "'asked' is no yes: what the server answered is in its own audit trail"
+
+    /// One that cannot be read.
+    package static func unreadable(position: UInt64) -> Text {
+        """
+        receipt \(number: position) from the beginning cannot be read: \
+        see 'signet log --verify'
+        """
+    }
+
+    /// Nothing is wrong.
+    package static func intact(_ count: UInt64) -> Text {
+        switch count {
+        case 0: "there are no receipts, and none is missing"
+        case 1: "1 receipt: its signature is good and nothing is missing"
+        default: "\(number: count) receipts: each signature is good and nothing is missing"
+        }
+    }
+    /// Below what is wrong.
+    package static let notIntact: Text = "these receipts prove nothing from there on"
+
+    /// In front of what is wrong with a receipt; the number is nil if it cannot be read.
+    package static func receipt(position: UInt64, counter: UInt64?, _ problem: Text) -> Text {
+        guard let counter else {
+            return "receipt \(number: position) from the beginning: \(problem)"
+        }
+        return "receipt #\(number: counter): \(problem)"
+    }
+
+    /// It has not the form of a receipt.
+    package static let malformed: Text = "it cannot be read"
+    /// It is another account's.
+    package static let anotherAccount: Text = "it is about another account"
+    /// Its key is nobody's.
+    package static let unknownSigner: Text = "it was signed by a key that was never registered"
+    /// Its signature is wrong.
+    package static let badSignature: Text = "its signature is not good: it was altered"
+    /// It breaks the chain.
+    package static let broken: Text =
+        "it does not follow the receipt before it: one was altered, removed or put in"
+    /// Its counter is too small.
+    package static let counterNotGreater: Text =
+        "its number is not greater than that of the receipt before it"
+    /// The end was removed.
+    package static func tailMissing(_ counter: UInt64) -> Text {
+        "receipt #\(number: counter), the newest that the service knows of, is missing"
+    }
+    /// The daemon did not tell the end.
+    package static let noEnd: Text = "the service did not say where the receipts end"
+    /// A signer that cannot be read.
+    package static let badSigners: Text =
+        "the list of registered keys cannot be read: see 'signet log --signers'"
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// What the command `signet` says when it has done what it was told.
+package enum CommandOutcome {
+    /// A finger was added.
+    package static func enrolled(_ finger: Bytes, account: Bytes, prints: UInt8) -> Text {
+        "\(finger) is enrolled for \(account): \(fingers(prints)) in all"
+    }
+    /// A finger was removed, or all.
+    package static func deleted(_ finger: Bytes?, account: Bytes, prints: UInt8) -> Text {
+        guard let finger else {
+            return "all fingers are deleted for \(account): \(fingers(prints)) left"
+        }
+        return "\(finger) is deleted for \(account): \(fingers(prints)) left"
+    }
+    /// The finger was recognised.
+    package static func matched(_ finger: Bytes?) -> Text {
+        guard let finger else { return "the finger matched" }
+        return "the finger matched: \(finger)"
+    }
+    /// Login was turned on.
+    package static func enabled(_ account: Bytes) -> Text {
+        "fingerprint login is on for \(account)"
+    }
+    /// The key is made, and no service asks for a finger.
+    package static func readyUnused(_ account: Bytes) -> Text {
+        """
+        the key of \(account) is ready, but fingerprint login is not on yet: no service in \
+        /etc/pam.d uses pam_signet
+        """
+    }
+    /// The key is made, and the services that ask for a finger do not find the module.
+    package static func readyMissing(_ account: Bytes) -> Text {
+        """
+        the key of \(account) is ready, but fingerprint login does not work: the services in \
+        /etc/pam.d do not find pam_signet.so
+        """
+    }
+    /// A finger that a key was sealed to.
+    package static func sealed(_ finger: Text, reader: Bytes) -> Text {
+        "the key opens for \(finger), enrolled on \(reader)"
+    }
+    /// In front of the fingers that a key is about to be sealed to.
+    package static func sealing(_ account: Bytes) -> Text {
+        """
+        these fingers will open the key of \(account). Go on only if all of them are yours: \
+        whoever has one of them can log in as \(account)
+        """
+    }
+    /// Whether a touch opens the keyring now.
+    package static func keyring(_ state: KeyringState, account: Bytes) -> Text {
+        switch state {
+        case .on: "a touch opens the keyring of \(account) at a login"
+        case .off: "a touch does not open the keyring of \(account)"
+        case .passwordChanged, .fingersChanged, .damaged:
+            "\(account)'s keyring does not open by touch any more: \(CommandStatus.reason(state))"
+        }
+    }
+    /// Login was turned off.
+    package static func disabled(_ account: Bytes) -> Text {
+        "fingerprint login is off for \(account). Run 'signet enable' to turn it on again"
+    }
+    /// The credential was issued anew in another vault.
+    package static func migrated(_ vault: Bytes, account: Bytes) -> Text {
+        "the key of \(account) is in the vault '\(vault)' now, and the old one is gone"
+    }
+    /// The TPM's root key is known now.
+    package static func trusted(_ root: Bytes) -> Text {
+        """
+        the TPM is trusted as it is now, with the root key \(root). Accounts whose keys \
+        another TPM kept start anew with 'signet delete --all' and 'signet enroll'
+        """
+    }
+    /// The lockout was lifted.
+    package static func unlocked(_ account: Bytes) -> Text {
+        "fingerprint login is unlocked for \(account)"
+    }
+    /// After a change of fingers: whether login is on.
+    package static func login(_ state: CredentialState, account: Bytes) -> Text {
+        switch state {
+        case .valid: enabled(account)
+        case .none: "fingerprint login is off for \(account). Run 'signet enable' to turn it on"
+        case .disabled, .invalidated: disabled(account)
+        }
+    }
+
+    /// Nothing to list.
+    package static func noFingers(_ account: Bytes) -> Text {
+        "no finger is enrolled for \(account). Run 'signet enroll' to add one"
+    }
+    /// Nothing to list.
+    package static let noReaders: Text =
+        "no fingerprint reader was found. Is it plugged in, and supported by libfprint?"
+    /// `readers --prints`, where there is nothing.
+    package static let noStoredPrints: Text = "the readers store no fingerprints that are known"
+    /// `readers --prints` and `--delete-foreign`, of a reader that keeps fingerprints and lists none.
+    package static func cannotList(_ reader: Bytes) -> Text {
+        """
+        \(reader) does not tell which fingerprints it stores: those that other systems have left there \
+        go only with all of them, with 'signet readers --clear --force --reader \(reader)'
+        """
+    }
+    /// What was deleted from readers.
+    package static func deletedPrints(_ count: UInt8) -> Text {
+        "fingerprints deleted from readers: \(number: count)"
+    }
+    /// Nothing to list.
+    package static func noReceipts(_ account: Bytes) -> Text {
+        "there are no receipts for \(account)"
+    }
+
+    /// `1 finger`, `3 fingers`
+    package static func fingers(_ count: UInt8) -> Text {
+        count == 1 ? "1 finger" : "\(number: count) fingers"
+    }
+
+    /// Files without a mistake.
+    package static func noMistakes(_ files: Bytes) -> Text { "no mistakes in \(files)" }
+    /// A list names an account that there is not.
+    package static func unknownAccount(
+        _ setting: Bytes, _ name: Bytes, nearest: Bytes?
+    ) -> Text {
+        guard let nearest else {
+            return "\(setting): there is no account \(name) on this machine"
+        }
+        return "\(setting): there is no account \(name) on this machine. Is \(nearest) meant?"
+    }
+    /// A list names a group that there is not.
+    package static func unknownGroup(_ setting: Bytes, _ name: Bytes, nearest: Bytes?) -> Text {
+        guard let nearest else {
+            return "\(setting): there is no group \(name) on this machine"
+        }
+        return "\(setting): there is no group \(name) on this machine. Is \(nearest) meant?"
+    }
+    /// A list names a service that has no stack.
+    package static func unknownService(
+        _ setting: Bytes, _ name: Bytes, nearest: Bytes?
+    ) -> Text {
+        guard let nearest else {
+            return "\(setting): there is no service \(name) in /etc/pam.d"
+        }
+        return "\(setting): there is no service \(name) in /etc/pam.d. Is \(nearest) meant?"
+    }
+    /// A list of units has something else.
+    package static func notUnit(_ setting: Bytes, _ name: Bytes, nearest: Bytes?) -> Text {
+        guard let nearest else {
+            return "\(setting): \(name) is not the name of a service unit"
+        }
+        return "\(setting): \(name) is not the name of a service unit. Is \(nearest) meant?"
+    }
+    /// What the daemon uses is what the files say.
+    package static let sameSettings: Text = "the running service uses these settings"
+    /// What the daemon uses is something else.
+    package static func otherSetting(
+        _ name: Bytes, service: Bytes, origin: Bytes, files: Bytes
+    ) -> Text {
+        "\(name): the running service uses \(service) (\(origin)), the files say \(files)"
+    }
+    /// How to make it use them.
+    package static let restart: Text =
+        "run 'systemctl try-restart signetd' for the service to read the files again"
+    /// It is not known what the daemon uses.
+    package static let serviceUnknown: Text =
+        "what the running service uses is not known: it does not answer"
+
+    /// A receipt was written to files.
+    package static func exported(_ number: UInt64, directory: Bytes) -> Text {
+        "receipt #\(number: number) is in \(directory). To check it, run in that directory:"
+    }
+    /// The stock command that checks it.
+    package static func checkCommand(_ account: Bytes, namespace: Bytes) -> Text {
+        // Untranslated: a command.
+        """
+        ssh-keygen -Y verify -f signers -I \(account) -n \(namespace) \
+        -s statement.sig < statement
+        """
+    }
+    /// No such receipt.
+    package static func noReceipt(_ number: UInt64, account: Bytes) -> Text {
+        "there is no receipt #\(number: number) for \(account). See 'signet log'"
+    }
+    /// A file is in the way.
+    package static func exists(_ path: Bytes) -> Text {
+        "\(path) is there already and is not overwritten. Name another directory"
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// The lines of `signet log` about refused attempts.
+package enum CommandRefusals {
+    /// Refused attempts, all alike.
+    package static func line(_ refusal: Refusal, of account: Bytes) -> Text {
+        let terminal = CommandLog.short(refusal.terminal)
+        let what = what(refusal)
+        let words: Text = what.isEmpty ? aLogin : "\(what)"
+        let at: Text = terminal.isEmpty ? "" : " \(terminal)"
+        let isOwn = refusal.requester == account
+        let asker: Text = isOwn ? "" : ", asked by \(refusal.requester)"
+        let often: Text = refusal.count > 1 ? ", \(times(refusal))" : ""
+        return """
+            - \(CommandLog.time(refusal.until)) \(words)\(at) refused: \
+            \(reason(refusal.reason, account))\(asker)\(often)
+            """
+    }
+
+    /// The service that asked, or the command; empty where neither is known.
+    package static func what(_ refusal: Refusal) -> Bytes {
+        guard refusal.service.isEmpty else { return refusal.service }
+        return switch refusal.verb {
+        case .verify: StaticString("signet verify").bytes
+        case .enroll: StaticString("signet enroll").bytes
+        case .secretGet: StaticString("signet secret get").bytes
+        case .serverEnable: StaticString("signet enable --server").bytes
+        case .serverLogin: StaticString("signet login").bytes
+        case .sign: StaticString("signet sign").bytes
+        case .signingEnable: StaticString("signet enable --signing").bytes
+        case .macTokenAdd: StaticString("signet mac-token add").bytes
+        case .operationList, .operationShow, .operationDecide:
+            StaticString("signet operations").bytes
+        default: []
+        }
+    }
+
+    /// In the place of a service that is not known.
+    private static let aLogin: Text = "login"
+
+    /// How often, and since when.
+    private static func times(_ refusal: Refusal) -> Text {
+        "\(number: refusal.count) times since \(CommandLog.time(refusal.since))"
+    }
+
+    private static func reason(_ reason: DenialReason, _ account: Bytes) -> Text {
+        switch reason {
+        case .lockedForNow, .lockedUntilPassword:
+            "too many fingers had not matched before"
+        case .remoteSession: "the session was remote"
+        case .notPermitted, .otherRequester: "only \(account) may ask for this"
+        case .inBackground: "the request came from the background"
+        case .notAtMachine: "nothing showed that the user was at this machine"
+        case .answerTooLate: "the touch was not confirmed in time"
+        case .changedMeanwhile: "fingers, key or session had changed since the touch"
+        case .lidClosed: "the lid was closed"
+        case .otherSeat: "the reader was at another seat"
+        default: Denial(reason).text(account: account)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+
+/// What the commands about servers say.
+package enum CommandServers {
+    /// Before the code.
+    package static func codePrompt(_ server: Bytes) -> Text {
+        "Activation code for \(server): "
+    }
+    /// It cannot be asked for.
+    package static let noTerminal: Text =
+        "there is no terminal to ask for the activation code at. Give it on standard input"
+    /// Nothing was given.
+    package static let noCode: Text = "no activation code was given"
+    /// A code is found wrong here, and nobody was asked.
+    package static let mistyped: Text =
+        "the activation code is mistyped: nothing was sent. Compare it and type it again"
+    /// No URL that could be asked.
+    package static func badURL(_ text: Bytes) -> Text {
+        "\(text) is no server's URL: it is like https://id.example.org"
+    }
+    /// `login` without one, and none is known.
+    package static func none(_ account: Bytes) -> Text {
+        """
+        \(account) is registered at no server. Run 'signet enable --server URL' with an \
+        activation code
+        """
+    }
+
+    /// What the touch is for; `action` as `Prompt.action` has it.
+    package static func enabling(_ action: Text, _ server: Bytes) -> Text {
+        "\(action) to register this device at \(server)"
+    }
+    /// What the touch is for.
+    package static func loggingIn(_ action: Text, _ server: Bytes, as account: Bytes) -> Text {
+        "\(action) to log in to \(server) as \(account)"
+    }
+
+    /// It is done.
+    package static func enabled(_ server: Bytes, as account: Bytes, application: Bytes) -> Text {
+        """
+        this device is registered at \(server) as \(account), for \(application): 'signet login' \
+        logs in by a touch
+        """
+    }
+    /// Somebody has to compare the key.
+    package static func pending(_ fingerprint: Bytes) -> Text {
+        "somebody there has to compare the fingerprint of its key first: \(fingerprint)"
+    }
+    /// The key, for comparison.
+    package static func key(_ fingerprint: Bytes) -> Text {
+        "its key has the fingerprint \(fingerprint)"
+    }
+    /// It is taken back.
+    package static func disabled(_ server: Bytes) -> Text {
+        "this device is not registered at \(server) any more, and its key is destroyed"
+    }
+    /// It is taken back here only.
+    package static func disabledLater(_ server: Bytes) -> Text {
+        """
+        login to \(server) is off. The server could not be told: it will be, as soon as it can \
+        be reached
+        """
+    }
+    /// It is taken back here, and nobody tells the server.
+    package static func dropped(_ server: Bytes) -> Text {
+        """
+        login to \(server) is off, and its key is destroyed. The server was not told: ask whoever \
+        runs it to remove the registration
+        """
+    }
+    /// The token could not be handed on.
+    package static let unwritten: Text = "the token could not be written to standard output"
+
+    /// The token is kept.
+    package static func kept(_ server: Bytes, _ secret: Bytes, seconds: UInt32) -> Text {
+        """
+        the token of \(server) is kept as the secret \(secret), and holds for \(number: seconds) s: \
+        'signet secret get' releases it to a touch
+        """
+    }
+    /// `login --secret` without a URL.
+    package static let secretWithoutServer: Text = "--secret wants the URL of a server"
+
+    /// In the list of servers, and in `signet status`.
+    package static func line(_ server: ServerAnswer) -> Text {
+        let place = place(server)
+        return switch server.state {
+        case .good: place
+        case .invalidated:
+            "\(place): the fingers have changed. Run 'signet enable --server' with a new code"
+        case .removing: "\(place): off, and the server has yet to be told"
+        }
+    }
+
+    private static func place(_ server: ServerAnswer) -> Text {
+        let day = Text.date(server.since)
+        return "\(server.server), as \(server.account) for \(server.application), since \(day)"
+    }
+}

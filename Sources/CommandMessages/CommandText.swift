@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// What the command `signet` says when it cannot do what it was told.
+package enum CommandText {
+    /// Stands before each message on standard error.
+    // Untranslated: the program's name.
+    package static let program: Text = "signet: "
+
+    /// A touch that another user asks for than the account itself.
+    package static func asked(_ text: Text, by requester: Bytes) -> Text {
+        "\(text) (asked by \(requester))"
+    }
+    /// A touch, and what the program that wants it says of it: its own words come last.
+    package static func explained(_ text: Text, by reason: Bytes) -> Text {
+        "\(text). The program that asks says: \(reason)"
+    }
+    /// A reason that is empty, too long, or does not show as it is.
+    package static func badReason(most: UInt32) -> Text {
+        "--reason takes one line of 1 to \(number: most) bytes, all of which can be seen"
+    }
+    /// No such sub-command.
+    package static func unknownAction(_ word: Bytes) -> Text {
+        "there is no command \(word). Run 'signet help' to see what there is"
+    }
+    /// Nothing was asked for.
+    package static let noAction: Text =
+        "what should be done? Run 'signet status', or 'signet help' to see what there is"
+    /// An option where a sub-command should stand.
+    package static func earlyOption(_ option: Bytes) -> Text {
+        "a command has to come before \(option). Run 'signet help' to see what there is"
+    }
+    /// An option that the sub-command does not have.
+    package static func unknownOption(_ option: Bytes, action: Bytes) -> Text {
+        "\(action) has no option \(option). Run 'signet \(action) --help' to see what it takes"
+    }
+    /// An option given twice.
+    package static func repeatedOption(_ option: Bytes) -> Text {
+        "\(option) was given twice. Give it once"
+    }
+    /// An option without the value it needs.
+    package static func missingValue(_ option: Bytes, action: Bytes) -> Text {
+        "\(option) wants a value. Run 'signet \(action) --help' to see which"
+    }
+    /// An option with a value that it does not take.
+    package static func unwantedValue(_ option: Bytes) -> Text { "\(option) takes no value" }
+    /// More words than the sub-command takes.
+    package static func unwantedWord(_ word: Bytes, action: Bytes) -> Text {
+        "\(action) does not take \(word). Run 'signet \(action) --help' to see what it takes"
+    }
+    /// `signet config` with a file's name.
+    package static func checkFile(_ file: Bytes) -> Text {
+        """
+        config does not take \(file) without --check. Run 'signet config --check \(Shell.word(file))' \
+        to have that file judged
+        """
+    }
+    /// Options that exclude each other, or a missing one.
+    package static func choose(_ one: Bytes, _ other: Bytes, action: Bytes) -> Text {
+        "\(action) wants either \(one) or \(other)"
+    }
+    /// An option that needs another.
+    package static func needs(_ one: Bytes, _ other: Bytes) -> Text {
+        "\(one) wants \(other) too"
+    }
+    /// No finger of that name.
+    package static func unknownFinger(_ word: Bytes, names: Text) -> Text {
+        "\(word) is no finger. There are: \(names)"
+    }
+    /// A value that is no number.
+    package static func notNumber(_ word: Bytes, option: Bytes) -> Text {
+        "\(option) wants the number of a receipt, not \(word). See 'signet log'"
+    }
+    /// An account's name that cannot be one.
+    package static func badAccount(_ name: Bytes) -> Text {
+        "\(name) cannot be an account's name"
+    }
+    /// `readers --clear` alone.
+    package static let clearWantsForce: Text =
+        "this deletes all fingerprints from the readers, those of accounts here as well: say '--force' too"
+    /// Which of `--prints`, `--delete-foreign` and `--clear`.
+    package static let oneOfStorage: Text =
+        "say one of '--prints', '--delete-foreign' and '--clear'"
+    /// No such vault.
+    package static let whichVault: Text = "migrate wants to know where to: tpm or file"
+    /// A reader's id that is too long to be one.
+    package static let badValue: Text = "a value is too long"
+    /// Root did not say whose.
+    package static let nameAccount: Text = "root has to say whose: add '--account NAME'"
+    /// The caller has no account of its own.
+    package static func noAccount(uid: UInt32) -> Text {
+        "this user (uid \(number: uid)) has no account here. Add '--account NAME'"
+    }
+
+    /// Nobody listens.
+    package static func absent(_ reason: Bytes) -> Text {
+        """
+        the fingerprint service cannot be reached: \(reason). \
+        See 'systemctl status signetd.socket'; passwords work as always
+        """
+    }
+    /// The other end is not the daemon.
+    package static func foreign(uid: UInt32) -> Text {
+        """
+        the fingerprint service's socket is not root's but uid \(number: uid)'s, \
+        and was not used. See 'systemctl status signetd.socket'
+        """
+    }
+    /// No answer in time.
+    package static let silent: Text =
+        "the fingerprint service does not answer. See 'systemctl status signetd'"
+    /// The connection ended before the answer.
+    package static let closed: Text =
+        "the fingerprint service closed the connection. See 'journalctl -t signetd'"
+    /// An answer that cannot be read.
+    package static let malformed: Text =
+        """
+        the fingerprint service's answer was not understood: are 'signet' and the service \
+        of the same version? See 'signet --version' and 'systemctl try-restart signetd'
+        """
+    /// An answer that does not belong to what was asked.
+    package static let unexpected: Text =
+        "the fingerprint service answered something else than what was asked. Try again"
+    /// A system call failed.
+    package static func failed(_ reason: Bytes) -> Text { "\(reason)" }
+    /// ^C.
+    package static let interrupted: Text = "cancelled: nothing was changed"
+    /// ^C while a server was asked.
+    package static func interruptedAsking(_ server: Bytes) -> Text {
+        "interrupted: \(server) may have done it already"
+    }
+    /// The same, and the command that tells.
+    package static func interruptedAsking(_ server: Bytes, see command: Bytes) -> Text {
+        "interrupted: \(server) may have done it already. See 'signet \(command)'"
+    }
+    /// Standard output takes no more.
+    package static let unwritten: Text =
+        "what was to be shown could not be written whole to standard output"
+
+    /// How far an enrolment is: `[#####.....] 5 of 10`
+    package static func stages(_ bar: Bytes, done: UInt8, total: UInt8) -> Text {
+        "[\(bar)] \(number: done) of \(number: total)"
+    }
+    /// Before the cursor when the password is wanted.
+    package static func passwordPrompt(_ account: Bytes) -> Text { "Password of \(account): " }
+    /// The password cannot be asked for.
+    package static let noTerminal: Text =
+        "the password is wanted, but there is no terminal. Give it with '--password-stdin'"
+    /// Nothing was typed, or standard input is empty.
+    package static let noPassword: Text = "no password was given"
+    /// More than the longest password.
+    package static let longPassword: Text = "the password is too long"
+    /// Another try.
+    package static let tryAgain: Text = "the password was wrong: try again"
+    /// The daemon asks for a password that has nothing to do with the request.
+    package static func foreignPassword(_ account: Bytes) -> Text {
+        "the fingerprint service asked for the password of \(account): it was not given"
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginMessages
+import LoginProtocol
+import SignedFormats
+
+/// What is left to do until fingerprint login works: one command at a time.
+package enum LoginStep: Equatable, Sendable {
+    case enroll
+    /// A stored print is damaged.
+    case enrollAgain(Finger)
+    case enable
+    /// What is stored cannot be used any more.
+    case startAnew
+    case unlock
+    case seeVault
+    /// The TPM is another one than before.
+    case trustVault
+    case seeSettings
+    case seeDoctor
+    /// Has services ask for a touch; nil where no tool of this machine does that.
+    case activate(Bytes?)
+    /// The module's package; the same.
+    case install(Bytes?)
+    /// At a server.
+    case register(Bytes)
+
+    /// The command, as it is typed; `account` where it has to be named.
+    package func command(for account: Bytes?) -> Bytes? {
+        let named = account.map { Bytes(" --account ".utf8) + $0 } ?? []
+        switch self {
+        case .enroll: return Bytes("signet enroll".utf8) + named
+        case .enrollAgain(let finger):
+            return Bytes("signet enroll ".utf8) + finger.name.bytes + named
+        case .enable: return Bytes("signet enable".utf8) + named
+        case .startAnew: return Bytes("signet delete --all".utf8) + named
+        case .unlock: return Bytes("signet unlock".utf8) + named
+        case .seeVault: return Bytes("signet vault".utf8)
+        case .trustVault: return Bytes("signet vault trust".utf8)
+        case .seeSettings: return Bytes("signet config".utf8)
+        case .seeDoctor: return Bytes("signet doctor".utf8)
+        case .activate(let command), .install(let command): return command
+        case .register(let url): return Bytes("signet enable --server ".utf8) + url + named
+        }
+    }
+
+    /// What is left to do where what is stored cannot be opened, for this reason of the vault's: only
+    /// where the vault itself is in trouble does looking at it tell more.
+    package static func closed(because reason: Bytes, _ cause: InvalidationCause?) -> LoginStep {
+        if cause == .tpmExchanged { return .startAnew }
+        if reason == Detail.anotherRoot.bytes { return .trustVault }
+        return reason == Detail.doesNotOpen.bytes ? .startAnew : .seeVault
+    }
+
+    /// The same as the doctor says it: as root, and all of it at once.
+    func mend(of account: Bytes) -> Text {
+        switch self {
+        case .startAnew:
+            // Untranslated: a command
+            """
+            signet delete --all --account \(Shell.word(account)) && signet enroll --account \
+            \(Shell.word(account))
+            """
+        case .trustVault:
+            // Untranslated: a command
+            "signet vault trust"
+        default:
+            // Untranslated: a command
+            "signet vault"
+        }
+    }
+
+    /// Whether only root can do it.
+    var isForRoot: Bool {
+        switch self {
+        case .activate, .install, .trustVault: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+
+/// The words of a notice on the desktop: that, and for what, a touch is asked for.
+package enum NotificationText {
+    /// The name of the program that shows it.
+    package static let program: Text = "Signet"
+    /// The heading.
+    package static let heading: Text = "Use the fingerprint reader to confirm"
+
+    /// Who asks, and for what.
+    package static func body(_ event: EventAnswer) -> Text {
+        let isForOther = !event.requester.isEmpty && event.requester != event.account
+        switch (event.purpose.isEmpty, isForOther) {
+        case (true, false):
+            return "\(event.service) asks for the finger of \(event.account)"
+        case (true, true):
+            return """
+                \(event.service) asks for the finger of \(event.account), \
+                on behalf of \(event.requester)
+                """
+        case (false, false):
+            return "\(event.service) asks for the finger of \(event.account): \(event.purpose)"
+        case (false, true):
+            return """
+                \(event.service) asks for the finger of \(event.account), \
+                on behalf of \(event.requester): \(event.purpose)
+                """
+        }
+    }
+
+    /// The session has no bus, or it has ended.
+    package static func noBus(_ why: Bytes) -> Text {
+        "the session's bus cannot be used: \(why)"
+    }
+    /// The session's bus has ended.
+    package static let busEnded: Text = "the session's bus has ended"
+    /// Nothing on the bus showed it.
+    package static func unshown(_ why: Bytes) -> Text {
+        "the desktop did not show a notice: \(why)"
+    }
+    /// The daemon cannot be reached.
+    package static func absent(_ why: Bytes) -> Text {
+        "the fingerprint service cannot be watched: \(why)"
+    }
+    /// Somebody else listens at the daemon's place.
+    package static let foreign: Text =
+        "what listens at the fingerprint service's socket is not root's"
+    /// There is no account to watch for.
+    package static let noAccount: Text = "there is no account with this uid"
+    /// Not a part of this installation.
+    package static func notInstalled(_ path: Bytes) -> Text {
+        "the program \(path) cannot be started: is Signet wholly installed?"
+    }
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// A value that has a name outside of this program: in docs/developer/PROTOCOL.md, in the journal, in JSON and in
+/// receipts. Renaming a case in Swift changes none of them.
+package protocol ProtocolNamed {
+    /// The name in docs/developer/PROTOCOL.md and in the journal: `lockedForNow`.
+    var protocolName: String { get }
+}
+
+extension ProtocolNamed {
+    /// The name as `--json` has it: `locked-for-now`.
+    package var word: String { hyphenated(protocolName) }
+}
+
+/// `lockedForNow` as `locked-for-now`.
+private func hyphenated(_ name: String) -> String {
+    name.reduce(into: "") { word, character in
+        if character.isUppercase { word += "-" }
+        word += character.lowercased()
+    }
+}
+
+extension Verb: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .authenticate: "authenticate"
+        case .verify: "verify"
+        case .enroll: "enroll"
+        case .delete: "delete"
+        case .enable: "enable"
+        case .disable: "disable"
+        case .unlock: "unlock"
+        case .status: "status"
+        case .list: "list"
+        case .readers: "readers"
+        case .log: "log"
+        case .configuration: "configuration"
+        case .passwordAccepted: "passwordAccepted"
+        case .password: "password"
+        case .cancel: "cancel"
+        case .secretSet: "secretSet"
+        case .secretPart: "secretPart"
+        case .secretGet: "secretGet"
+        case .secretList: "secretList"
+        case .secretDelete: "secretDelete"
+        case .vault: "vault"
+        case .migrate: "migrate"
+        case .trustVault: "trustVault"
+        case .passwordChanged: "passwordChanged"
+        case .watch: "watch"
+        case .importPrint: "importPrint"
+        case .confirm: "confirm"
+        case .shown: "shown"
+        case .readerPrints: "readerPrints"
+        case .serverEnable: "serverEnable"
+        case .serverDisable: "serverDisable"
+        case .serverLogin: "serverLogin"
+        case .serverList: "serverList"
+        case .sign: "sign"
+        case .signingEnable: "signingEnable"
+        case .signingDisable: "signingDisable"
+        case .signingKey: "signingKey"
+        case .macTokenAdd: "macTokenAdd"
+        case .macTokenList: "macTokenList"
+        case .macTokenRemove: "macTokenRemove"
+        case .macTokenHeader: "macTokenHeader"
+        case .operationList: "operationList"
+        case .operationShow: "operationShow"
+        case .operationDecide: "operationDecide"
+        case .offer: "offer"
+        }
+    }
+}
+
+extension DenialReason: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .notEnrolled: "notEnrolled"
+        case .notEnabled: "notEnabled"
+        case .invalidated: "invalidated"
+        case .lockedForNow: "lockedForNow"
+        case .lockedUntilPassword: "lockedUntilPassword"
+        case .noReader: "noReader"
+        case .readerRemoved: "readerRemoved"
+        case .readerTooHot: "readerTooHot"
+        case .readerBusy: "readerBusy"
+        case .readerFailed: "readerFailed"
+        case .noMatch: "noMatch"
+        case .timedOut: "timedOut"
+        case .cancelled: "cancelled"
+        case .remoteSession: "remoteSession"
+        case .queueFull: "queueFull"
+        case .notPermitted: "notPermitted"
+        case .unknownAccount: "unknownAccount"
+        case .wrongPassword: "wrongPassword"
+        case .passwordCheckFailed: "passwordCheckFailed"
+        case .fingerNotEnrolled: "fingerNotEnrolled"
+        case .fingerKnown: "fingerKnown"
+        case .tooManyFingers: "tooManyFingers"
+        case .unknownFinger: "unknownFinger"
+        case .storage: "storage"
+        case .tooManyRequests: "tooManyRequests"
+        case .badRequest: "badRequest"
+        case .stopping: "stopping"
+        case .suspending: "suspending"
+        case .vaultUnavailable: "vaultUnavailable"
+        case .platformChanged: "platformChanged"
+        case .secretExists: "secretExists"
+        case .unknownSecret: "unknownSecret"
+        case .secretStale: "secretStale"
+        case .tooManySecrets: "tooManySecrets"
+        case .fingersClosed: "fingersClosed"
+        case .lidClosed: "lidClosed"
+        case .otherSeat: "otherSeat"
+        case .notServed: "notServed"
+        case .inBackground: "inBackground"
+        case .notAtMachine: "notAtMachine"
+        case .otherRequester: "otherRequester"
+        case .answerTooLate: "answerTooLate"
+        case .changedMeanwhile: "changedMeanwhile"
+        case .enrolmentPaused: "enrolmentPaused"
+        case .enrolmentLocked: "enrolmentLocked"
+        case .enrolmentYielded: "enrolmentYielded"
+        case .printLost: "printLost"
+        case .readerFull: "readerFull"
+        case .fingerOnReader: "fingerOnReader"
+        case .readerConfused: "readerConfused"
+        case .serverUnreachable: "serverUnreachable"
+        case .serverRefused: "serverRefused"
+        case .activationRefused: "activationRefused"
+        case .unknownServer: "unknownServer"
+        case .knownServer: "knownServer"
+        case .serverKeyInvalidated: "serverKeyInvalidated"
+        case .serverKeyReplaced: "serverKeyReplaced"
+        case .serverKeyRemoved: "serverKeyRemoved"
+        case .serverKeyBlocked: "serverKeyBlocked"
+        case .tooManyServers: "tooManyServers"
+        case .noSigningKey: "noSigningKey"
+        case .signingKeyInvalidated: "signingKeyInvalidated"
+        case .signingKeyExists: "signingKeyExists"
+        case .unknownMacToken: "unknownMacToken"
+        case .tooManyMacTokens: "tooManyMacTokens"
+        case .readingTokenWanted: "readingTokenWanted"
+        case .unknownOperation: "unknownOperation"
+        case .operationOver: "operationOver"
+        case .serverTooLongAgo: "serverTooLongAgo"
+        case .serverLost: "serverLost"
+        case .serverBusy: "serverBusy"
+        case .clockSetBack: "clockSetBack"
+        case .printsDamaged: "printsDamaged"
+        case .noPassword: "noPassword"
+        case .accountExpired: "accountExpired"
+        case .passwordExpired: "passwordExpired"
+        }
+    }
+}
+
+extension InvalidationCause: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .fingerAdded: "fingerAdded"
+        case .fingerRemoved: "fingerRemoved"
+        case .fingerReplaced: "fingerReplaced"
+        case .printDamaged: "printDamaged"
+        case .credentialDamaged: "credentialDamaged"
+        case .hostSecretChanged: "hostSecretChanged"
+        case .fingerAddedOnReader: "fingerAddedOnReader"
+        case .fingerRemovedOnReader: "fingerRemovedOnReader"
+        case .readerExchanged: "readerExchanged"
+        case .tpmExchanged: "tpmExchanged"
+        }
+    }
+}
+
+extension CredentialState: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .none: "none"
+        case .valid: "valid"
+        case .disabled: "disabled"
+        case .invalidated: "invalidated"
+        }
+    }
+}
+
+extension KeyringState: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .off: "off"
+        case .on: "on"
+        case .passwordChanged: "passwordChanged"
+        case .fingersChanged: "fingersChanged"
+        case .damaged: "damaged"
+        }
+    }
+}
+
+extension LockState: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .open: "open"
+        case .forNow: "forNow"
+        case .untilPassword: "untilPassword"
+        }
+    }
+}
+
+extension NoticeKind: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .touch: "touch"
+        case .waiting: "waiting"
+        case .retry: "retry"
+        case .noMatch: "noMatch"
+        case .stage: "stage"
+        case .fingerPresent: "fingerPresent"
+        case .fingerGone: "fingerGone"
+        case .passwordStale: "passwordStale"
+        case .askingServer: "askingServer"
+        case .contended: "contended"
+        case .preparing: "preparing"
+        case .printLost: "printLost"
+        case .offer: "offer"
+        }
+    }
+}
+
+extension RetryReason: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .unclear: "unclear"
+        case .tooShort: "tooShort"
+        case .offCentre: "offCentre"
+        case .removeFinger: "removeFinger"
+        case .tooFast: "tooFast"
+        case .restarted: "restarted"
+        case .unplugged: "unplugged"
+        }
+    }
+}
+
+extension SecretState: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .stale: "stale"
+        case .fits: "fits"
+        case .damaged: "damaged"
+        }
+    }
+}
+
+extension ServerKeyState: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .good: "good"
+        case .invalidated: "invalidated"
+        case .removing: "removing"
+        }
+    }
+}
+
+extension ScanType: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .press: "press"
+        case .swipe: "swipe"
+        }
+    }
+}
+
+extension ImportOutcome: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .imported: "imported"
+        case .known: "known"
+        case .duplicate: "duplicate"
+        case .fingerKnown: "fingerKnown"
+        case .fingerTaken: "fingerTaken"
+        case .full: "full"
+        case .noReader: "noReader"
+        case .notOnReader: "notOnReader"
+        case .readerFailed: "readerFailed"
+        case .otherReader: "otherReader"
+        case .otherFinger: "otherFinger"
+        case .otherAccount: "otherAccount"
+        case .malformed: "malformed"
+        case .tooLarge: "tooLarge"
+        case .foreign: "foreign"
+        case .notPlain: "notPlain"
+        case .otherOwner: "otherOwner"
+        case .writable: "writable"
+        case .linked: "linked"
+        case .unreadable: "unreadable"
+        case .tooMany: "tooMany"
+        }
+    }
+}
+
+extension OperationState: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .pending: "pending"
+        case .approved: "approved"
+        case .rejected: "rejected"
+        case .canceled: "canceled"
+        case .expired: "expired"
+        case .failed: "failed"
+        }
+    }
+}
+
+extension OperationChoice: ProtocolNamed {
+    package var protocolName: String {
+        switch self {
+        case .approve: "approve"
+        case .reject: "reject"
+        }
+    }
+}

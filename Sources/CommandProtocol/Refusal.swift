@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// Refused attempts at an account, all alike, for its owner to see.
+package struct Refusal: Equatable, Sendable {
+    /// What was asked for.
+    package var verb: Verb
+    /// The PAM service that asked; empty for a command.
+    package var service: Bytes
+    /// PAM_TTY; empty where there is none.
+    package var terminal: Bytes
+    /// The user who asked, by login name.
+    package var requester: Bytes
+    /// Why it was refused.
+    package var reason: DenialReason
+    /// How many there were, at least 1.
+    package var count: UInt32
+    /// When the first was, in seconds since 1970.
+    package var since: UInt64
+    /// When the last was.
+    package var until: UInt64
+
+    /// All of it.
+    package init(
+        _ verb: Verb, service: Bytes = [], terminal: Bytes = [], requester: Bytes,
+        reason: DenialReason, count: UInt32 = 1, since: UInt64, until: UInt64
+    ) {
+        self.verb = verb
+        self.service = service
+        self.terminal = terminal
+        self.requester = requester
+        self.reason = reason
+        self.count = count
+        self.since = since
+        self.until = until
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.service, ifPresent: service.isEmpty ? nil : service)
+        try frame.put(.terminal, terminal)
+        try frame.put(.requester, requester)
+        try frame.put(.count, number: count)
+        try frame.put(.reason, number: reason.rawValue)
+        try frame.put(.since, number: since)
+        try frame.put(.verb, number: verb.rawValue)
+        try frame.put(.until, number: until)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        service = try frame.bytesIfPresent(.service) ?? []
+        terminal = try frame.bytes(.terminal)
+        requester = try frame.bytes(.requester)
+        count = try frame.number(.count)
+        reason = try frame.choice(.reason)
+        since = try frame.number(.since)
+        verb = try frame.choice(.verb)
+        until = try frame.number(.until)
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// What the relay answers; the raw value is the frame's kind.
+package enum RelayAnswerKind: UInt8, CaseIterable, Sendable {
+    /// The registration has begun.
+    case registered = 192
+    /// The key is registered.
+    case proven = 193
+    /// A challenge.
+    case challenge = 194
+    /// The login was accepted.
+    case loggedIn = 195
+    /// The registration is removed, or the MAC token ended.
+    case removed = 196
+    /// The server says no.
+    case refused = 197
+    /// There is no answer from the server that could be used.
+    case unreachable = 198
+    /// A MAC token with its secret.
+    case macToken = 199
+    /// One operation of a list, which `listed` ends.
+    case awaited = 200
+    /// The list of operations is over.
+    case listed = 201
+    /// One operation, with all that a decision names.
+    case operation = 202
+    /// What an operation is after a decision.
+    case decided = 203
+}
+
+/// How far a registration is; the raw value is on the wire.
+package enum RegistrationProgress: UInt8, CaseIterable, Sendable {
+    /// The key is good for logins.
+    case active = 1
+    /// Somebody has yet to compare the key's fingerprint.
+    case pendingCommit = 2
+}
+
+/// What a new key has to sign to be registered.
+package struct RelayRegistration: Equatable, Sendable {
+    /// The registration's id, 16 bytes.
+    package var registration: Bytes
+    /// The account's name at the server.
+    package var account: Bytes
+    /// The application.
+    package var application: Bytes
+    /// What statements for it have to name.
+    package var audience: Bytes
+    /// 32 bytes.
+    package var challenge: Bytes
+    /// Until when the challenge is good, in seconds since 1970.
+    package var expires: UInt64
+
+    /// All of it.
+    package init(
+        registration: Bytes, account: Bytes, application: Bytes, audience: Bytes,
+        challenge: Bytes, expires: UInt64
+    ) {
+        self.registration = registration
+        self.account = account
+        self.application = application
+        self.audience = audience
+        self.challenge = challenge
+        self.expires = expires
+    }
+}
+
+/// A verdict for a PAM module: canonical text and its SSHSIG blob.
+package struct RelayVerdict: Equatable, Sendable {
+    /// The canonical text.
+    package var statement: Bytes
+    /// Its signature by the server.
+    package var signature: Bytes
+
+    /// Both.
+    package init(statement: Bytes, signature: Bytes) {
+        self.statement = statement
+        self.signature = signature
+    }
+}
+
+/// What a login gives.
+package struct RelayTokens: Equatable, Sendable {
+    /// What the caller shows to others.
+    package var accessToken: Bytes
+    /// For how many seconds it is good.
+    package var seconds: UInt32
+    /// What gives the next one; empty for none.
+    package var refreshToken: Bytes
+    /// Where one was wanted.
+    package var verdict: RelayVerdict?
+
+    /// All of it.
+    package init(
+        accessToken: Bytes, seconds: UInt32, refreshToken: Bytes, verdict: RelayVerdict? = nil
+    ) {
+        self.accessToken = accessToken
+        self.seconds = seconds
+        self.refreshToken = refreshToken
+        self.verdict = verdict
+    }
+}
+
+/// One frame from the relay to signetd.
+package enum RelayAnswer: Equatable, Sendable {
+    case registered(RelayRegistration)
+    /// `fingerprint` is the key's, as the server has it and `ssh-keygen -l` shows it.
+    case proven(RegistrationProgress, fingerprint: Bytes)
+    case challenge(Bytes, audience: Bytes, expires: UInt64)
+    case loggedIn(RelayTokens)
+    case removed
+    /// `code` is the problem's, of docs/developer/SERVER.md; `attempts` are those that are left, if told.
+    case refused(code: Bytes, status: UInt16, attempts: UInt32?)
+    /// `isRepeatable` tells that the server did nothing yet, so that the same may be asked again;
+    /// `isAway` that no connection to it came about, which nothing but the way there can do.
+    case unreachable(why: Bytes, isRepeatable: Bool, isAway: Bool = false)
+    case macToken(RelayMACToken)
+    case awaited(RelayAwaited)
+    /// `count` is how many came before it.
+    case listed(count: UInt32)
+    case operation(RelayOperation)
+    case decided(OperationState)
+
+    /// The kind of frame that carries it.
+    package var kind: RelayAnswerKind {
+        switch self {
+        case .registered: .registered
+        case .proven: .proven
+        case .challenge: .challenge
+        case .loggedIn: .loggedIn
+        case .removed: .removed
+        case .refused: .refused
+        case .unreachable: .unreachable
+        case .macToken: .macToken
+        case .awaited: .awaited
+        case .listed: .listed
+        case .operation: .operation
+        case .decided: .decided
+        }
+    }
+}
+
+extension RelayAnswer {
+    /// The frame of this answer; throws when a value does not fit.
+    package func encoded() throws(WireFault) -> Bytes {
+        var frame = FrameWriter(kind: kind.rawValue)
+        switch self {
+        case .registered(let begun):
+            try frame.put(.account, begun.account)
+            try frame.put(.challenge, begun.challenge)
+            try frame.put(.application, begun.application)
+            try frame.put(.registration, begun.registration)
+            try frame.put(.audience, begun.audience)
+            try frame.put(.expires, number: begun.expires)
+        case .proven(let progress, let fingerprint):
+            try frame.put(.fingerprint, fingerprint)
+            try frame.put(.registrationState, number: progress.rawValue)
+        case .challenge(let challenge, let audience, let expires):
+            try frame.put(.challenge, challenge)
+            try frame.put(.audience, audience)
+            try frame.put(.expires, number: expires)
+        case .loggedIn(let tokens): try tokens.put(into: &frame)
+        case .removed: break
+        case .refused(let code, let status, let attempts):
+            try frame.put(.code, code)
+            try frame.put(.httpStatus, number: status)
+            try frame.put(.attempts, numberIfPresent: attempts)
+        case .unreachable(let why, let isRepeatable, let isAway):
+            try frame.put(.isRepeatable, number: UInt8(isRepeatable ? 1 : 0))
+            try frame.put(.why, why)
+            // No is said by leaving it out, and in no other way.
+            if isAway { try frame.put(.isAway, number: UInt8(1)) }
+        case .macToken(let token): try token.put(into: &frame)
+        case .awaited(let awaited): try awaited.put(into: &frame)
+        case .listed(let count): try frame.put(.count, number: count)
+        case .operation(let operation): try operation.put(into: &frame)
+        case .decided(let state): try frame.put(.operationState, number: state.rawValue)
+        }
+        return frame.bytes
+    }
+
+    /// Reads the relay's frame; throws on anything but exactly one well-formed answer.
+    package init(decoding packet: Bytes) throws(WireFault) {
+        var frame = try FrameReader(packet)
+        guard let kind = RelayAnswerKind(rawValue: frame.kind) else { throw .unknownKind }
+        switch kind {
+        case .registered: self = .registered(try RelayRegistration(from: &frame))
+        case .proven:
+            let fingerprint = try frame.bytes(.fingerprint)
+            self = .proven(try frame.choice(.registrationState), fingerprint: fingerprint)
+        case .challenge:
+            let challenge = try frame.bytes(.challenge)
+            let audience = try frame.bytes(.audience)
+            self = .challenge(
+                challenge, audience: audience, expires: try frame.number(.expires))
+        case .loggedIn: self = .loggedIn(try RelayTokens(from: &frame))
+        case .removed: self = .removed
+        case .refused:
+            let code = try frame.bytes(.code)
+            let status: UInt16 = try frame.number(.httpStatus)
+            self = .refused(
+                code: code, status: status, attempts: try frame.numberIfPresent(.attempts))
+        case .unreachable:
+            guard let isRepeatable = try frame.flagIfPresent(.isRepeatable) else {
+                throw .unexpectedField
+            }
+            let why = try frame.bytes(.why)
+            let isAway: UInt8? = try frame.numberIfPresent(.isAway)
+            guard isAway == nil || isAway == 1 else { throw .malformedValue }
+            self = .unreachable(why: why, isRepeatable: isRepeatable, isAway: isAway == 1)
+        case .macToken: self = .macToken(try RelayMACToken(from: &frame))
+        case .awaited: self = .awaited(try RelayAwaited(from: &frame))
+        case .listed: self = .listed(count: try frame.number(.count))
+        case .operation: self = .operation(try RelayOperation(from: &frame))
+        case .decided: self = .decided(try frame.choice(.operationState))
+        }
+        try frame.end()
+    }
+}
+
+extension RelayRegistration {
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let account = try frame.bytes(.account)
+        let challenge = try frame.bytes(.challenge)
+        let application = try frame.bytes(.application)
+        let registration = try frame.bytes(.registration)
+        let audience = try frame.bytes(.audience)
+        self.init(
+            registration: registration, account: account, application: application,
+            audience: audience, challenge: challenge, expires: try frame.number(.expires))
+    }
+}
+
+extension RelayTokens {
+    fileprivate func put(into frame: inout FrameWriter) throws(WireFault) {
+        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
+        try frame.put(.seconds, number: seconds)
+        try frame.put(.accessToken, accessToken)
+        try frame.put(.refreshToken, refreshToken)
+        if let verdict {
+            try frame.put(.verdict, verdict.statement)
+            try frame.put(.verdictSignature, verdict.signature)
+        }
+    }
+
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let seconds: UInt32 = try frame.number(.seconds)
+        self.init(
+            accessToken: try frame.bytes(.accessToken), seconds: seconds,
+            refreshToken: try frame.bytes(.refreshToken))
+        guard accessToken.isVisible, refreshToken.isVisible else { throw .malformedValue }
+        if let statement = try frame.bytesIfPresent(.verdict) {
+            verdict = RelayVerdict(
+                statement: statement, signature: try frame.bytes(.verdictSignature))
+        }
+    }
+}

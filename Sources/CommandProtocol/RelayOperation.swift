@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// A signed decision of an operation.
+package struct RelayDecision: Equatable, Sendable {
+    /// The server's URL.
+    package var server: Bytes
+    /// The operation's id, 16 bytes.
+    package var operation: Bytes
+    /// The canonical text.
+    package var statement: Bytes
+    /// Its SSHSIG blob.
+    package var signature: Bytes
+
+    /// All of it.
+    package init(server: Bytes, operation: Bytes, statement: Bytes, signature: Bytes) {
+        self.server = server
+        self.operation = operation
+        self.statement = statement
+        self.signature = signature
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.signature, signature)
+        try frame.put(.server, server)
+        try frame.put(.operation, operation)
+        try frame.put(.operationStatement, statement)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        signature = try frame.bytes(.signature)
+        server = try frame.bytes(.server)
+        operation = try frame.bytes(.operation)
+        statement = try frame.bytes(.operationStatement)
+    }
+}
+
+/// An operation in a server's list.
+package struct RelayAwaited: Equatable, Sendable {
+    /// What it is about.
+    package var content: OperationContent
+
+    /// With what it is about.
+    package init(_ content: OperationContent) { self.content = content }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.since, number: content.created)
+        try content.putRest(into: &frame)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        let created: UInt64 = try frame.number(.since)
+        content = try OperationContent(created: created, restFrom: &frame)
+    }
+}
+
+/// An operation with all that a decision names.
+package struct RelayOperation: Equatable, Sendable {
+    /// The account's name at the server.
+    package var account: Bytes
+    /// The challenge that the decision answers, 32 bytes.
+    package var challenge: Bytes
+    /// The application that asks.
+    package var application: Bytes
+    /// What statements for it name.
+    package var audience: Bytes
+    /// What it is about.
+    package var content: OperationContent
+    /// How it stands.
+    package var state: OperationState
+    /// Wrong signatures.
+    package var failures: OperationFailures
+
+    /// All of it.
+    package init(
+        account: Bytes, challenge: Bytes, application: Bytes, audience: Bytes,
+        content: OperationContent, state: OperationState, failures: OperationFailures
+    ) {
+        self.account = account
+        self.challenge = challenge
+        self.application = application
+        self.audience = audience
+        self.content = content
+        self.state = state
+        self.failures = failures
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.account, account)
+        try frame.put(.challenge, challenge)
+        try frame.put(.since, number: content.created)
+        try frame.put(.application, application)
+        try frame.put(.audience, audience)
+        try content.putRest(into: &frame)
+        try frame.put(.operationState, number: state.rawValue)
+        try failures.put(into: &frame)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.bytes(.account)
+        challenge = try frame.bytes(.challenge)
+        let created: UInt64 = try frame.number(.since)
+        application = try frame.bytes(.application)
+        audience = try frame.bytes(.audience)
+        content = try OperationContent(created: created, restFrom: &frame)
+        state = try frame.choice(.operationState)
+        failures = try OperationFailures(from: &frame)
+    }
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// What signetd asks its relay for; the raw value is the frame's kind.
+///
+/// No kind is one of signetd's own socket: a frame that gets to the wrong one is refused.
+package enum RelayVerb: UInt8, CaseIterable, Sendable {
+    /// Begins a registration with an activation code.
+    case register = 64
+    /// Proves a new key.
+    case prove = 65
+    /// Asks for a challenge.
+    case challenge = 66
+    /// Answers a challenge with a signed statement.
+    case login = 67
+    /// Removes a registration, by a signed statement.
+    case remove = 68
+    /// A MAC token, by a signed challenge.
+    case macToken = 69
+    /// What awaits an account on this device.
+    case operations = 70
+    /// One operation.
+    case operation = 71
+    /// Decides an operation, by a signed statement.
+    case decide = 72
+    /// Ends a MAC token, by a header that it made itself.
+    case endMACToken = 73
+}
+
+/// A new key, and what proves it.
+package struct RelayProof: Equatable, Sendable {
+    /// The server's URL.
+    package var server: Bytes
+    /// The registration's id, 16 bytes.
+    package var registration: Bytes
+    /// The key's uncompressed point, 65 bytes.
+    package var publicKey: Bytes
+    /// The canonical text.
+    package var statement: Bytes
+    /// Its SSHSIG blob.
+    package var signature: Bytes
+
+    /// All of it.
+    package init(
+        server: Bytes, registration: Bytes, publicKey: Bytes, statement: Bytes, signature: Bytes
+    ) {
+        self.server = server
+        self.registration = registration
+        self.publicKey = publicKey
+        self.statement = statement
+        self.signature = signature
+    }
+}
+
+/// For whom and for what a challenge is wanted.
+package struct RelayChallengeRequest: Equatable, Sendable {
+    /// The server's URL.
+    package var server: Bytes
+    /// The account's name there.
+    package var account: Bytes
+    /// This device's id, 16 bytes.
+    package var device: Bytes
+    /// The application.
+    package var application: Bytes
+    /// `login`, `remove`, …
+    package var action: Bytes
+    /// How long the server may take, where that is shorter than for others.
+    package var milliseconds: UInt32?
+
+    /// All of it.
+    package init(
+        server: Bytes, account: Bytes, device: Bytes, application: Bytes, action: Bytes,
+        milliseconds: UInt32? = nil
+    ) {
+        self.milliseconds = milliseconds
+        self.server = server
+        self.account = account
+        self.device = device
+        self.application = application
+        self.action = action
+    }
+}
+
+/// What a PAM module wants a server's verdict for.
+package struct RelayModule: Equatable, Sendable {
+    /// The module's own challenge, 32 bytes.
+    package var challenge: Bytes
+    /// The account's name on this device.
+    package var account: Bytes
+
+    /// Both.
+    package init(challenge: Bytes, account: Bytes) {
+        self.challenge = challenge
+        self.account = account
+    }
+}
+
+/// A signed challenge.
+package struct RelayLogin: Equatable, Sendable {
+    /// The server's URL.
+    package var server: Bytes
+    /// The canonical text.
+    package var statement: Bytes
+    /// Its SSHSIG blob.
+    package var signature: Bytes
+    /// Where a verdict is wanted.
+    package var module: RelayModule?
+
+    /// All of it.
+    package init(
+        server: Bytes, statement: Bytes, signature: Bytes, module: RelayModule? = nil
+    ) {
+        self.server = server
+        self.statement = statement
+        self.signature = signature
+        self.module = module
+    }
+}
+
+/// One frame from signetd to its relay.
+package enum RelayRequest: Equatable, Sendable {
+    /// `code` is as the person typed it, `device` this device's id, 16 bytes.
+    case register(server: Bytes, code: Bytes, device: Bytes)
+    case prove(RelayProof)
+    case challenge(RelayChallengeRequest)
+    case login(RelayLogin)
+    case remove(server: Bytes, registration: Bytes, statement: Bytes, signature: Bytes)
+    case macToken(server: Bytes, statement: Bytes, signature: Bytes)
+    /// `authorization` is the header that signetd made for just this call.
+    case operations(server: Bytes, authorization: Bytes)
+    case operation(server: Bytes, authorization: Bytes, operation: Bytes)
+    case decide(RelayDecision)
+    case endMACToken(server: Bytes, authorization: Bytes, token: Bytes)
+
+    /// What `endMACToken` posts; its header is over the digest of just that.
+    package static var emptyBody: Bytes { Bytes("{}".utf8) }
+
+    /// The kind of frame that carries it.
+    package var verb: RelayVerb {
+        switch self {
+        case .register: .register
+        case .prove: .prove
+        case .challenge: .challenge
+        case .login: .login
+        case .remove: .remove
+        case .macToken: .macToken
+        case .operations: .operations
+        case .operation: .operation
+        case .decide: .decide
+        case .endMACToken: .endMACToken
+        }
+    }
+
+    /// The URL of the server that it goes to.
+    package var server: Bytes {
+        switch self {
+        case .register(let server, _, _), .remove(let server, _, _, _): server
+        case .prove(let proof): proof.server
+        case .challenge(let wish): wish.server
+        case .login(let login): login.server
+        case .macToken(let server, _, _), .operations(let server, _),
+            .operation(let server, _, _), .endMACToken(let server, _, _):
+            server
+        case .decide(let decision): decision.server
+        }
+    }
+}
+
+extension RelayRequest {
+    /// The frame of this request; throws when a value does not fit.
+    package func encoded() throws(WireFault) -> Bytes {
+        var frame = FrameWriter(kind: verb.rawValue)
+        switch self {
+        case .register(let server, let code, let device):
+            try frame.put(.device, device)
+            try frame.put(.server, server)
+            try frame.put(.code, code)
+        case .prove(let proof):
+            try frame.put(.statement, proof.statement)
+            try frame.put(.signature, proof.signature)
+            try frame.put(.server, proof.server)
+            try frame.put(.registration, proof.registration)
+            try frame.put(.publicKey, proof.publicKey)
+        case .challenge(let wish):
+            try frame.put(.account, wish.account)
+            try frame.put(.timeoutMilliseconds, numberIfPresent: wish.milliseconds)
+            try frame.put(.device, wish.device)
+            try frame.put(.server, wish.server)
+            try frame.put(.application, wish.application)
+            try frame.put(.action, wish.action)
+        case .login(let login):
+            try frame.put(.statement, login.statement)
+            try frame.put(.signature, login.signature)
+            try frame.put(.server, login.server)
+            if let module = login.module {
+                try frame.put(.moduleChallenge, module.challenge)
+                try frame.put(.localAccount, module.account)
+            }
+        case .remove(let server, let registration, let statement, let signature):
+            try frame.put(.statement, statement)
+            try frame.put(.signature, signature)
+            try frame.put(.server, server)
+            try frame.put(.registration, registration)
+        case .macToken(let server, let statement, let signature):
+            try frame.put(.statement, statement)
+            try frame.put(.signature, signature)
+            try frame.put(.server, server)
+        case .operations(let server, let authorization):
+            try frame.put(.server, server)
+            try frame.put(.authorization, authorization)
+        case .operation(let server, let authorization, let operation):
+            try frame.put(.server, server)
+            try frame.put(.authorization, authorization)
+            try frame.put(.operation, operation)
+        case .decide(let decision): try decision.put(into: &frame)
+        case .endMACToken(let server, let authorization, let token):
+            try frame.put(.server, server)
+            try frame.put(.token, token)
+            try frame.put(.authorization, authorization)
+        }
+        return frame.bytes
+    }
+
+    /// Reads signetd's frame; throws on anything but exactly one well-formed request.
+    package init(decoding packet: Bytes) throws(WireFault) {
+        var frame = try FrameReader(packet)
+        guard let verb = RelayVerb(rawValue: frame.kind) else { throw .unknownKind }
+        switch verb {
+        case .register:
+            let device = try frame.bytes(.device)
+            self = .register(
+                server: try frame.bytes(.server), code: try frame.bytes(.code), device: device)
+        case .prove: self = .prove(try RelayProof(from: &frame))
+        case .challenge: self = .challenge(try RelayChallengeRequest(from: &frame))
+        case .login: self = .login(try RelayLogin(from: &frame))
+        case .remove:
+            let statement = try frame.bytes(.statement)
+            let signature = try frame.bytes(.signature)
+            self = .remove(
+                server: try frame.bytes(.server), registration: try frame.bytes(.registration),
+                statement: statement, signature: signature)
+        case .macToken:
+            let statement = try frame.bytes(.statement)
+            let signature = try frame.bytes(.signature)
+            self = .macToken(
+                server: try frame.bytes(.server), statement: statement, signature: signature)
+        case .operations:
+            let server = try frame.bytes(.server)
+            self = .operations(server: server, authorization: try frame.bytes(.authorization))
+        case .operation:
+            let server = try frame.bytes(.server)
+            let authorization = try frame.bytes(.authorization)
+            self = .operation(
+                server: server, authorization: authorization,
+                operation: try frame.bytes(.operation))
+        case .decide: self = .decide(try RelayDecision(from: &frame))
+        case .endMACToken:
+            let server = try frame.bytes(.server)
+            let token = try frame.bytes(.token)
+            self = .endMACToken(
+                server: server, authorization: try frame.bytes(.authorization), token: token)
+        }
+        try frame.end()
+    }
+}
+
+extension RelayProof {
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let statement = try frame.bytes(.statement)
+        let signature = try frame.bytes(.signature)
+        self.init(
+            server: try frame.bytes(.server), registration: try frame.bytes(.registration),
+            publicKey: try frame.bytes(.publicKey), statement: statement, signature: signature)
+    }
+}
+
+extension RelayChallengeRequest {
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let account = try frame.bytes(.account)
+        let milliseconds: UInt32? = try frame.numberIfPresent(.timeoutMilliseconds)
+        let device = try frame.bytes(.device)
+        self.init(
+            server: try frame.bytes(.server), account: account, device: device,
+            application: try frame.bytes(.application), action: try frame.bytes(.action),
+            milliseconds: milliseconds)
+    }
+}
+
+extension RelayLogin {
+    fileprivate init(from frame: inout FrameReader) throws(WireFault) {
+        let statement = try frame.bytes(.statement)
+        let signature = try frame.bytes(.signature)
+        self.init(
+            server: try frame.bytes(.server), statement: statement, signature: signature)
+        if let challenge = try frame.bytesIfPresent(.moduleChallenge) {
+            module = RelayModule(challenge: challenge, account: try frame.bytes(.localAccount))
+        }
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+
+/// What a touch is to sign; the raw value is on the wire.
+package enum SigningUse: UInt8, CaseIterable, Sendable {
+    /// A file, by the account's signing key.
+    case file = 1
+    /// A challenge of anybody's, by the account's signing key.
+    case challenge = 2
+    /// An HTTP request, by the key for the server that its receiver asks.
+    case request = 3
+    /// Several files with one touch, by the account's signing key.
+    case files = 4
+}
+
+/// One of several files that are to be signed.
+package struct FileDigest: Equatable, Sendable {
+    /// Its name, for people; empty for standard input.
+    package var name: Bytes
+    /// SHA-256 of its bytes.
+    package var digest: Bytes
+
+    /// A file by its name, of `Limit.listedName` bytes at most, and its digest, of 32 bytes.
+    package init(name: Bytes, digest: Bytes) {
+        self.name = name
+        self.digest = digest
+    }
+}
+
+/// What is to be signed.
+package enum SigningMatter: Equatable, Sendable {
+    /// `name` is for people, empty for standard input; `digest` is SHA-256 of its bytes.
+    case file(name: Bytes, digest: Bytes)
+    /// Two to `Limit.files`; their names together have `Limit.listedNames` bytes at most.
+    case files([FileDigest])
+    /// `audience` is whoever asks, as the caller says.
+    case challenge(audience: Bytes, text: Bytes)
+    /// `server` is the URL of the server whose key signs; `body` is SHA-256 of the exact body.
+    case request(server: Bytes, method: Bytes, resource: Bytes, body: Bytes)
+
+    /// Which it is.
+    package var use: SigningUse {
+        switch self {
+        case .file: .file
+        case .files: .files
+        case .challenge: .challenge
+        case .request: .request
+        }
+    }
+}
+
+/// A touch that signs.
+package struct SignRequest: Equatable, Sendable {
+    /// Whose finger.
+    package var account: Bytes
+    /// How long to wait for the touch.
+    package var timeoutMilliseconds: UInt32
+    /// What is to be signed.
+    package var matter: SigningMatter
+
+    /// All of it.
+    package init(account: Bytes, timeoutMilliseconds: UInt32, _ matter: SigningMatter) {
+        self.account = account
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.matter = matter
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(accountName: account)
+        try frame.put(.timeoutMilliseconds, number: timeoutMilliseconds)
+        switch matter {
+        case .file(let name, let digest):
+            try frame.put(.use, number: matter.use.rawValue)
+            try frame.put(.fileName, name)
+            try frame.put(.messageDigest, digest)
+        case .files(let files):
+            try frame.put(.use, number: matter.use.rawValue)
+            try frame.put(.fileList, try FileDigest.list(files))
+        case .challenge(let audience, let text):
+            try frame.put(.audience, audience)
+            try frame.put(.use, number: matter.use.rawValue)
+            try frame.put(.challengeText, text)
+        case .request(let server, let method, let resource, let body):
+            try frame.put(.server, server)
+            try frame.put(.use, number: matter.use.rawValue)
+            try frame.put(.messageDigest, body)
+            try frame.put(.method, method)
+            try frame.put(.resource, resource)
+        }
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        account = try frame.accountName()
+        timeoutMilliseconds = try frame.number(.timeoutMilliseconds)
+        let server = try frame.bytesIfPresent(.server)
+        let audience = try frame.bytesIfPresent(.audience)
+        let use: SigningUse = try frame.choice(.use)
+        switch (use, server, audience) {
+        case (.file, nil, nil):
+            let name = try frame.bytes(.fileName)
+            matter = .file(name: name, digest: try frame.bytes(.messageDigest))
+        case (.files, nil, nil):
+            matter = .files(try FileDigest.files(in: try frame.bytes(.fileList)))
+        case (.challenge, nil, let audience?):
+            matter = .challenge(audience: audience, text: try frame.bytes(.challengeText))
+        case (.request, let server?, nil):
+            let body = try frame.bytes(.messageDigest)
+            let method = try frame.bytes(.method)
+            matter = .request(
+                server: server, method: method, resource: try frame.bytes(.resource), body: body)
+        case (.file, _, _), (.files, _, _), (.challenge, _, _), (.request, _, _):
+            throw .unexpectedField
+        }
+    }
+}
+
+extension FileDigest {
+    /// The files in one value: of each the digest, the length of the name in one byte, and the name.
+    fileprivate static func list(_ files: [FileDigest]) throws(WireFault) -> Bytes {
+        guard areListed(files) else { throw .malformedValue }
+        return files.flatMap { $0.digest + [UInt8(truncatingIfNeeded: $0.name.count)] + $0.name }
+    }
+
+    /// The files of such a value.
+    fileprivate static func files(in list: Bytes) throws(WireFault) -> [FileDigest] {
+        var files: [FileDigest] = []
+        var rest = list[...]
+        while !rest.isEmpty {
+            guard rest.count > 32 else { throw .malformedValue }
+            let digest = Bytes(rest.prefix(32))
+            let length = Int(rest[rest.startIndex + 32])
+            rest = rest.dropFirst(33)
+            guard rest.count >= length else { throw .malformedValue }
+            files.append(FileDigest(name: Bytes(rest.prefix(length)), digest: digest))
+            rest = rest.dropFirst(length)
+        }
+        guard areListed(files) else { throw .malformedValue }
+        return files
+    }
+
+    /// Whether so many files, of such names, may be signed with one touch.
+    private static func areListed(_ files: [FileDigest]) -> Bool {
+        (2...Limit.files).contains(files.count)
+            && files.allSatisfy { $0.digest.count == 32 && $0.name.count <= Limit.listedName }
+            && files.reduce(0) { $0 + $1.name.count } <= Limit.listedNames
+    }
+}
+
+/// The signature over one of several files.
+package struct SignedFileAnswer: Equatable, Sendable {
+    /// SHA-256 of the file.
+    package var digest: Bytes
+    /// The SSHSIG blob.
+    package var signature: Bytes
+
+    /// Both.
+    package init(digest: Bytes, signature: Bytes) {
+        self.digest = digest
+        self.signature = signature
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.signature, signature)
+        try frame.put(.messageDigest, digest)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        signature = try frame.bytes(.signature)
+        digest = try frame.bytes(.messageDigest)
+    }
+}
+
+/// What a touch has signed.
+package struct SignedAnswer: Equatable, Sendable {
+    /// The canonical text, where the daemon has written one; nil for a file.
+    package var statement: Bytes?
+    /// The SSHSIG blob.
+    package var signature: Bytes
+
+    /// Both.
+    package init(statement: Bytes? = nil, signature: Bytes) {
+        self.statement = statement
+        self.signature = signature
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.statement, ifPresent: statement)
+        try frame.put(.signature, signature)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        statement = try frame.bytesIfPresent(.statement)
+        signature = try frame.bytes(.signature)
+    }
+}
+
+/// The account's signing key, without its private half.
+package struct SigningKeyAnswer: Equatable, Sendable {
+    /// Since when, in seconds since 1970.
+    package var since: UInt64
+    /// How it stands; never `removing`.
+    package var state: ServerKeyState
+    /// The vault that opens it.
+    package var vault: Bytes
+    /// The credential's id, 16 bytes.
+    package var credential: Bytes
+    /// The uncompressed point, 65 bytes.
+    package var publicKey: Bytes
+
+    /// All of it.
+    package init(
+        since: UInt64, state: ServerKeyState, vault: Bytes, credential: Bytes, publicKey: Bytes
+    ) {
+        self.since = since
+        self.state = state
+        self.vault = vault
+        self.credential = credential
+        self.publicKey = publicKey
+    }
+
+    func put(into frame: inout FrameWriter) throws(WireFault) {
+        try frame.put(.since, number: since)
+        try frame.put(.state, number: state.rawValue)
+        try frame.put(.vault, vault)
+        try frame.put(.publicKey, publicKey)
+        try frame.put(.credential, credential)
+    }
+
+    init(from frame: inout FrameReader) throws(WireFault) {
+        since = try frame.number(.since)
+        state = try frame.choice(.state)
+        vault = try frame.bytes(.vault)
+        publicKey = try frame.bytes(.publicKey)
+        credential = try frame.bytes(.credential)
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+import SignedFormats
+
+extension Denial {
+    /// What happened, why, and what to do now, for the person who logs in as `account`. What is only
+    /// answered to commands has its words in `text(account:)`.
+    package func loginText(account: Bytes) -> Text {
+        switch reason {
+        case .notEnrolled:
+            "no finger is enrolled for \(account). Run 'signet enroll' to add one"
+        case .notEnabled:
+            "fingerprint login is off for \(account). Run 'signet enable' to turn it on"
+        case .invalidated: invalidatedText(account)
+        case .lockedForNow: waitText
+        case .lockedUntilPassword:
+            """
+            too many fingers did not match: fingerprint login is locked for \(account). \
+            Log in with the password, or run 'signet unlock'
+            """
+        case .noMatch: "the finger did not match"
+        case .timedOut: "no fingerprint was read in time"
+        case .cancelled: "cancelled"
+        case .remoteSession: "fingerprint login does not serve remote sessions: use the password"
+        case .queueFull: queueText
+        case .noReader, .readerRemoved, .readerTooHot, .readerBusy, .readerFailed, .readerConfused:
+            readerText
+        case .printLost:
+            """
+            the fingerprint reader no longer has the fingerprint of \(account): \
+            use the password, and run 'signet enroll' to enrol the finger again
+            """
+        case .notPermitted: "you may not ask this for \(account)"
+        case .unknownAccount: "there is no account \(account) on this machine"
+        case .storage: storageText
+        case .tooManyRequests: "too many requests. Wait a moment and try again"
+        case .badRequest: "the request was not understood, or is not possible now"
+        case .notServed: notServedText(account)
+        case .inBackground:
+            "the request came from the background, and no touch is asked for there"
+        case .notAtMachine: notAtMachineText
+        case .otherRequester: otherRequesterText(account)
+        case .answerTooLate:
+            "the touch was not confirmed in time and does not count: try again, or use the password"
+        case .changedMeanwhile:
+            """
+            the touch does not count, because fingers, key or session have changed since: \
+            try again, or use the password
+            """
+        case .stopping: "the fingerprint service is stopping. Try again"
+        case .suspending: "the machine is going to sleep. Try again afterwards"
+        case .lidClosed: "the lid is closed. Open it to use the finger, or use the password"
+        case .otherSeat: "the fingerprint reader is at another seat: use the password"
+        case .vaultUnavailable: vaultText
+        case .fingersClosed: closedText
+        case .platformChanged:
+            """
+            the system was started in another state than fingerprint login was enabled in. \
+            Use the password, and run 'signet enable' if the change was yours
+            """
+        case .serverUnreachable, .serverRefused, .unknownServer, .serverKeyInvalidated,
+            .serverKeyReplaced, .serverKeyRemoved, .serverKeyBlocked, .serverTooLongAgo,
+            .serverLost, .serverBusy, .clockSetBack:
+            serverText
+        case .wrongPassword, .passwordCheckFailed, .fingerNotEnrolled, .fingerKnown,
+            .tooManyFingers, .unknownFinger, .secretExists, .unknownSecret, .secretStale,
+            .tooManySecrets, .enrolmentPaused, .enrolmentLocked, .enrolmentYielded, .readerFull,
+            .fingerOnReader, .activationRefused, .knownServer, .tooManyServers, .noSigningKey,
+            .signingKeyInvalidated, .signingKeyExists, .unknownMacToken, .tooManyMacTokens,
+            .readingTokenWanted, .unknownOperation, .operationOver, .printsDamaged, .noPassword,
+            .accountExpired, .passwordExpired:
+            "the request is not possible now"
+        }
+    }
+
+    /// What the daemon says more, or about whom; nil where it says nothing.
+    private var told: Bytes? {
+        guard let subject, !subject.isEmpty else { return nil }
+        return subject
+    }
+
+    private var notAtMachineText: Text {
+        guard let told else { return "a fingerprint is not accepted here: use the password" }
+        return "a fingerprint is not accepted here: \(detail: told). Use the password"
+    }
+
+    private func otherRequesterText(_ account: Bytes) -> Text {
+        guard let told else {
+            return "a fingerprint confirms only requests of \(account): use the password"
+        }
+        return """
+            \(told) asked for this, and a fingerprint confirms only requests of \(account): \
+            use the password
+            """
+    }
+
+    private func notServedText(_ account: Bytes) -> Text {
+        guard let told else { return "fingerprint login is not for \(account). See signet.conf" }
+        return "fingerprint login is not for \(account): \(told). See signet.conf"
+    }
+
+    private var vaultText: Text {
+        guard let told else {
+            return "the key cannot be used. Use the password; see 'signet vault'"
+        }
+        return "the key cannot be used: \(detail: told). Use the password; see 'signet vault'"
+    }
+
+    private var closedText: Text {
+        guard let told else {
+            return """
+                the stored fingerprints cannot be opened. Use the password. \
+                If it stays so: 'signet delete --all', then 'signet enroll'
+                """
+        }
+        return """
+            the stored fingerprints cannot be opened: \(detail: told). Use the password. \
+            If it stays so: 'signet delete --all', then 'signet enroll'
+            """
+    }
+
+    private var storageText: Text {
+        guard let told else { return "what was needed could not be read or written" }
+        return "what was needed could not be read or written: \(detail: told)"
+    }
+
+    private var queueText: Text {
+        guard let told else {
+            return "the reader is in use, and others wait. Try again later"
+        }
+        return "the reader is in use by \(told), and others wait. Try again later"
+    }
+
+    private func invalidatedText(_ account: Bytes) -> Text {
+        if cause == .tpmExchanged {
+            return """
+                fingerprint login is off for \(account): \(causeText). \
+                Start anew with 'signet delete --all' and 'signet enroll'
+                """
+        }
+        if cause == .printDamaged {
+            return """
+                fingerprint login is off for \(account): \(causeText). \
+                Run 'signet status' to see which, and what to do
+                """
+        }
+        return """
+            fingerprint login is off for \(account): \(causeText). \
+            Run 'signet enable' to turn it on again
+            """
+    }
+
+    /// The cause, and the day where it is known.
+    private var causeText: Text {
+        let cause = cause?.text ?? "the fingers have changed"
+        guard let since else { return cause }
+        return "\(cause) on \(Text.date(since))"
+    }
+
+    private var waitText: Text {
+        guard let seconds else {
+            return "too many fingers did not match: wait a moment, or use the password"
+        }
+        return "too many fingers did not match: wait \(number: seconds) s, or use the password"
+    }
+
+    private var readerText: Text {
+        switch reason {
+        case .readerRemoved: "the fingerprint reader was unplugged: use the password"
+        case .readerTooHot: "the fingerprint reader has to cool down: use the password for now"
+        case .readerBusy: "the fingerprint reader is in use by another program: use the password"
+        case .readerConfused:
+            """
+            the fingerprint reader gave an answer that its driver does not understand: \
+            try again, or use the password
+            """
+        case .readerFailed: failedText
+        default: "no fingerprint reader was found that can be used for this: use the password"
+        }
+    }
+
+    private var failedText: Text {
+        guard let told else { return "the fingerprint reader failed: use the password" }
+        return "the fingerprint reader failed: \(detail: told)"
+    }
+}
+
+extension InvalidationCause {
+    /// The cause in a few words, for `signet status`.
+    package var text: Text {
+        switch self {
+        case .fingerAdded: "a finger was added"
+        case .fingerRemoved: "a finger was removed"
+        case .fingerReplaced: "a finger was replaced"
+        case .printDamaged: "a stored fingerprint was damaged or altered"
+        case .credentialDamaged: "the stored key was damaged or altered"
+        case .hostSecretChanged: "this machine's secret is not the one the key was sealed with"
+        case .fingerAddedOnReader: "a finger was added in the reader itself"
+        case .fingerRemovedOnReader: "a finger was removed in the reader itself"
+        case .readerExchanged: "the fingerprint reader is another one"
+        case .tpmExchanged: "the TPM was cleared or replaced"
+        }
+    }
+}
+
+extension Text {
+    /// A day in UTC, for example `20 Nov 2026`; `seconds` since 1970.
+    package static func date(_ seconds: UInt64) -> Text {
+        let (year, month, day) = Instant(seconds: seconds).civilDate
+        return switch month {
+        case 1: "\(number: day) Jan \(number: year)"
+        case 2: "\(number: day) Feb \(number: year)"
+        case 3: "\(number: day) Mar \(number: year)"
+        case 4: "\(number: day) Apr \(number: year)"
+        case 5: "\(number: day) May \(number: year)"
+        case 6: "\(number: day) Jun \(number: year)"
+        case 7: "\(number: day) Jul \(number: year)"
+        case 8: "\(number: day) Aug \(number: year)"
+        case 9: "\(number: day) Sep \(number: year)"
+        case 10: "\(number: day) Oct \(number: year)"
+        case 11: "\(number: day) Nov \(number: year)"
+        default: "\(number: day) Dec \(number: year)"
+        }
+    }
+}

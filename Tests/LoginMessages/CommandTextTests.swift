@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import Testing
+
+private let hostile = Bytes("a\nb\r\u{1B}[2J\u{85}\u{202E}\u{2028}\0".utf8) + [0xFF]
+
+private func isHarmless(_ text: Text) -> Bool {
+    guard let string = String(validating: text.bytes, as: UTF8.self), !text.bytes.isEmpty else {
+        return false
+    }
+    return string.unicodeScalars.allSatisfy { scalar in
+        scalar.properties.generalCategory != .control && !scalar.properties.isBidiControl
+            && scalar.value != 0x2028
+    }
+}
+
+private func hasStyle(_ text: Text) -> Bool {
+    let string = String(decoding: text.bytes, as: UTF8.self)
+    return string.first?.isUppercase == false && string.last != "."
+}
+
+@Suite("The command's texts")
+struct CommandTextTests {
+    @Test("each exit code has one of its own")
+    func exitCodes() {
+        let texts = ExitCode.allCases.map { String(decoding: $0.text.bytes, as: UTF8.self) }
+        #expect(Set(texts).count == ExitCode.allCases.count)
+        #expect(ExitCode.allCases.allSatisfy { isHarmless($0.text) && hasStyle($0.text) })
+    }
+
+    @Test(
+        "how long there is time is said in the largest unit that makes it two at least",
+        arguments: [
+            (0, "in 0 s"), (119, "in 119 s"), (120, "in 2 min"), (7_199, "in 119 min"),
+            (7_200, "in 2 h"), (172_799, "in 47 h"), (172_800, "in 2 days"),
+            (UInt64.max, "in 213503982334601 days"),
+        ])
+    func left(seconds: UInt64, text: String) {
+        #expect(String(decoding: CommandOperations.left(seconds).bytes, as: UTF8.self) == text)
+    }
+
+    @Test("what comes from outside cannot change how a message shows")
+    func messages() {
+        let texts: [Text] = [
+            CommandText.unknownAction(hostile), CommandText.earlyOption(hostile),
+            CommandText.unknownOption(hostile, action: hostile),
+            CommandText.repeatedOption(hostile), CommandText.unwantedValue(hostile),
+            CommandText.missingValue(hostile, action: hostile),
+            CommandText.unwantedWord(hostile, action: hostile),
+            CommandText.notNumber(hostile, option: hostile), CommandText.badAccount(hostile),
+            CommandText.absent(hostile), CommandText.failed(hostile),
+            CommandText.unknownFinger(hostile, names: "a"),
+            CommandText.foreignPassword(hostile), CommandOutcome.noMistakes(hostile),
+            CommandOutcome.otherSetting(
+                hostile, service: hostile, origin: hostile, files: hostile),
+            CommandOutcome.exists(hostile), CommandStatus.refused(hostile),
+            CommandOutcome.enrolled(hostile, account: hostile, prints: 1),
+            CommandOutcome.deleted(hostile, account: hostile, prints: 2),
+            CommandStatus.reader(name: hostile, readerID: hostile),
+        ]
+        for text in texts {
+            #expect(
+                isHarmless(text) && hasStyle(text), "\(String(decoding: text.bytes, as: UTF8.self))"
+            )
+        }
+        #expect(isHarmless(CommandText.passwordPrompt(hostile)))
+    }
+
+    @Test("each state of a credential and of the lockout has a line, and the way on")
+    func status() {
+        for state in CredentialState.allCases {
+            for cause in [nil] + InvalidationCause.allCases.map(Optional.some) {
+                for (prints, lock) in [
+                    (UInt8(0), LockState.open), (1, .forNow), (10, .untilPassword),
+                ] {
+                    let status = StatusAnswer(
+                        account: hostile, cause: cause, since: .max, prints: prints,
+                        damaged: prints, state: state, generation: 1, lock: lock,
+                        program: hostile, vault: hostile, device: Bytes(0..<16))
+                    #expect(isHarmless(CommandStatus.login(status)))
+                    #expect(isHarmless(CommandStatus.lock(status)))
+                    #expect(isHarmless(CommandStatus.fingers(status)))
+                }
+            }
+            #expect(isHarmless(CommandOutcome.login(state, account: hostile)))
+        }
+        for keyring in KeyringState.allCases {
+            var status = StatusAnswer(
+                account: hostile, prints: 1, damaged: 0, state: .valid, generation: 1, lock: .open,
+                program: [], vault: [], device: Bytes(0..<16))
+            status.keyring = keyring
+            #expect(isHarmless(CommandStatus.keyring(status)))
+            #expect(isHarmless(CommandOutcome.keyring(keyring, account: hostile)))
+        }
+    }
+}

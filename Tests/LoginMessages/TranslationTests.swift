@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import Synchronization
+import TestSupport
+import Testing
+
+private func bytes(_ text: String) -> Bytes { Bytes(text.utf8) }
+
+/// Texts with an example of everything that a login can be told.
+private var loginTexts: [Text] {
+    // Without a letter: what comes from outside is looked for, and not found.
+    let details = bytes("#17")
+    let denials = DenialReason.allCases.flatMap { reason in
+        [Denial(reason), Denial(reason, seconds: 30, since: 0, subject: details)]
+    }
+    let causes = InvalidationCause.allCases.map { Denial(.invalidated, cause: $0, since: 0) }
+    let notices = NoticeKind.allCases.flatMap { kind in
+        [
+            Notice(kind, subject: details), Notice(kind, triesLeft: 1, subject: details),
+            Notice(kind, triesLeft: 2, subject: details),
+        ]
+    }
+    let retries = RetryReason.allCases.map { Notice(.retry, retry: $0) }
+    let touches = ScanType.allCases.map { Notice(.touch, scan: $0) }
+    return (denials + causes).map { $0.text(account: bytes("alice")) }
+        + (notices + retries + touches).compactMap(\.text)
+        + touches.map { Prompt.touch($0, purpose: details, who: "\(bytes("alice"))") }
+        + (0..<12).map { Text.date(1_296_000 + $0 * 2_629_800) }
+        + [Prompt.orPassword, Prompt.silent, Prompt.refused]
+}
+
+/// The patterns that a text is looked up by, those of the texts in it too, if they have a letter.
+private func patterns(of text: Text) -> [String] {
+    let found = Mutex<[String]>([])
+    _ = text.rendered { pattern in
+        found.withLock { $0.append(String(decoding: pattern, as: UTF8.self)) }
+        return nil
+    }
+    return found.withLock { $0 }.filter { pattern in
+        pattern.replacing(#/%\d+\$s/#, with: "").contains { $0.isLetter }
+    }
+}
+
+@Suite("The translations")
+struct TranslationTests {
+    @Test(
+        "each text that a login can be told is there, and says something else than English",
+        arguments: CatalogueFile.languages)
+    func login(language: String) throws {
+        let catalogue = try #require(Catalogue(CatalogueFile.compiled(language)))
+        for text in loginTexts {
+            for pattern in patterns(of: text) {
+                #expect(catalogue.translation(of: bytes(pattern)) != nil, "\(pattern)")
+            }
+            let shown = text.rendered { catalogue.translation(of: $0) }
+            #expect(shown != text.bytes, "\(String(decoding: shown, as: UTF8.self))")
+            #expect(shown.last == UInt8(ascii: " ") || shown.last != UInt8(ascii: "."))
+            #expect((shown.last == UInt8(ascii: " ")) == (text.bytes.last == UInt8(ascii: " ")))
+        }
+    }
+
+    @Test("each exit code of the command has a text in each language")
+    func exitCodes() throws {
+        for language in CatalogueFile.languages {
+            let catalogue = try #require(Catalogue(CatalogueFile.compiled(language)))
+            for code in ExitCode.allCases {
+                #expect(catalogue.translation(of: code.text.pattern) != nil)
+            }
+        }
+    }
+}
+
+/// A copy of the texts and their translations, in which faults are planted.
+private struct Workshop {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+        for pattern in [
+            "checks/languages", "po/*", "Sources/LoginMessages/*.swift",
+            "Sources/CommandMessages/*.swift",
+        ] {
+            let copy = "cp --parents -t \(scratch.path) \(pattern)"
+            let outcome = try Program(Command(["sh", "-c", "cd \(Layout.package) && \(copy)"]))
+                .expectEnd()
+            #expect(outcome.succeeded, "\(outcome.errors)")
+        }
+    }
+
+    /// Puts something else in the place of a text in a file.
+    func replace(_ text: String, with other: String, in file: String) throws {
+        let old = String(decoding: try scratch.read(file), as: UTF8.self)
+        #expect(old.contains(text), "\(file) has no \(text)")
+        try scratch.write(file, old.replacing(text, with: other))
+    }
+
+    /// What checks/languages says of it.
+    func check() throws -> (passes: Bool, complaints: String) {
+        let outcome = try Program(Command(["bash", scratch.at("checks/languages")]))
+            .expectEnd(within: .seconds(60))
+        return (outcome.succeeded, outcome.errors)
+    }
+}
+
+@Suite("checks/languages", .timeLimit(.minutes(2)))
+struct LanguageCheckTests {
+    @Test("passes the texts as they are: none is missing, and format arguments agree")
+    func passes() throws {
+        let check = try Workshop().check()
+        #expect(check.passes, "\(check.complaints)")
+    }
+
+    @Test("refuses a text that is missing, empty, doubtful, left over or new in the sources")
+    func missing() throws {
+        let text = "msgid \"touch the reader\"\n"
+        let own = "msgstr \"berühren Sie den Leser\"\n"
+        let faults: [(old: String, new: String, file: String)] = [
+            (text + own, "", "po/de.po"),
+            (own, "msgstr \"\"\n", "po/de.po"),
+            ("#, c-format\n" + text, "#, fuzzy, c-format\n" + text, "po/de.po"),
+            (text + own, text + own + "\n#~ msgid \"old\"\n#~ msgstr \"alt\"\n", "po/de.po"),
+            ("touch the reader", "touch the sensor", "Sources/LoginMessages/NoticeText.swift"),
+        ]
+        for fault in faults {
+            let workshop = try Workshop()
+            try workshop.replace(fault.old, with: fault.new, in: fault.file)
+            let check = try workshop.check()
+            #expect(!check.passes, "\(fault)")
+            #expect(check.complaints.contains("languages: po/"), "\(check.complaints)")
+        }
+    }
+
+    @Test("refuses a translation with other arguments than the text")
+    func arguments() throws {
+        for wrong in ["noch 3 Versuche", "%1$s %2$s Versuche", "%1$d Versuche", "%s Versuche"] {
+            let workshop = try Workshop()
+            try workshop.replace(
+                "der Finger wurde nicht erkannt: noch %1$s Versuche", with: wrong, in: "po/de.po")
+            let check = try workshop.check()
+            #expect(!check.passes, "\(wrong)")
+            #expect(check.complaints.contains("languages: po/de.po has"), "\(check.complaints)")
+        }
+    }
+
+    @Test("finds each text as the program looks it up")
+    func extraction() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "Sample.swift",
+            #"""
+            /// For translators: what it is.
+            let one: Text = "plain \"quoted\" \u{2026} \\ 100 %"
+            let two: Text = "\(name("(\(b ? "nested one" : ")")")) and \(number: 3), /* no comment */"
+            /* "no text" // */ // "nor this"
+            let three: Text = """
+                long, \
+                in "two" lines
+                """
+            let none = [StaticString("/dev/").bytes, Bytes("purpose ".utf8), UInt8(ascii: "\n")]
+            let form: Text = "\(one): \(two)"
+            // Untranslated: a command.
+            let command: Text = "ls -l"
+            enum Code: String { case raw = "raw value" }
+            let finding = Finding(
+                // Untranslated: a command.
+                mend: "ls -a")
+            let again: Text = "after"
+            """#)
+        let extracted = try Program(
+            Command(["\(Layout.package)/po/extract", scratch.at("Sample.swift")])
+        ).expectEnd()
+        #expect(extracted.succeeded, "\(extracted.errors)")
+        let found = extracted.output.split(separator: "\n").filter { $0.hasPrefix("msgid ") }
+        #expect(
+            found == [
+                #"msgid """#,
+                #"msgid "plain \"quoted\" … \\ 100 %%""#,
+                #"msgid "nested one""#,
+                #"msgid "%1$s and %2$s, /* no comment */""#,
+                #"msgid "long, in \"two\" lines""#,
+                #"msgid "after""#,
+            ])
+        #expect(extracted.output.contains("#. For translators: what it is.\n"))
+    }
+
+    @Test(
+        "refuses sources that it does not understand",
+        arguments: [
+            "let a: Text = \"two\\nlines\"\n", "let a: Text = \"\"\"\n  two\n  lines\n  \"\"\"\n",
+            "let a: Text = #\"raw\"#\n", "let a: Text = \"no end\n",
+            "let a: Text = \"\\(no end\"\n",
+            "/* no end",
+        ])
+    func odd(source: String) throws {
+        let scratch = try Scratch()
+        try scratch.write("Sample.swift", source)
+        let outcome = try Program(
+            Command(["\(Layout.package)/po/extract", scratch.at("Sample.swift")])
+        ).expectEnd()
+        #expect(!outcome.succeeded)
+        #expect(outcome.errors.contains("Sample.swift:"))
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import TestSupport
+import Testing
+
+@Suite("Frames between signetd and its relay")
+struct RelayFrameTests {
+    private static let server = Bytes("https://id.example.org".utf8)
+
+    static let requests: [RelayRequest] = [
+        .register(server: server, code: Bytes("K7MDQ".utf8), device: Samples.sixteen),
+        .prove(
+            RelayProof(
+                server: server, registration: Samples.sixteen,
+                publicKey: Bytes(repeating: 4, count: 65), statement: [1], signature: [2])),
+        .challenge(
+            RelayChallengeRequest(
+                server: server, account: Bytes("a:b/c".utf8), device: Samples.sixteen,
+                application: Bytes("shop".utf8), action: Bytes("login".utf8))),
+        .challenge(
+            RelayChallengeRequest(
+                server: server, account: Bytes("a".utf8), device: Samples.sixteen,
+                application: Bytes("shop".utf8), action: Bytes("login".utf8), milliseconds: .max)),
+        .login(RelayLogin(server: server, statement: [1], signature: [2])),
+        .login(
+            RelayLogin(
+                server: server, statement: Bytes(repeating: 7, count: Limit.statement),
+                signature: Bytes(repeating: 7, count: Limit.signature),
+                module: RelayModule(challenge: Samples.thirtyTwo, account: Samples.account))),
+        .remove(server: server, registration: Samples.sixteen, statement: [1], signature: [2]),
+        .macToken(server: server, statement: [1], signature: [2]),
+        .operations(server: server, authorization: [1]),
+        .operation(server: server, authorization: [1], operation: Samples.sixteen),
+        .decide(
+            RelayDecision(
+                server: Bytes(repeating: 7, count: Limit.label), operation: Samples.sixteen,
+                statement: Bytes(repeating: 7, count: Limit.operationStatement),
+                signature: Bytes(repeating: 7, count: Limit.signature))),
+        .endMACToken(server: server, authorization: [1], token: Samples.sixteen),
+    ]
+
+    static let answers: [RelayAnswer] = [
+        .registered(
+            RelayRegistration(
+                registration: Samples.sixteen, account: Samples.account, application: [1],
+                audience: [2], challenge: Samples.thirtyTwo, expires: .max)),
+        .proven(.active, fingerprint: []),
+        .proven(.pendingCommit, fingerprint: Bytes("SHA256:abc".utf8)),
+        .challenge(Samples.thirtyTwo, audience: [1], expires: 0),
+        .loggedIn(RelayTokens(accessToken: [0x21], seconds: .max, refreshToken: [])),
+        .loggedIn(
+            RelayTokens(
+                accessToken: Bytes(repeating: 0x7E, count: Limit.accessToken), seconds: 1,
+                refreshToken: Bytes(repeating: 0x61, count: Limit.refreshToken),
+                verdict: RelayVerdict(
+                    statement: Bytes(repeating: 7, count: Limit.verdict),
+                    signature: Bytes(repeating: 7, count: Limit.signature)))),
+        .removed, .refused(code: Bytes("key-removed".utf8), status: 401, attempts: nil),
+        .refused(code: [1], status: .max, attempts: 4),
+        .unreachable(why: [], isRepeatable: false), .unreachable(why: [1], isRepeatable: true),
+        .unreachable(why: [1], isRepeatable: true, isAway: true),
+        .macToken(
+            RelayMACToken(
+                audience: [1], expires: 2, token: Samples.sixteen, secret: Samples.thirtyTwo)),
+        .awaited(RelayAwaited(Samples.longOperation)), .awaited(RelayAwaited(Samples.operation)),
+        .listed(count: 0),
+        .operation(
+            RelayOperation(
+                account: Bytes(repeating: 7, count: Limit.account), challenge: Samples.thirtyTwo,
+                application: [1], audience: [2], content: Samples.longOperation, state: .pending,
+                failures: OperationFailures(count: 0, most: 5))),
+        .decided(.rejected),
+    ]
+
+    private static var frames: [(frame: Bytes, isRequest: Bool)] {
+        requests.compactMap { try? $0.encoded() }.map { ($0, true) }
+            + answers.compactMap { try? $0.encoded() }.map { ($0, false) }
+    }
+
+    private func accepts(_ frame: Bytes, isRequest: Bool) -> Bool {
+        isRequest
+            ? (try? RelayRequest(decoding: frame)) != nil
+            : (try? RelayAnswer(decoding: frame)) != nil
+    }
+
+    @Test("come back as they were sent")
+    func roundTrip() throws {
+        for request in Self.requests {
+            #expect(try RelayRequest(decoding: request.encoded()) == request)
+        }
+        for answer in Self.answers {
+            #expect(try RelayAnswer(decoding: answer.encoded()) == answer)
+        }
+        #expect(Set(Self.requests.map(\.verb)) == Set(RelayVerb.allCases))
+        #expect(Set(Self.answers.map(\.kind)) == Set(RelayAnswerKind.allCases))
+    }
+
+    @Test("have no token that a terminal or a header could take for something else")
+    func tokens() throws {
+        for text in ["a\nb", "\u{1B}[2J", " ", "\u{7F}", "é", "\u{0}"] {
+            let bad = Bytes(text.utf8)
+            for (access, refresh) in [(bad, []), ([0x61], bad)] {
+                let tokens = RelayTokens(accessToken: access, seconds: 1, refreshToken: refresh)
+                let token = TokenAnswer(accessToken: access, seconds: 1, refreshToken: refresh)
+                #expect(throws: WireFault.malformedValue) {
+                    try RelayAnswer.loggedIn(tokens).encoded()
+                }
+                #expect(throws: WireFault.malformedValue) { try Answer.token(token).encoded() }
+                let content =
+                    field(36, [0, 0, 0, 1]) + field(89, access) + field(90, refresh)
+                #expect(throws: WireFault.malformedValue) {
+                    try RelayAnswer(decoding: [1, 195] + content)
+                }
+                #expect(throws: WireFault.malformedValue) {
+                    try Answer(decoding: [1, 151] + content)
+                }
+            }
+        }
+    }
+
+    @Test("are refused on the other socket, and the other way about")
+    func otherSocket() {
+        for (frame, _) in Self.frames {
+            #expect((try? Request(decoding: frame)) == nil)
+            #expect((try? Answer(decoding: frame)) == nil)
+        }
+        for (frame, _) in sampleFrames {
+            #expect(!accepts(frame, isRequest: true) && !accepts(frame, isRequest: false))
+        }
+    }
+
+    @Test("are refused where they are cut, or something follows")
+    func truncated() {
+        for (frame, isRequest) in Self.frames {
+            #expect(!accepts(frame + [0], isRequest: isRequest))
+            for length in 0..<frame.count
+            where accepts(Bytes(frame.prefix(length)), isRequest: isRequest) {
+                // Only a whole optional field may be missing.
+                #expect(frame.count - length > Frame.fieldHeaderLength)
+            }
+        }
+    }
+
+    @Test(
+        "altered ones are refused, or read as exactly what they say",
+        arguments: 0..<4 as Range<UInt64>)
+    func mutated(seed: UInt64) throws {
+        var random = Seeded(seed: seed)
+        for _ in 0..<4_000 {
+            guard let sample = Self.frames.randomElement(using: &random) else { break }
+            var frame = sample.frame
+            let isRequest = sample.isRequest
+            let index = Int.random(in: 0..<frame.count, using: &random)
+            frame[index] = UInt8.random(in: 0...255, using: &random)
+            if isRequest, let request = try? RelayRequest(decoding: frame) {
+                #expect(try request.encoded() == frame)
+            }
+            if !isRequest, let answer = try? RelayAnswer(decoding: frame) {
+                #expect(try answer.encoded() == frame)
+            }
+        }
+    }
+}

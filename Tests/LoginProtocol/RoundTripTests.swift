@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import Testing
+
+@Suite("Frames come back as they were sent")
+struct RoundTripTests {
+    @Test("every request", arguments: Samples.requests)
+    func request(_ request: Request) throws {
+        let frame = try request.encoded()
+        #expect(try Request(decoding: frame) == request)
+        #expect(try Request(decoding: frame).encoded() == frame)
+    }
+
+    @Test("every answer", arguments: Samples.answers)
+    func answer(_ answer: Answer) throws {
+        let frame = try answer.encoded()
+        #expect(try Answer(decoding: frame) == answer)
+        #expect(try Answer(decoding: frame).encoded() == frame)
+    }
+
+    @Test("the samples leave out no kind and no optional form")
+    func samplesAreComplete() {
+        #expect(Set(Samples.requests.map(\.verb)) == Set(Verb.allCases))
+        #expect(Set(Samples.answers.map(\.kind)) == Set(AnswerKind.allCases))
+        #expect(sampleFrames.count == Samples.requests.count + Samples.answers.count)
+    }
+
+    @Test("a request names its account, or none")
+    func accounts() {
+        for request in Samples.requests {
+            switch request.verb {
+            case .readers, .configuration, .password, .cancel, .shown, .secretPart, .vault,
+                .trustVault, .readerPrints:
+                #expect(request.account == nil)
+            default: #expect(request.account != nil)
+            }
+        }
+    }
+
+    @Test("a frame's layout is version, kind, then tag, length, value")
+    func layout() throws {
+        let frame = try Request.verify(account: [0x61, 0x62], timeoutMilliseconds: 0x0102_0304)
+            .encoded()
+        #expect(frame == [1, 2, 1, 0, 2, 0x61, 0x62, 8, 0, 4, 1, 2, 3, 4])
+    }
+
+    @Test("numbers keep every bit in each width")
+    func numbers() throws {
+        var writer = FrameWriter(kind: 1)
+        try writer.put(.finger, number: UInt8.max)
+        try writer.put(.count, number: UInt32(0x0102_0304))
+        try writer.put(.counter, number: UInt64(0x0102_0304_0506_0708))
+        var reader = try FrameReader(writer.bytes)
+        #expect(try reader.number(.finger, as: UInt8.self) == 255)
+        #expect(try reader.number(.count, as: UInt32.self) == 0x0102_0304)
+        #expect(try reader.number(.counter, as: UInt64.self) == 0x0102_0304_0506_0708)
+        try reader.end()
+    }
+
+    @Test("every field's size admits a value that fits a frame")
+    func sizes() throws {
+        for field in Field.allCases {
+            for size in [field.size.lowerBound, field.size.upperBound] {
+                var writer = FrameWriter(kind: 1)
+                try writer.put(field, Bytes(repeating: 7, count: size))
+                var reader = try FrameReader(writer.bytes)
+                #expect(try reader.bytes(field).count == size)
+            }
+        }
+    }
+
+    @Test("raw values on the wire do not collide")
+    func distinctKinds() {
+        let verbs = Set(Verb.allCases.map(\.rawValue))
+        #expect(verbs.isDisjoint(with: AnswerKind.allCases.map(\.rawValue)))
+        #expect(Set(Finger.allCases.map { "\($0.name)" }).count == 10)
+    }
+}

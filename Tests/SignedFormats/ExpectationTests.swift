@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import SignedFormats
+import Testing
+
+// Testing has an Expectation too.
+import struct SignedFormats.Expectation
+
+private func bytes(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
+
+@Suite("What a relying party expects")
+struct ExpectationTests {
+    private let expectation = Expectation(
+        audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: bytes("bob"),
+        challenge: [UInt8](0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
+        purpose: bytes("sudo apt upgrade"), command: [UInt8](32..<64),
+        credential: [UInt8](16..<32))
+
+    @Test("is met by its own statement")
+    func met() {
+        #expect(expectation.mismatch(with: sampleStatement) == nil)
+    }
+
+    @Test("is not met when any part of it differs")
+    func differs() {
+        let other = bytes("other")
+        let parts: [(WritableKeyPath<Statement, [UInt8]>, Expectation.Mismatch)] = [
+            (\.audience, .audience), (\.account, .account), (\.challenge, .challenge),
+            (\.service, .service), (\.terminal, .context), (\.purpose, .context),
+            (\.credential, .credential), (\.factor, .factor), (\.command, .context),
+        ]
+        for (part, mismatch) in parts {
+            for value in [other, []] {
+                var statement = sampleStatement
+                statement[keyPath: part] = value
+                #expect(expectation.mismatch(with: statement) == mismatch)
+            }
+        }
+        var statement = sampleStatement
+        statement.uid = 0
+        #expect(expectation.mismatch(with: statement) == .account)
+    }
+
+    // `su bob`, then sudo: the application names bob, and the session is alice's.
+    @Test("names a requester, and another than the account where the application does")
+    func requester() {
+        for (named, said, isMet) in [
+            ("bob", "bob", true), ("bob", "carol", true), ("bob", "alice", false),
+            ("bob", "", false), ("alice", "alice", true), ("alice", "bob", true),
+            ("alice", "", false), ("", "alice", true), ("", "bob", true), ("", "", false),
+        ] {
+            var expectation = expectation
+            expectation.requester = bytes(named)
+            var statement = sampleStatement
+            statement.requester = bytes(said)
+            let mismatch = expectation.mismatch(with: statement)
+            #expect(mismatch == (isMet ? nil : .requester), "\(named), \(said)")
+        }
+    }
+
+    @Test("is not met by a statement of version 1, and not by a command where none was named")
+    func version() {
+        var old = sampleStatement
+        old.version = 1
+        #expect(expectation.mismatch(with: old) == .version)
+        var plain = expectation
+        plain.command = []
+        #expect(plain.mismatch(with: sampleStatement) == .context)
+    }
+}
+
+@Suite("What a relying party expects of a server's part in a statement")
+struct ServerExpectationTests {
+    private func mismatch(
+        _ said: ServerLines?, wanting server: ServerExpectation?
+    ) -> Expectation.Mismatch? {
+        var statement = sampleStatement
+        statement.server = said
+        return Expectation(
+            audience: Audience.local, account: bytes("alice"), uid: 1_000, requester: [],
+            challenge: [UInt8](0..<32), service: bytes("sudo"), terminal: bytes("/dev/pts/3"),
+            purpose: bytes("sudo apt upgrade"), command: [UInt8](32..<64),
+            credential: [UInt8](16..<32), server: server
+        ).mismatch(with: statement)
+    }
+
+    private func lines(
+        _ mode: ServerMode, _ url: String = "https://h", as account: String = "alice"
+    ) -> ServerLines {
+        ServerLines(url: bytes(url), account: bytes(account), mode: mode)
+    }
+
+    private func server(
+        mayBeOffline: Bool = false, mayDiffer: Bool = false
+    ) -> ServerExpectation {
+        ServerExpectation(
+            url: bytes("https://h"), mayBeOffline: mayBeOffline, mayDiffer: mayDiffer)
+    }
+
+    @Test("is met by just the server that was asked for, and by none where none was")
+    func presence() {
+        #expect(mismatch(nil, wanting: nil) == nil)
+        #expect(mismatch(lines(.online), wanting: server()) == nil)
+        #expect(mismatch(lines(.online), wanting: nil) == .server)
+        // The plain local assertion satisfies no login at a server.
+        #expect(mismatch(nil, wanting: server(mayBeOffline: true, mayDiffer: true)) == .server)
+        #expect(mismatch(lines(.online, "https://h/a"), wanting: server()) == .server)
+        #expect(mismatch(lines(.online, ""), wanting: server()) == .server)
+    }
+
+    @Test("takes an offline login, or another name, only where that may be")
+    func permissions() {
+        #expect(mismatch(lines(.offline), wanting: server()) == .server)
+        #expect(mismatch(lines(.offline), wanting: server(mayBeOffline: true)) == nil)
+        #expect(mismatch(lines(.online, as: "bob"), wanting: server()) == .server)
+        #expect(mismatch(lines(.online, as: "bob"), wanting: server(mayDiffer: true)) == nil)
+        #expect(
+            mismatch(lines(.offline, as: "bob"), wanting: server(mayDiffer: true)) == .server)
+    }
+}
+
+@Suite("What a relying party expects of a server's verdict")
+struct VerdictExpectationTests {
+    private static let now: UInt64 = 1_800_000_000
+
+    private let verdict = Verdict(
+        audience: bytes("corp"), account: bytes("alice"), local: bytes("alice"),
+        device: sampleStatement.device, challenge: [UInt8](repeating: 1, count: 32),
+        module: [UInt8](0..<32), decision: .allow, issued: Instant(seconds: now),
+        expires: Instant(seconds: now + 60))
+
+    private func mismatch(
+        _ verdict: Verdict, _ mode: ServerMode? = .online, as account: String = "alice",
+        hours: UInt64 = 0, at now: UInt64 = now
+    ) -> VerdictExpectation.Mismatch? {
+        var statement = sampleStatement
+        statement.server = mode.map {
+            ServerLines(url: bytes("https://h"), account: bytes(account), mode: $0)
+        }
+        return VerdictExpectation(
+            audience: bytes("corp"), local: bytes("alice"), challenge: [UInt8](0..<32),
+            offlineSeconds: hours * 3_600
+        ).mismatch(with: verdict, for: statement, at: now)
+    }
+
+    @Test("is met by a yes to this very challenge, whatever the clock says")
+    func online() {
+        for now in [0, Self.now - 86_400, Self.now, Self.now + 86_400 * 365] {
+            #expect(mismatch(verdict, at: now) == nil)
+        }
+        var other = verdict
+        other.module[31] ^= 1
+        // However young it is, and however long an offline one would be good.
+        #expect(mismatch(other, hours: 720) == .challenge)
+    }
+
+    @Test("is not met where any part of it differs, online or offline")
+    func differs() {
+        let changes: [(VerdictExpectation.Mismatch, (inout Verdict) -> Void)] = [
+            (.audience, { $0.audience = bytes("corp2") }), (.audience, { $0.audience = [] }),
+            (.account, { $0.local = bytes("bob") }), (.account, { $0.account = bytes("bob") }),
+            (.device, { $0.device[0] ^= 1 }), (.decision, { $0.decision = .deny }),
+        ]
+        for mode in [ServerMode.online, .offline] {
+            for (expected, change) in changes {
+                var other = verdict
+                change(&other)
+                #expect(mismatch(other, mode, hours: 1) == expected)
+            }
+            // The name that was signed at the touch counts, also where another was allowed.
+            #expect(mismatch(verdict, mode, as: "bob", hours: 1) == .account)
+        }
+        #expect(mismatch(verdict, nil, hours: 1) == .account)
+    }
+
+    @Test("takes an offline one for just its hours, and none from a future that no clock explains")
+    func age() {
+        let hour: UInt64 = 3_600
+        for (at, hours, expected) in [
+            (Self.now, 1, nil), (Self.now + hour, 1, nil), (Self.now + hour + 1, 1, .age),
+            (Self.now + 720 * hour, 720, nil), (Self.now + 720 * hour + 1, 720, .age),
+            (Self.now - 300, 1, nil), (Self.now - 301, 1, .age), (0, 720, .age),
+            (Self.now, 0, .age), (Self.now - 1, 0, .age), (UInt64.max, 720, .age),
+        ] as [(UInt64, UInt64, VerdictExpectation.Mismatch?)] {
+            #expect(mismatch(verdict, .offline, hours: hours, at: at) == expected)
+        }
+        var old = verdict
+        old.module = [UInt8](repeating: 9, count: 32)
+        #expect(mismatch(old, .offline, hours: 1) == nil)
+        // Its own end does not prolong it, nor shorten it.
+        old.expires = .init(seconds: Instant.last)
+        #expect(mismatch(old, .offline, hours: 1, at: Self.now + hour + 1) == .age)
+    }
+}
