@@ -68,6 +68,8 @@ extension Service {
             try noteDeletion(of: change.removed)
             try kept.prints.commit(change)
         }
+        // The change is made, and the finger that is gone leaves no template behind.
+        if kept.prints.hasLeftovers { faultedAccounts.insert(account.uid) }
         let opens = try await settleKeyring(nil, password, account, kept, because: reason)
         let now = try kept.prints.enrolment()
         let state = try revokeIfUnfit(account, kept, now)

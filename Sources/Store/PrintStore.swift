@@ -111,6 +111,13 @@ package struct PrintStore: Sendable {
     /// How many prints count, whether they open or not.
     package func count() throws(StoreFault) -> Int { try account.record().prints.count }
 
+    /// Whether there are files that do not count: the disk failed when they were to be removed.
+    package var hasLeftovers: Bool {
+        guard let names = try? account.printsDirectory?.list(), let record = try? account.record()
+        else { return false }
+        return !Set(names).isSubset(of: record.prints.map(\.fileName))
+    }
+
     /// Removes files that do not count. Those that cannot be removed now still do not count.
     func sweep(_ record: AccountRecord) {
         guard let directory = account.printsDirectory else { return }
