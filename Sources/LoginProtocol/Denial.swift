@@ -155,6 +155,20 @@ package enum DenialReason: UInt8, CaseIterable, Sendable {
     case passwordExpired = 86
 }
 
+extension DenialReason {
+    /// Whether this may answer a login. What only answers commands is malformed there.
+    package var answersLogins: Bool {
+        switch self {
+        case .activationRefused, .knownServer, .tooManyServers, .noSigningKey,
+            .signingKeyInvalidated, .signingKeyExists, .unknownMacToken, .tooManyMacTokens,
+            .readingTokenWanted, .unknownOperation, .operationOver, .printsDamaged, .noPassword,
+            .accountExpired, .passwordExpired:
+            false
+        default: true
+        }
+    }
+}
+
 /// What made a credential unusable; the raw value is on the wire.
 package enum InvalidationCause: UInt8, CaseIterable, Sendable {
     case fingerAdded = 1

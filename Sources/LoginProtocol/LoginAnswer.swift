@@ -11,6 +11,9 @@ package enum LoginAnswer: Equatable, Sendable {
     package init(decoding packet: Bytes) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let answer = try LoginAnswer(from: &frame) else { throw .unknownKind }
+        if case .denial(let denial) = answer, !denial.reason.answersLogins {
+            throw .malformedValue
+        }
         self = answer
         try frame.end()
     }

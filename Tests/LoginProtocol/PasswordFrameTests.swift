@@ -75,6 +75,8 @@ struct LoginAnswerTests {
                 #expect(try LoginAnswer(decoding: frame) == .notice(notice))
             case .assertion(let assertion):
                 #expect(try LoginAnswer(decoding: frame) == .assertion(assertion))
+            case .denial(let denial) where !denial.reason.answersLogins:
+                #expect(throws: WireFault.malformedValue) { try LoginAnswer(decoding: frame) }
             case .denial(let denial):
                 #expect(try LoginAnswer(decoding: frame) == .denial(denial))
             case .confirmed(let password):

@@ -40,7 +40,7 @@ final class Bench {
     ) throws {
         stage = try Stage()
         key = try P256PrivateKey.generate()
-        try stage.installModule("\(Layout.products)/libpam_signet.so")
+        try stage.installModule(Built.module())
         try stage.writeService("probe", stack + "\n")
         try stage.run(["chmod", "755", "/var/lib/signet"])
         try stage.run(["mkdir", "-p", "-m", "755", "/var/lib/signet/keys"])

@@ -248,14 +248,9 @@ package enum Built {
         try first(["\(Layout.products)/\(name)"], orRun: "swift build --product \(name)")
     }
 
-    /// The module: the one that is installed (`make module`), or a debug build of it.
+    /// The module as it is installed.
     package static func module() throws -> String {
-        try first(
-            [
-                "\(Layout.products)/pam_signet.so", "\(Layout.package)/build/pam_signet.so",
-                "\(Layout.products)/libpam_signet.so",
-                "\(Layout.package)/.build/debug/libpam_signet.so",
-            ], orRun: "make module, or swift build --product pam_signet")
+        try first(["\(Layout.package)/build/pam_signet.so"], orRun: "make module")
     }
 
     /// The directory of Debian's programs that are unpacked for tests and not installed.
