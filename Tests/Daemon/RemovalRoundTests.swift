@@ -13,7 +13,9 @@ struct RemovalRoundTests {
         var made = 0
         var end: CheckedContinuation<Void, Never>?
 
-        func want() { rounds.want { [self] in make() } }
+        init() { rounds.round = { [self] in make() } }
+
+        func want() { rounds.want() }
 
         private func make() -> Bool {
             made += 1

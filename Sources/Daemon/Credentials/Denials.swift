@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+import Vault
+
+extension Denial {
+    /// Why a vault could not be used, for the person.
+    init(of error: VaultError, mismatches: UInt8 = 0) {
+        switch error {
+        case .trouble(.platformChanged): self.init(.platformChanged, mismatches: mismatches)
+        case .doesNotOpen, .malformed, .crypto, .trouble:
+            self.init(
+                .vaultUnavailable, subject: Bytes(error.description.utf8.prefix(Limit.text)),
+                mismatches: mismatches)
+        }
+    }
+}

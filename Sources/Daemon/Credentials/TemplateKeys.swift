@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Crypto
+import LoginProtocol
+import Loop
+import Posix
+import Store
+import Vault
+
+/// The keys that fingerprints are sealed with: opened before prints are read, made before one is
+/// added, followed where the credential goes.
+///
+/// A key opens to no finger, since the fingers lie behind it: to this machine, its TPM, and where
+/// PCRs are listed the state in which the system was started.
+@ServiceActor
+final class TemplateKeys {
+    let journal: DecisionJournal
+    let readers: ReaderPool
+    let state: StateDirectory
+    let vaults: Vaults
+    let accounts: Accounts
+
+    init(
+        journal: DecisionJournal, readers: ReaderPool, state: StateDirectory, vaults: Vaults,
+        accounts: Accounts
+    ) {
+        self.journal = journal
+        self.readers = readers
+        self.state = state
+        self.vaults = vaults
+        self.accounts = accounts
+    }
+}
+
+extension TemplateKeys {
+    /// Opens what an account's prints are sealed with, as far as it can be; what cannot, reading the
+    /// prints tells.
+    func openTemplates(of account: Account) async {
+        // At nearly every request: all there are is open, and no print has to be read for it.
+        guard hasClosedTemplates, let kept = try? accounts.kept(account) else { return }
+        await openTemplates(of: kept)
+    }
+
+    /// The same for an account whose files are open already.
+    func openTemplates(of kept: AccountState) async {
+        for key in (try? kept.prints.keys()) ?? [] { await open(key) }
+    }
+
+    private var hasClosedTemplates: Bool {
+        let keys = (try? state.templateKeys.identifiers()) ?? []
+        return !keys.allSatisfy(state.templateKeys.isOpen)
+    }
+
+    /// Opens all there are: for whoever compares the prints of several accounts.
+    func openAllTemplates() async {
+        for key in (try? state.templateKeys.identifiers()) ?? [] { await open(key) }
+    }
+
+    /// Opens all where readers keep prints: whose one is, only the account's own prints tell.
+    func openTemplatesForListing() async {
+        if await !readers.listing().isEmpty { await openAllTemplates() }
+    }
+
+    /// The key that a new print of an account's is sealed with: where its credential is kept, or
+    /// will be.
+    func sealingKey(of account: Account) async throws(StoreFault) -> TemplateKeyID {
+        let former = try accounts.kept(account)?.credential.state().vault
+        return try await templateKey(in: await vaults.chosen(after: former))
+    }
+
+    /// The key that new prints are sealed with, where their credential is kept in this vault; it is
+    /// made where there is none that opens.
+    func templateKey(in vault: VaultKind) async throws(StoreFault) -> TemplateKeyID {
+        guard vault != .file else { return .host }
+        await openAllTemplates()
+        if let open = try openTemplateKey(among: state.templateKeys.identifiers()) {
+            return .kept(open)
+        }
+        return .kept(try await makeTemplateKey(in: vault))
+    }
+
+    /// Brings an account's prints to where its credential is: the other vault may be given up. What
+    /// fails is told, and stays as it was; false then.
+    func moveTemplates(
+        of account: Account, _ kept: AccountState, to vault: VaultKind
+    ) async -> Bool {
+        do throws(StoreFault) {
+            let key = try await templateKey(in: vault)
+            // While the key was made, the credential may have moved on.
+            guard try kept.credential.state().vault == vault else { throw .changedMeanwhile }
+            let former = try kept.prints.keys()
+            try kept.prints.seal(with: key)
+            tidyTemplateKeys(former.filter { .kept($0) != key })
+            return true
+        } catch {
+            journal.fault("the fingerprints were not sealed anew: \(error)", account: account.name)
+            return false
+        }
+    }
+
+    private func open(_ identifier: Bytes) async {
+        let keys = state.templateKeys
+        guard !keys.isOpen(identifier) else { return }
+        do throws(VaultError) {
+            keys.settle(identifier, .success(try await opened(identifier)))
+        } catch {
+            // Another request may have had it opened meanwhile.
+            if !keys.isOpen(identifier) { keys.settle(identifier, .failure(error)) }
+        }
+    }
+
+    private func opened(_ identifier: Bytes) async throws(VaultError) -> TemplateSeal {
+        let key: SealedTemplateKey?
+        do throws(StoreFault) {
+            key = try state.templateKeys.key(identifier)
+        } catch {
+            if case .damaged = error { throw .doesNotOpen }
+            throw .trouble(.failed(error.description))
+        }
+        guard let key, let context = SealingContext.templates(identifier) else {
+            throw .doesNotOpen
+        }
+        return try await vaults.call(key.vault) { vault throws(VaultError) in
+            let data = try vault.ready(data: key.sealed, context)
+            defer { data.release() }
+            return try TemplateSeal(data, context)
+        }
+    }
+
+    private func makeTemplateKey(in vault: VaultKind) async throws(StoreFault) -> Bytes {
+        let made: (SealedTemplateKey, TemplateSeal)
+        do {
+            let identifier = try randomBytes(16)
+            let key = try SecretBytes.random(AESGCM.keyCount)
+            guard let context = SealingContext.templates(identifier) else {
+                throw VaultError.malformed
+            }
+            let sealed = try await vaults.call(vault) { vault throws(VaultError) in
+                try vault.seal(key, context)
+            }
+            made = (
+                SealedTemplateKey(identifier: identifier, vault: vault, sealed: sealed),
+                try TemplateSeal(key: key)
+            )
+        } catch let error as VaultError {
+            throw .vault(error)
+        } catch { throw .vault(.trouble(.failed("\(error)"))) }
+        // Another request may have made one meanwhile.
+        let known = try state.templateKeys.identifiers()
+        if let open = try openTemplateKey(among: known) { return open }
+        tidyTemplateKeys(known)
+        try state.templateKeys.keep(made.0, opened: made.1)
+        return made.0.identifier
+    }
+
+    private func openTemplateKey(among known: [Bytes]) throws(StoreFault) -> Bytes? {
+        for identifier in known where try isForNewPrints(identifier) { return identifier }
+        return nil
+    }
+
+    /// Whether a key is open, and bound as a new one would be: which PCRs are listed may have changed.
+    private func isForNewPrints(_ identifier: Bytes) throws(StoreFault) -> Bool {
+        guard state.templateKeys.isOpen(identifier),
+            let key = try state.templateKeys.key(identifier)
+        else { return false }
+        return vaults.isUnderPresentPolicy(data: key.sealed, in: key.vault)
+    }
+
+    /// Removes keys that no print names, and that nobody is about to name. Where that cannot be told
+    /// of one, all stay.
+    private func tidyTemplateKeys(_ known: [Bytes]) {
+        do throws(StoreFault) {
+            try removeUnused(known)
+        } catch { journal.fault("keys of fingerprints were not tidied: \(error)") }
+    }
+
+    private func removeUnused(_ known: [Bytes]) throws(StoreFault) {
+        var left: [Bytes] = []
+        for key in known where try !isForNewPrints(key) { left.append(key) }
+        guard !left.isEmpty else { return }
+        let used = try state.templateKeysInUse()
+        for key in left where !used.contains(key) { try state.templateKeys.remove(key) }
+    }
+}
+
+extension Request {
+    /// Whether an account's prints are read for the answer, whatever the answer is.
+    var readsPrints: Bool {
+        switch self {
+        case .verify, .enroll, .delete, .enable, .status, .list, .migrate,
+            .readerPrints, .secretSet, .secretGet, .secretList, .passwordChanged, .importPrint,
+            .serverEnable,
+            .serverDisable, .serverLogin, .serverList, .sign, .signingEnable, .signingKey,
+            .macTokenAdd, .macTokenList, .macTokenHeader, .operationList, .operationShow,
+            .operationDecide:
+            true
+        // Opens them itself, where it comes to that.
+        case .authenticate: false
+        case .disable, .unlock, .log, .passwordAccepted, .offer, .secretDelete, .readers,
+            .configuration,
+            .vault, .trustVault, .password, .cancel, .confirm, .shown, .secretPart, .watch,
+            .signingDisable, .macTokenRemove:
+            false
+        }
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandMessages
+import CommandProtocol
+import LoginMessages
+import LoginProtocol
+import Loop
+import Policy
+import Posix
+import ReaderProtocol
+import Store
+import Vault
+
+/// Login by finger on and off, and lockouts lifted: all after the password.
+@ServiceActor
+final class Enabling {
+    let journal: DecisionJournal
+    let readers: ReaderPool
+    let accounts: Accounts
+    let credentials: Credentials
+    let keyring: Keyring
+    let keyringRecords: KeyringRecords
+    let upkeep: ReaderUpkeep
+    let sessionTokens: SessionTokens
+    let coverage: StorageCoverage
+    let templates: TemplateKeys
+    let touches: Touches
+
+    init(
+        journal: DecisionJournal, readers: ReaderPool, accounts: Accounts, credentials: Credentials,
+        keyring: Keyring, keyringRecords: KeyringRecords, upkeep: ReaderUpkeep,
+        sessionTokens: SessionTokens, coverage: StorageCoverage, templates: TemplateKeys,
+        touches: Touches
+    ) {
+        self.journal = journal
+        self.readers = readers
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keyring = keyring
+        self.keyringRecords = keyringRecords
+        self.upkeep = upkeep
+        self.sessionTokens = sessionTokens
+        self.coverage = coverage
+        self.templates = templates
+        self.touches = touches
+    }
+}
+
+extension Enabling {
+    /// Issues a credential for the present fingers, and for what readers keep now.
+    ///
+    /// `keyring` turns the release of the login password on or off, nil leaves it as it is as far
+    /// as the password is at hand. Sends the prints that the credential was sealed to.
+    func enable(
+        _ account: Account, keyring: Bool? = nil, _ password: VerifiedPassword?,
+        _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let issued = try await vouch(account, because: "enabled", client)
+        for print in issued.prints { await client.send(.print(print)) }
+        return try await accounts.answering(account) {
+            var done = issued.answer
+            if let kept = try accounts.kept(account) {
+                done.keyring = try await self.keyring.settleKeyring(
+                    keyring, password, account, kept, because: "enabled")
+            }
+            return .done(done)
+        }
+    }
+
+    /// Issues a credential for what there is now; whoever gave the password answers for it.
+    ///
+    /// Readers that keep prints of the account's are listed in a turn of its own.
+    func vouch(
+        _ account: Account, in vault: VaultKind? = nil, because reason: String,
+        _ client: any Client
+    ) async throws(Denial) -> IssueResult {
+        let own = try accounts.reading(account) {
+            let enrolment = try accounts.kept(account)?.prints.enrolment()
+            guard let enrolment else { throw Denial(.notEnrolled) }
+            try enrolment.checkWhole()
+            return try AccountStorage(enrolment.prints)
+        }
+        guard await !listing(own).isEmpty else {
+            return try await issue(account, listed: [], in: vault, because: reason)
+        }
+        let turn = try await touches.upkeepTurn("signet enable", account, client)
+        defer { withExtendedLifetime(turn) {} }
+        await templates.openTemplatesForListing()
+        await upkeep.tidyReaders()
+        var listed: [ReaderContents] = []
+        for reader in await listing(own) {
+            switch await readers.list(reader) {
+            case .failure(let fault): throw Denial(of: fault)
+            case .success(let contents): listed.append(contents)
+            }
+        }
+        return try await issue(account, listed: listed, in: vault, because: reason)
+    }
+
+    /// The readers that keep prints of these kinds, and tell.
+    private func listing(_ own: AccountStorage) async -> [ReaderDescription] {
+        await readers.listing().filter { reader in
+            own.kinds.contains { $0.driver == reader.driver && $0.device == reader.deviceID }
+        }
+    }
+
+    private func issue(
+        _ account: Account, listed: [ReaderContents], in vault: VaultKind?,
+        because reason: String
+    ) async throws(Denial) -> IssueResult {
+        try await accounts.answering(account) {
+            guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
+            let enrolment = try kept.prints.enrolment()
+            try enrolment.checkWhole()
+            let own = try AccountStorage(enrolment.prints)
+            var covering: [ReaderStorage] = []
+            for contents in listed {
+                covering.append(
+                    try coverage.covered(
+                        contents, of: account.uid,
+                        own: own.prints(on: contents.storage(of: [])), recorded: []))
+            }
+            let former = try credentials.revokeIfUnfit(account, kept, enrolment)
+            let haveFollowed = try await credentials.issue(
+                account, kept, enrolment,
+                covering: coverage.storage(
+                    after: former.storage, now: own, removing: AccountStorage(), listed: covering,
+                    isVouched: former.vault == nil), in: vault, because: reason)
+            return IssueResult(
+                answer: DoneAnswer(prints: enrolment.count, state: .valid),
+                prints: enrolment.answers, haveFollowed: haveFollowed)
+        }
+    }
+
+    /// Destroys the credential; the fingers stay.
+    func disable(_ account: Account) throws(Denial) -> Answer {
+        sessionTokens.forgetToken(of: account)
+        return try changing(account) { kept throws(StoreFault) in
+            // First: once login is off, root could turn it on again and nothing would drop it.
+            try keyringRecords.forgetKeyring(account, kept, because: "disabled")
+            try kept.credential.disable(now: accounts.instant)
+            journal.credential(of: account, "destroyed", because: "disabled")
+            return .done(DoneAnswer(state: .disabled))
+        }
+    }
+
+    /// Lifts a lockout.
+    func unlock(_ account: Account, because reason: String) throws(Denial) -> Answer {
+        try changing(account) { kept throws(StoreFault) in
+            if kept.lockout.load() != Lockout() {
+                try kept.lockout.save(Lockout())
+                journal.service("lockout of \(account.name) lifted: \(reason)")
+            }
+            return .done(DoneAnswer())
+        }
+    }
+
+    private func changing(
+        _ account: Account, _ change: (AccountState) throws(StoreFault) -> Answer
+    ) throws(Denial) -> Answer {
+        try accounts.reading(account) {
+            guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
+            return try change(kept)
+        }
+    }
+}
+
+/// What came of issuing a credential.
+struct IssueResult {
+    let answer: DoneAnswer
+    /// What it was sealed to.
+    let prints: [PrintAnswer]
+    /// Whether the prints lie sealed in the credential's vault.
+    let haveFollowed: Bool
+}
+
+extension Enrolment {
+    /// Throws unless there are fingers and none is damaged: a key that is sealed to what is left would
+    /// drop a finger, and nobody would be told.
+    fileprivate func checkWhole() throws(Denial) {
+        if let first = damaged.first { throw Denial(.printsDamaged, finger: first.finger) }
+        guard !isEmpty else { throw Denial(.notEnrolled) }
+    }
+
+    /// The number of fingers, as the socket has it.
+    var count: UInt8 { UInt8(clamping: prints.count) }
+}
+
+extension Enabling {
+    /// Issues the credential anew in the vault that is asked for; the login password for the keyring
+    /// goes along.
+    func migrate(
+        _ account: Account, to name: Bytes, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let kind = VaultKind.allCases.first(where: { $0.name == name })
+        else { throw Denial(.badRequest) }
+        let issued = try await vouch(
+            account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
+        await keyring.moveKeyring(account, to: kind)
+        // Nobody shall give up a vault that still has the prints.
+        guard issued.haveFollowed else {
+            throw Denial(.storage, subject: Detail.printsNotMoved.bytes)
+        }
+        return .done(issued.answer)
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import Loop
+import Policy
+import Posix
+import ReaderProtocol
+import Store
+
+/// Enrols a finger: compared with all that are enrolled, scanned, and kept with a credential for it.
+@ServiceActor
+final class Enrolments {
+    let boot: Bytes
+    let clock: Clock
+    let gate: TouchGate<ReaderPool>
+    let journal: DecisionJournal
+    let queue: TouchQueue
+    let readers: ReaderPool
+    let settings: Configuration
+    let state: StateDirectory
+    let accounts: Accounts
+    let credentials: Credentials
+    let enabling: Enabling
+    let changes: FingerChanges
+    let fingers: Fingers
+    let upkeep: ReaderUpkeep
+    let coverage: StorageCoverage
+    let templates: TemplateKeys
+    let guards: TouchGuards
+    let touches: Touches
+
+    init(
+        boot: Bytes, clock: Clock, gate: TouchGate<ReaderPool>, journal: DecisionJournal,
+        queue: TouchQueue, readers: ReaderPool, settings: Configuration, state: StateDirectory,
+        accounts: Accounts, credentials: Credentials, enabling: Enabling, changes: FingerChanges,
+        fingers: Fingers, upkeep: ReaderUpkeep, coverage: StorageCoverage, templates: TemplateKeys,
+        guards: TouchGuards, touches: Touches
+    ) {
+        self.boot = boot
+        self.clock = clock
+        self.gate = gate
+        self.journal = journal
+        self.queue = queue
+        self.readers = readers
+        self.settings = settings
+        self.state = state
+        self.accounts = accounts
+        self.credentials = credentials
+        self.enabling = enabling
+        self.changes = changes
+        self.fingers = fingers
+        self.upkeep = upkeep
+        self.coverage = coverage
+        self.templates = templates
+        self.guards = guards
+        self.touches = touches
+    }
+}
+
+extension Enrolments {
+    /// Adds a finger, in the place of an older print of the same finger.
+    func enroll(
+        _ account: Account, _ finger: Finger, _ readerID: Bytes?, _ password: VerifiedPassword?,
+        _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let limit = settings.duration(Settings.enrolmentTimeout) ?? .seconds(120)
+        var plan = guards.plan(.enroll, "signet enroll", account, milliseconds: .max)
+        plan.timeout = limit
+        let presence = try await guards.admit(plan, client)
+        let turn = try await gate.turn(
+            for: touches.applicant(.enrolment, account, touches.asker(plan, presence), client),
+            within: limit)
+        let interruption = Interruption()
+        queue.mayInterrupt(turn, by: interruption)
+        // All accounts' fingers are compared with a new one.
+        await templates.openAllTemplates()
+        await upkeep.tidyReaders()
+        let chosen: ReaderDescription?
+        do throws(ReaderFault) {
+            chosen = try await readers.choose(readerID)
+        } catch { throw Denial(of: error) }
+        guard let reader = chosen else { throw Denial(.noReader) }
+        let end = clock.sinceBoot() + limit
+        try checkRoom(account, finger)
+        // Before anybody touches anything for a print that could not be sealed.
+        _ = try await accounts.answering(account) { try await templates.sealingKey(of: account) }
+        let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
+        do throws(Denial) {
+            let comparison = try await compare(account, finger, scans, during: turn, client)
+            return try await enroll(
+                account, finger, scans, comparison, during: turn, password, client)
+        } catch {
+            guard error.reason == .cancelled, queue.hasYielded(turn) else { throw error }
+            throw Denial(.enrolmentYielded)
+        }
+    }
+
+    /// Where and until when an enrolment scans, and what ends it early for a touch.
+    struct EnrolmentScans {
+        let reader: ReaderDescription
+        let end: Duration
+        let interruption: Interruption
+    }
+
+    /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
+    func enroll(
+        _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
+        _ comparison: EnrolmentComparison, during turn: borrowing Turn,
+        _ password: VerifiedPassword?, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let before = EnrolmentBefore()
+        let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
+        let noteTouch = queue.touchNote(turn)
+        // Such a reader has no place for two prints of one finger.
+        let old = reader.features.contains(.duplicateCheck) ? comparison.own : nil
+        let scanned = await interruptible(by: scans.interruption) { [self] in
+            await readers.enroll(
+                finger, account: account.name, on: reader.id, limit: left, replacing: old,
+                examine: { [self] _, contents in begin(on: contents, account, before) },
+                tidy: upkeep.tidyReaders
+            ) { notice in
+                if notice.kind != .touch { noteTouch() }
+                client.post(.notice(notice))
+            }
+        }
+        let answer: Result<Answer, Denial>
+        switch scanned {
+        case .failure(let fault):
+            let denial = fault == .duplicate ? comparison.duplicate : Denial(of: fault)
+            answer = .failure(before.denial ?? denial)
+            if old != nil {
+                // Also where the request was taken back: its task reaches no reader any more.
+                await onService { [self] in
+                    await dropLost(finger, of: account, on: reader, password)
+                }.value
+            }
+        case .success(let (template, contents)):
+            do throws(Denial) {
+                try comparison.refuseTaken()
+                answer = .success(
+                    try await keep(template, finger, reader, contents, password, for: account))
+                comparison.completed()
+            } catch { answer = .failure(error) }
+            if fingers.isUncounted(template.bytes, of: account) {
+                _ = await readers.forget(template)
+            }
+        }
+        await upkeep.tidyReaders()
+        return try answer.get()
+    }
+
+    /// Deletes the print of a finger that was to be replaced, if the reader does not have it any more:
+    /// the account's other fingers stay good.
+    private func dropLost(
+        _ finger: Finger, of account: Account, on reader: ReaderDescription,
+        _ password: VerifiedPassword?
+    ) async {
+        guard case .success(let contents) = await readers.list(reader) else { return }
+        var gone: [Store.StoredPrint] = []
+        var isBlind = false
+        do throws(Denial) {
+            let isThere = try accounts.reading(account) { () throws(StoreFault) -> Bool in
+                let prints = try accounts.kept(account)?.prints.enrolment().prints ?? []
+                let old = prints.first { $0.finger == finger }
+                return contents.prints.contains { stored in
+                    (old.flatMap { try? Template(bytes: $0.template) }).map(stored.isSame) ?? false
+                }
+            }
+            guard !isThere else { return }
+            _ = try await fingers.remove(finger, of: account, password, &gone, &isBlind)
+            journal.fault(
+                "the reader gave up a print that was not replaced", account: account.name)
+        } catch { journal.fault(error.reason.protocolName, account: account.name) }
+    }
+
+    /// What came out before an enrolment on a reader.
+    private final class EnrolmentBefore {
+        var denial: Denial?
+    }
+
+    /// Takes down what the reader keeps, before it keeps more; false if that cannot be.
+    private func begin(
+        on contents: ReaderContents, _ account: Account, _ before: EnrolmentBefore
+    ) -> Bool {
+        do throws(Denial) {
+            try accounts.reading(account) { () throws(StoreFault) in
+                try credentials.judge(contents, account)
+                try upkeep.noteEnrolment(on: contents)
+            }
+            return true
+        } catch {
+            before.denial = error
+            return false
+        }
+    }
+
+    /// Throws where there is no room for a finger.
+    private func checkRoom(_ account: Account, _ finger: Finger) throws(Denial) {
+        let others = try accounts.reading(account) { () throws(StoreFault) in
+            try fingers.keptForEnrolment(account)?.prints.enrolment().prints.count {
+                $0.finger != finger
+            }
+        }
+        guard (others ?? 0) < settings.count(Settings.fingers) else {
+            throw Denial(.tooManyFingers)
+        }
+    }
+
+    /// Writes a new print to disk and issues the credential anew, for what the reader keeps now.
+    private func keep(
+        _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
+        _ contents: ReaderContents?, _ password: VerifiedPassword?, for account: Account
+    ) async throws(Denial) -> Answer {
+        // Whoever trusts the TPM anew, while a finger is awaited, closes what it kept.
+        await templates.openAllTemplates()
+        var replaced: [Store.StoredPrint] = []
+        let answer: Result<DoneAnswer, Denial>
+        do {
+            let key = try await templates.sealingKey(of: account)
+            let name = Bytes(account.name.utf8)
+            let kept = try state.makeAccount(name, uid: account.uid, now: accounts.instant)
+            var bytes = template.bytes
+            let change = try kept.prints.draft(
+                adding: &bytes, finger: finger, reader: Bytes(reader.id.utf8), sealedWith: key,
+                now: accounts.instant)
+            replaced = change.removed
+            answer = .success(
+                try await changes.make(
+                    change, account, kept, from: try kept.prints.enrolment(), finger, contents,
+                    password, because: "a finger was added"))
+        } catch { answer = .failure(accounts.denial(for: error, account)) }
+        if !fingers.isUncounted(template.bytes, of: account) {
+            await counted(template, contents, account)
+        }
+        await fingers.forget(replaced, of: account)
+        return .done(try answer.get())
+    }
+
+    /// Notes that a print which a reader keeps is an account's.
+    func counted(
+        _ template: Template, _ contents: ReaderContents?, _ account: Account
+    ) async {
+        guard let contents else { return }
+        do throws(StoreFault) {
+            try state.owners.remember(
+                account.uid, asOwnerOf: try template.identity.digest())
+            try upkeep.noteEnrolled(on: contents)
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+}

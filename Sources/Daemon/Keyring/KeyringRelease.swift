@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import Password
+import Policy
+import Posix
+import Store
+import Vault
+
+/// The login password goes out: to whom, for what, and when not.
+extension Keyring {
+    /// Whether a request may be given the account's password: root asks for it, and for a login of
+    /// the account itself, in a service that is listed. Names are compared as bytes: one that is not
+    /// UTF-8 is never on the list.
+    func mayHavePassword(
+        _ request: AuthenticateRequest, _ presence: Presence, _ account: Account,
+        _ client: any Client
+    ) -> Bool {
+        guard request.wantsKeyring, client.peer.uid == 0, request.remoteHost.isEmpty else {
+            return false
+        }
+        guard !presence.isForOther else { return false }
+        return settings.words(Settings.keyringServices).contains { service in
+            service.utf8.elementsEqual(request.service)
+        }
+    }
+
+    /// The sealed key to an account's password, nil where there is none to be released.
+    ///
+    /// Whatever is wrong with it, login goes on without it.
+    func keyringItem(
+        _ account: Account, _ standing: AccountSnapshot, _ client: any Client
+    ) -> SealedItem? {
+        do throws(StoreFault) {
+            let found = try keyringRecords.keyringJudgement(
+                account, standing.kept, standing.enrolment)
+            if case .useless(let loss) = found {
+                try keyringRecords.drop(account, standing.kept, because: loss)
+                if loss == .passwordChanged { client.post(.notice(Notice(.passwordStale))) }
+            }
+            guard case .kept(let password) = found else { return nil }
+            return SealedItem(
+                vault: password.vault, sealed: password.sealed.key,
+                context: try standing.kept.keyring.context(of: password, standing.enrolment),
+                isRequired: false)
+        } catch {
+            journal.fault(error.description, account: account.name)
+            return nil
+        }
+    }
+
+    /// The password that a touch opened, if it is to go out; what went wrong is recorded.
+    func passwordToRelease(_ proof: TouchProof, _ account: Account) async -> SecretBytes? {
+        guard let password = openedPassword(proof, account) else { return nil }
+        guard password.isUnwatched else { return password.secret }
+        return await passwordToRelease(password, account, proof.kept)
+    }
+
+    /// A password that was opened before, if it is to go out now; what went wrong is recorded.
+    ///
+    /// - Parameter limit: how long it may be tried, where nothing watches it.
+    func passwordToRelease(
+        _ password: OpenedPassword, _ account: Account, _ kept: AccountState,
+        within limit: Duration = Keyring.longestTrial
+    ) async -> SecretBytes? {
+        do throws(StoreFault) {
+            if password.isUnwatched {
+                let isWrong = await isWrong(
+                    password.secret, account, kept, within: min(limit, Self.longestTrial))
+                guard !isWrong else { return nil }
+            }
+            return try isStillKept(password, account, kept) ? password.secret : nil
+        } catch {
+            journal.fault(error.description, account: account.name)
+            return nil
+        }
+    }
+
+    /// Whether an opened password is still the one that is kept, and good: since then it may have been
+    /// given up, changed or exchanged, or the fingers have been. Nothing is dropped here: another
+    /// touch may be about to seal it anew.
+    private func isStillKept(
+        _ password: OpenedPassword, _ account: Account, _ kept: AccountState
+    ) throws(StoreFault) -> Bool {
+        guard case .kept(let now) = try kept.keyring.state(),
+            now.identifier == password.identifier
+        else { return false }
+        let enrolment = try kept.prints.enrolment()
+        return try kept.keyring.loss(of: now, enrolment, try keyringRecords.shadowEntry(account))
+            == nil
+    }
+
+    /// A login password, and which it is.
+    struct OpenedPassword {
+        let secret: SecretBytes
+        let identifier: Bytes
+        let isUnwatched: Bool
+    }
+
+    /// The password under the key that the touch opened, before others may act on it; nil where there
+    /// is none. What went wrong is recorded.
+    func openedPassword(_ proof: TouchProof, _ account: Account) -> OpenedPassword? {
+        do throws(StoreFault) {
+            return try open(proof, account)
+        } catch {
+            journal.fault(error.description, account: account.name)
+            return nil
+        }
+    }
+
+    /// The password under the key that the touch opened; nil, and dropped, if it does not open.
+    func open(
+        _ proof: TouchProof, _ account: Account
+    ) throws(StoreFault) -> OpenedPassword? {
+        guard let key = proof.released else { return nil }
+        let kept = proof.kept
+        let enrolment = try kept.prints.enrolment()
+        // One that was kept anew while the finger was awaited has another key: it waits for the next.
+        guard
+            case .kept(let password) = try keyringRecords.dropUselessPassword(
+                account, kept, enrolment),
+            password.sealed.key == proof.readied?.sealed
+        else { return nil }
+        do throws(VaultError) {
+            let context: SealingContext
+            do throws(StoreFault) {
+                context = try kept.keyring.context(of: password, enrolment)
+            } catch { throw .malformed }
+            let secret = try SealedContent.open(
+                password.sealed.content, key: try key.get(), context)
+            return OpenedPassword(
+                secret: secret, identifier: password.identifier, isUnwatched: password.isUnwatched)
+        } catch {
+            switch error {
+            case .doesNotOpen, .malformed: try keyringRecords.drop(account, kept, because: .damaged)
+            case .crypto, .trouble: journal.fault(error.description, account: account.name)
+            }
+            return nil
+        }
+    }
+
+    /// Whether a password that nothing watches must not be handed on: it is tried here, once, so
+    /// that a stale one fails once and never again. Where it cannot be tried, it stays.
+    private func isWrong(
+        _ password: SecretBytes, _ account: Account, _ kept: AccountState,
+        within limit: Duration
+    ) async -> Bool {
+        guard limit > .zero else { return true }
+        let verdict = await passwords.verdict(on: password, of: account, within: limit)
+        switch verdict {
+        case .right: return false
+        case .wrong, .denied, .accountExpired, .passwordExpired:
+            do throws(StoreFault) {
+                try keyringRecords.drop(account, kept, because: .passwordChanged)
+            } catch { journal.fault(error.description, account: account.name) }
+            return true
+        case .fault: return true
+        }
+    }
+
+    /// How long a login waits for the trial of a password that nothing watches.
+    static let longestTrial = Duration.seconds(5)
+}

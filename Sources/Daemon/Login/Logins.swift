@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import Loop
+import Policy
+import Posix
+import SignedFormats
+import Store
+
+/// A login on this machine: a touch that signs the caller's challenge, with a server's yes where it is to
+/// have one, and good once it has been confirmed.
+@ServiceActor
+final class Logins {
+    let afterAnswers: AfterAnswers
+    let clock: Clock
+    let examiner: PresenceExaminer
+    let gate: TouchGate<ReaderPool>
+    let journal: DecisionJournal
+    let settings: Configuration
+    let state: StateDirectory
+    let accounts: Accounts
+    let credentials: Credentials
+    let keyring: Keyring
+    let serverLogins: ServerLogins
+    let sessionTokens: SessionTokens
+    let guards: TouchGuards
+    let touches: Touches
+
+    init(
+        afterAnswers: AfterAnswers, clock: Clock, examiner: PresenceExaminer,
+        gate: TouchGate<ReaderPool>, journal: DecisionJournal, settings: Configuration,
+        state: StateDirectory, accounts: Accounts, credentials: Credentials, keyring: Keyring,
+        serverLogins: ServerLogins, sessionTokens: SessionTokens, guards: TouchGuards,
+        touches: Touches
+    ) {
+        self.afterAnswers = afterAnswers
+        self.clock = clock
+        self.examiner = examiner
+        self.gate = gate
+        self.journal = journal
+        self.settings = settings
+        self.state = state
+        self.accounts = accounts
+        self.credentials = credentials
+        self.keyring = keyring
+        self.serverLogins = serverLogins
+        self.sessionTokens = sessionTokens
+        self.guards = guards
+        self.touches = touches
+    }
+}
+
+extension Logins {
+    /// A touch that signs the caller's challenge. What it gives is good once the caller has asked
+    /// whether it still is: `confirm`.
+    func authenticate(
+        _ request: AuthenticateRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        var request = request
+        if client.peer.uid != 0 { request.dropCommand() }
+        var plan = plan(request, account)
+        let end = plan.end
+        let presence = try await guards.admit(plan, client)
+        guard let server = try await serverLogins.loginAtServer(request, account) else {
+            return try await authenticateHere(plan, presence, request, client)
+        }
+        plan.timeout = server.touchTime(of: plan.timeout)
+        plan.end = end - guards.touchTime(request.timeoutMilliseconds) + plan.timeout
+        return try await authenticate(plan, presence, request, at: server, until: end, client)
+    }
+
+    /// A login that is this machine's own matter.
+    private func authenticateHere(
+        _ plan: TouchPlan, _ presence: Presence, _ request: AuthenticateRequest,
+        _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let account = plan.account
+        let signing = try await touches.signingTurn(plan, presence, client)
+        let slot = signing.slot
+        let held = HeldTurn(signing.turn)
+        let opensKeyring = keyring.mayHavePassword(request, presence, account, client)
+        let proof = try await touches.touch(
+            plan, presence, SignedMatter(request, nil), during: held.turn, in: slot, client
+        ) { standing in opensKeyring ? keyring.keyringItem(account, standing, client) : nil }
+        let password = await keyring.passwordToRelease(proof, account)
+        if touches.hasSlept(since: proof) { throw Denial(.suspending) }
+        awaitConfirmation(
+            PendingConfirmation(
+                of: proof, account, request, presence, password, held: held), client)
+        return .assertion(proof.assertion)
+    }
+
+    /// A login that a server has to say yes to as well. Before it is asked nothing is done that takes
+    /// time: what is left is all for its answer.
+    func authenticate(
+        _ plan: TouchPlan, _ presence: Presence, _ request: AuthenticateRequest,
+        at server: LoginAtServer, until end: Duration, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        let account = plan.account
+        let opensKeyring = keyring.mayHavePassword(request, presence, account, client)
+        let proof = try await touches.settledTouch(
+            plan, presence, SignedMatter(request, server), client
+        ) { standing in opensKeyring ? keyring.keyringItem(account, standing, client) : nil }
+        proof.place.mayBeFollowed { [self] fault in _ = accounts.denial(for: fault, account) }
+        // Before others may have it sealed anew.
+        let opened = keyring.openedPassword(proof, account)
+        let said = try await serverLogins.serverProof(
+            server, request, account, proof, until: end, client)
+        var assertion = proof.assertion
+        assertion.server = said.proof
+        guard said.isYes else { return .assertion(assertion) }
+        var password: SecretBytes?
+        if let opened {
+            password = await keyring.passwordToRelease(
+                opened, account, proof.kept, within: serverLogins.timeLeft(until: end))
+        }
+        do throws(Denial) {
+            // While it was tried, others may have acted as while the server was asked.
+            try serverLogins.checkChanges(since: proof, server, account)
+        } catch {
+            if said.proof.hasTokenFile {
+                sessionTokens.forgetToken(of: account, from: server.key.server)
+            }
+            throw error
+        }
+        awaitConfirmation(
+            PendingConfirmation(
+                of: proof, account, request, presence, password, server: server), client)
+        return .assertion(assertion)
+    }
+
+    func plan(_ request: AuthenticateRequest, _ account: Account) -> TouchPlan {
+        let timeout = guards.touchTime(request.timeoutMilliseconds)
+        return TouchPlan(
+            verb: .authenticate, account: account,
+            tries: min(Int(request.maximumTries), settings.count(Settings.touchTries)),
+            timeout: timeout, end: clock.sinceBoot() + timeout, login: request)
+    }
+}
+
+extension AuthenticateRequest {
+    /// Drops what is confirmed, which is signed: only programs with root's rights are believed that
+    /// they have such a command line.
+    fileprivate mutating func dropCommand() {
+        purpose = []
+        commandDigest = []
+    }
+}
+
+extension SignedMatter {
+    fileprivate init(_ request: AuthenticateRequest, _ server: LoginAtServer?) {
+        self.init(
+            namespace: .login, challenge: request.challenge, service: request.service,
+            terminal: request.terminal, purpose: request.purpose,
+            command: request.commandDigest, server: server?.lines)
+    }
+}

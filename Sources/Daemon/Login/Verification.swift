@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import Loop
+import Posix
+import SignedFormats
+import Store
+
+extension Logins {
+    /// A touch that signs nothing: tells which finger it was. It counts like any other try. `reason`
+    /// is why the caller wants it, in the caller's own words.
+    func verify(
+        _ account: Account, milliseconds: UInt32, because reason: Bytes?, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        // What could show other than it is, or not at all, is nobody's reason.
+        if let reason, !AskersReason.isSound(reason) { throw Denial(.badRequest) }
+        var plan = guards.plan(.verify, "signet verify", account, milliseconds: milliseconds)
+        plan.tries = 1
+        plan.reason = reason
+        let presence = try await guards.admit(plan, client)
+        let turn = try await touches.turn(plan, presence, client)
+        let (kept, enrolment) = try accounts.fingers(of: account)
+        let query = FingerQuery(
+            gallery: Gallery(enrolment.prints), seat: guards.seat(of: presence))
+        let told = touches.tell(plan, presence, client)
+        defer { told?.end() }
+        let touch = try await gate.touch(
+            TouchRequest(account: account.uid, query: query, tries: plan.tries, end: plan.end),
+            presence: presence, during: turn, counting: accounts.lockoutLedger(of: account, kept),
+            interruptedBy: Interruption()
+        ) { client.post(.notice($0, requestedBy: presence)) }
+        return try await matched(touch, account, kept)
+    }
+
+    private func matched(
+        _ touch: Touch<ScannedFinger>, _ account: Account, _ kept: AccountState
+    ) async throws(Denial) -> Answer {
+        // While the finger was awaited, it may have been deleted.
+        let print = try accounts.reading(account) { () throws(StoreFault) in
+            try kept.prints.enrolment().prints.first {
+                $0.identifier == touch.finger.print.identifier
+                    && $0.template == touch.finger.print.template
+            }
+        }
+        guard let print else {
+            touch.attempt.takeBack()
+            throw Denial(.noMatch)
+        }
+        try touch.attempt.succeeded()
+        return .done(DoneAnswer(finger: print.finger))
+    }
+}

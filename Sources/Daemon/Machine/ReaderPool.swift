@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import Loop
+import ReaderProtocol
+import SignedFormats
+
+/// The fingerprint readers that the administrator lets Signet use.
+///
+/// They belong to a process of its own, which may end at any time. Its replies are held against the
+/// request: a match counts only for a template that it was given, on a reader that was asked.
+@ServiceActor
+final class ReaderPool {
+    /// Time limits for listing a reader's prints, and for other work that needs no finger.
+    private static let (listing, upkeep) = (Duration.seconds(10), Duration.seconds(120))
+    /// Time limit for finding the readers; some drivers probe the device for this.
+    private static let search = Duration.seconds(15)
+    /// How many times per request an unplugged reader is waited for, and the interval between looks.
+    private static let returns = 3
+    private static let glance = Duration.seconds(1)
+
+    private let line: ReaderLine
+    private let ignored: Set<String>
+    private let absence: Duration
+    private var isSuspended = false
+
+    /// Those with an id in `ignored` are left alone; one that is unplugged while a finger is awaited is
+    /// waited for as long as `absence`.
+    init(_ line: ReaderLine, ignoring ignored: [String], absence: Duration) {
+        self.line = line
+        self.absence = absence
+        self.ignored = Set(ignored)
+    }
+
+    /// Starts the reader process without waiting for it.
+    func wake() {
+        onService { [self] in _ = await usable() }
+    }
+
+    /// The readers there are; the fault where their process does not tell.
+    func answers() async -> Result<[ReaderAnswer], ReaderFault> {
+        do throws(ReaderFault) {
+            return .success(try await found().map(ReaderAnswer.init))
+        } catch { return .failure(error) }
+    }
+
+    /// The reader to enrol on: the one asked for, else the first.
+    func choose(_ id: Bytes?) async throws(ReaderFault) -> ReaderDescription? {
+        for lookAgain in [false, true] {
+            let found = try await found(lookAgain: lookAgain)
+            guard let id else {
+                if let first = found.first { return first }
+                continue
+            }
+            if let chosen = found.first(where: { Bytes($0.id.utf8) == id }) { return chosen }
+        }
+        return nil
+    }
+
+    /// Whether there are readers, and all of them at other seats.
+    func areElsewhere(than seat: String) async throws(ReaderFault) -> Bool {
+        let all = try await found()
+        return !all.isEmpty && !all.contains { $0.seat == seat }
+    }
+
+    /// Whether there is a reader; where there is none, they are found anew, if wanted.
+    func areThere(lookingAgain: Bool) async throws(ReaderFault) -> Bool {
+        if try await !found().isEmpty { return true }
+        guard lookingAgain else { return false }
+        return try await !found(lookAgain: true).isEmpty
+    }
+
+    /// Judges what a reader, by its id, keeps before it is asked for a finger.
+    typealias Examination = @ServiceActor (String, ReaderContents) async -> Bool
+
+    /// Waits for a finger on every reader of the seat (nil: of any) that has one of the templates, and
+    /// tells whose it is; see `Readers.listAndMatch`.
+    func match(
+        among templates: [Template], on reader: String? = nil, at seat: String? = nil,
+        limit: Duration, examine: Examination? = nil,
+        tell: @escaping @ServiceActor (Notice) -> Void
+    ) async -> Result<ListedMatch, ReaderFault> {
+        guard templates.count <= ReaderLimit.templates else { return .failure(.full) }
+        func asked(lookAgain: Bool = false) async throws(ReaderFault) -> [ReaderDescription] {
+            try await found(lookAgain: lookAgain).filter { description in
+                reader.map { $0 == description.id } ?? (seat == nil || description.seat == seat)
+            }
+        }
+        let isBack = { () async throws(ReaderFault) -> Bool in
+            try await !asked(lookAgain: true).isEmpty
+        }
+        return await untilAnswered(limit, tell, isBack: isBack) {
+            [self] limit throws(ReaderFault) in
+            let asked = try await asked()
+            let request = MatchRequest(
+                readers: asked.map(\.id), limit: limit, templates: templates.count,
+                isExamined: examine != nil)
+            var heard = Heard()
+            return try await line.ask(.match(request), templates, within: limit) {
+                reply, conversation throws(ReaderFault) in
+                switch reply {
+                case .event(let event):
+                    if let notice = Notice(event, of: asked, templates) { tell(notice) }
+                case .print(let print): try heard.take(print)
+                case .examine(let id, let identity):
+                    guard let examine, let reader = asked.first(where: { $0.id == id }),
+                        templates.contains(where: { $0.isStored(on: reader) })
+                    else { throw .processEnded }
+                    let contents = try heard.examined(identity, on: reader)
+                    let isAccepted = await examine(id, contents)
+                    try await conversation.send(.judged(isAccepted: isAccepted))
+                case .matched(let index, let reader, let lost):
+                    return try heard.match(at: index, on: reader, lost, asked, templates)
+                case .noMatch(let reader, let lost):
+                    return try heard.noMatch(on: reader, lost, asked, templates)
+                case .reader, .template, .contents, .done, .refused, .alive, .searching, .fault:
+                    throw .processEnded
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Enrols a finger; see `Readers.listAndEnroll`. If the process ends meanwhile, `tidy` deletes what
+    /// the first try left on the reader before the second try begins.
+    func enroll(
+        _ finger: Finger, account: String, on reader: String, limit: Duration,
+        replacing old: Template?, examine: @escaping Examination, tidy: () async -> Void,
+        tell: @escaping @ServiceActor (Notice) -> Void
+    ) async -> Result<(template: Template, contents: ReaderContents?), ReaderFault> {
+        var isFirst = true
+        return await untilAnswered(limit, tell) { [self] limit throws(ReaderFault) in
+            if !isFirst { await tidy() }
+            isFirst = false
+            guard let description = try await found().first(where: { $0.id == reader }) else {
+                throw .noReader
+            }
+            let request = EnrolmentRequest(
+                finger: finger, account: account, reader: reader, limit: limit,
+                replaces: old != nil)
+            var heard = Heard()
+            return try await line.ask(
+                .enroll(request), old.map { [$0] } ?? [], within: limit
+            ) { reply, conversation throws(ReaderFault) in
+                switch reply {
+                case .event(let event):
+                    if let notice = Notice(event, of: [description], isEnrolling: true) {
+                        tell(notice)
+                    }
+                case .print(let print): try heard.take(print)
+                case .template(let part, let isLast): try heard.take(part, isLast)
+                case .examine(let shown, let identity):
+                    guard shown == reader else { throw .processEnded }
+                    let contents = try heard.examined(identity, on: description)
+                    let isAccepted = await examine(shown, contents)
+                    try await conversation.send(.judged(isAccepted: isAccepted))
+                case .contents(let identity):
+                    let template = try heard.enrolled(finger, account, on: description)
+                    return (template, try heard.contents(of: identity, on: description))
+                case .done: return (try heard.enrolled(finger, account, on: description), nil)
+                case .reader, .matched, .noMatch, .refused, .alive, .searching, .fault:
+                    throw .processEnded
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Runs something on the readers until it is answered, within the limit.
+    ///
+    /// If the reader process ends meanwhile, it runs once more: a driver that crashes or hangs costs one
+    /// touch, and the next scan gets a fresh process. If the reader was unplugged, it is waited for as
+    /// long as a person needs to plug it back in.
+    private func untilAnswered<Value>(
+        _ limit: Duration, _ tell: @ServiceActor (Notice) -> Void,
+        isBack: (() async throws(ReaderFault) -> Bool)? = nil,
+        _ body: (Duration) async throws(ReaderFault) -> Value
+    ) async -> Result<Value, ReaderFault> {
+        let end = SuspendingClock.now + limit
+        var (restarts, returns, resumes) = (0, 0, 0)
+        while true {
+            if isSuspended { return .failure(.suspended) }
+            let left = end - SuspendingClock.now
+            guard left > .zero else { return .failure(.timedOut) }
+            do throws(ReaderFault) {
+                return .success(try await body(left))
+            } catch {
+                guard !isSuspended, !Task.isCancelled else { return .failure(error) }
+                switch error {
+                case .suspended where resumes == 0:
+                    // A daemon that is gone told it to.
+                    resumes += 1
+                    await tellProcess(.resume)
+                case .processEnded where restarts == 0:
+                    restarts += 1
+                    tell(Notice(.retry, retry: .restarted))
+                case .removed where returns < Self.returns:
+                    returns += 1
+                    guard let isBack else { return .failure(error) }
+                    tell(Notice(.retry, retry: .unplugged))
+                    let patience = min(end, SuspendingClock.now + absence)
+                    guard await isReturned(before: patience, isBack) else {
+                        return .failure(Task.isCancelled ? .cancelled : error)
+                    }
+                default: return .failure(error)
+                }
+            }
+        }
+    }
+
+    /// Waits for a reader that was unplugged.
+    private func isReturned(
+        before end: SuspendingClock.Instant, _ isBack: () async throws(ReaderFault) -> Bool
+    ) async -> Bool {
+        while SuspendingClock.now < end, !isSuspended {
+            do throws(CancellationError) {
+                try await Timer.sleep(for: Self.glance)
+            } catch { return false }
+            if (try? await isBack()) == true { return true }
+        }
+        return false
+    }
+
+    /// Runs something that needs no finger, and once more if the reader process ended or still believes
+    /// that the machine sleeps.
+    private func unlessEnded<Value>(
+        _ body: () async throws(ReaderFault) -> Value
+    ) async throws(ReaderFault) -> Value {
+        do throws(ReaderFault) {
+            return try await body()
+        } catch {
+            guard !Task.isCancelled, !isSuspended else { throw error }
+            switch error {
+            case .processEnded: break
+            case .suspended: await tellProcess(.resume)
+            default: throw error
+            }
+            return try await body()
+        }
+    }
+
+    /// Ends what runs, closes the readers, and lets nothing run until `resume()`.
+    func suspend() async {
+        isSuspended = true
+        await tellProcess(.suspend)
+    }
+
+    /// Lets the readers be used again.
+    func resume() async {
+        isSuspended = false
+        await tellProcess(.resume)
+    }
+
+    private func tellProcess(_ request: ReaderRequest) async {
+        do throws(ReaderFault) {
+            try await line.ask(request, within: .seconds(4)) { reply, _ throws(ReaderFault) in
+                reply == .done ? () : nil
+            }
+        } catch {
+            // A process that is not running uses no reader, and looks for them when it is asked.
+        }
+    }
+
+    /// The readers that list what they keep.
+    func listing() async -> [ReaderDescription] {
+        await usable().filter { $0.features.contains(.list) }
+    }
+
+    /// What a reader keeps, if it tells within some seconds.
+    func list(_ reader: ReaderDescription) async -> Result<ReaderContents, ReaderFault> {
+        do throws(ReaderFault) {
+            if isSuspended { throw .suspended }
+            let request = ReaderRequest.contents(reader: reader.id, limit: Self.listing)
+            return .success(
+                try await unlessEnded { () throws(ReaderFault) in
+                    var heard = Heard()
+                    return try await line.ask(request, within: Self.listing) {
+                        reply, _ throws(ReaderFault) in
+                        switch reply {
+                        case .print(let print): try heard.take(print)
+                        case .contents(let identity):
+                            return try heard.contents(of: identity, on: reader)
+                        default: throw .processEnded
+                        }
+                        return nil
+                    }
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The readers that store prints, listing them or not: all, or the one with this id.
+    func storing(_ id: Bytes?) async -> [ReaderDescription] {
+        await usable().filter { reader in
+            reader.features.contains(.storage) && (id == nil || Bytes(reader.id.utf8) == id)
+        }
+    }
+
+    /// Deletes all that a reader stores; the fault where it did not.
+    func clear(_ reader: String) async -> ReaderFault? {
+        do throws(ReaderFault) {
+            try await simple(.clear(reader: reader))
+            return nil
+        } catch { return error }
+    }
+
+    /// Deletes what a list showed; false where the reader did not.
+    func delete(_ stored: ReaderProtocol.StoredPrint, on reader: String) async -> Bool {
+        do throws(ReaderFault) {
+            try await simple(.deletePrint(record: stored.bytes, reader: reader))
+            return true
+        } catch {
+            return error == .notFound
+        }
+    }
+
+    /// Deletes a print from readers that keep it and do not list what they keep; tells whether one is
+    /// there. What cannot be reached now names no account any more and opens nothing.
+    func forget(_ template: Template) async -> Bool {
+        guard template.isStoredOnReader else { return false }
+        var isThere = false
+        for reader in await fitting(template) where !reader.features.contains(.list) {
+            try? await simple(.deleteTemplate(reader: reader.id), [template])
+            isThere = true
+        }
+        return isThere
+    }
+
+    /// The readers that a template was made for; where there is none, and one may be back, readers are
+    /// looked for anew.
+    func found(for template: Template) async -> [ReaderDescription] {
+        let known = await fitting(template)
+        return known.isEmpty ? await fitting(template, lookAgain: true) : known
+    }
+
+    /// Whether the reader's library can use a template on a reader; see `Readers.canUse`.
+    func canUse(_ template: Template, on reader: String) async throws(ReaderFault) -> Bool {
+        try await unlessEnded { () throws(ReaderFault) in
+            try await line.ask(
+                .canUse(reader: reader), [template], within: Self.listing
+            ) { reply, _ throws(ReaderFault) in
+                switch reply {
+                case .done: true
+                case .refused: false
+                default: throw .processEnded
+                }
+            }
+        }
+    }
+
+    private func fitting(
+        _ template: Template, lookAgain: Bool = false
+    ) async -> [ReaderDescription] {
+        await usable(lookAgain: lookAgain).filter {
+            $0.driver == template.driver && $0.deviceID == template.deviceID
+        }
+    }
+
+    /// What wants no finger, and is answered by its being done.
+    private func simple(
+        _ request: ReaderRequest, _ templates: [Template] = []
+    ) async throws(ReaderFault) {
+        if isSuspended { throw .suspended }
+        try await unlessEnded { () throws(ReaderFault) in
+            try await line.ask(request, templates, within: Self.upkeep) {
+                reply, _ throws(ReaderFault) in
+                guard reply == .done else { throw .processEnded }
+                return ()
+            }
+        }
+    }
+
+    /// The readers there are; none where their process does not tell.
+    private func usable(lookAgain: Bool = false) async -> [ReaderDescription] {
+        (try? await found(lookAgain: lookAgain)) ?? []
+    }
+
+    private func found(lookAgain: Bool = false) async throws(ReaderFault) -> [ReaderDescription] {
+        try await unlessEnded { () throws(ReaderFault) in
+            var readers: [ReaderDescription] = []
+            return try await line.ask(.readers(lookAgain: lookAgain), within: Self.search) {
+                [ignored] reply, _ throws(ReaderFault) in
+                switch reply {
+                case .reader(let reader):
+                    guard readers.count < ReaderLimit.readers,
+                        !readers.contains(where: { $0.id == reader.id })
+                    else { throw .processEnded }
+                    readers.append(reader)
+                case .done: return readers.filter { !ignored.contains($0.id) }
+                default: throw .processEnded
+                }
+                return nil
+            }
+        }
+    }
+}

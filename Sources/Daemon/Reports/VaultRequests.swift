@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import Store
+import Vault
+
+/// Requests about the vaults themselves.
+extension Reports {
+    /// Tells both vaults, and which one new keys are made in.
+    func listVaults(_ client: any Client) async -> Answer {
+        let chosen = await vaults.chosen()
+        for kind in VaultKind.allCases.reversed() {
+            await client.send(.vault(await describe(kind, isChosen: kind == chosen)))
+        }
+        return .done(DoneAnswer())
+    }
+
+    /// Takes the TPM as it is now for the one that keys are made in.
+    func trustVault(_ client: any Client) async throws(Denial) -> Answer {
+        do throws(VaultError) {
+            try await vaults.trust()
+            // What another TPM kept shall not be used as if this one had opened it.
+            state.templateKeys.close()
+        } catch {
+            journal.fault(error.description)
+            throw Denial(of: error)
+        }
+        await client.send(.vault(await describe(.tpm, isChosen: await vaults.chosen() == .tpm)))
+        return .done(DoneAnswer())
+    }
+
+    func describe(_ kind: VaultKind, isChosen: Bool) async -> VaultAnswer {
+        let name = kind.name
+        do throws(VaultError) {
+            let found = try await vaults.describe(kind)
+            let registers = found.registers.map { String($0) }.joined(separator: ",")
+            return VaultAnswer(
+                vault: name, isChosen: isChosen, maker: Bytes(found.maker.utf8.prefix(Limit.label)),
+                policy: Bytes(found.policy.utf8.prefix(Limit.text)),
+                registers: Bytes(registers.utf8), root: found.root)
+        } catch {
+            return VaultAnswer(
+                vault: name, isChosen: isChosen,
+                trouble: Bytes(error.description.utf8.prefix(Limit.text)))
+        }
+    }
+}
+
+extension VaultKind {
+    /// As the socket has it.
+    var name: Bytes { Bytes(rawValue.utf8) }
+}

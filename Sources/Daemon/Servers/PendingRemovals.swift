@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoginProtocol
+import Loop
+import Posix
+import Store
+
+/// Tells servers of registrations and MAC tokens that were given up while they could not be told.
+@ServiceActor
+final class PendingRemovals {
+    let removals: RemovalRounds
+    let state: StateDirectory
+    let macTokens: MACTokens
+    let servers: Servers
+
+    init(
+        removals: RemovalRounds, state: StateDirectory, macTokens: MACTokens, servers: Servers
+    ) {
+        self.removals = removals
+        self.state = state
+        self.macTokens = macTokens
+        self.servers = servers
+        removals.round = { [weak self] in await self?.finishAllRemovals() ?? true }
+    }
+}
+
+extension PendingRemovals {
+    /// Whether all servers know.
+    private func finishAllRemovals() async -> Bool {
+        var isDone = true
+        // In any order: nobody's servers that do not answer keep others' waiting each time.
+        for kept in ((try? state.accounts()) ?? []).shuffled() {
+            guard kept.hasRemovals else { continue }
+            // Of an account that is gone, nothing can be proved in its name.
+            guard let account = (try? Account.with(uid: kept.uid)) ?? nil,
+                Bytes(account.name.utf8) == kept.name
+            else { continue }
+            if await !servers.finishRemovals(of: account) { isDone = false }
+            if await !macTokens.finishTokenRemovals(of: account) { isDone = false }
+        }
+        return isDone
+    }
+}
+
+extension AccountState {
+    /// Whether a server has yet to be told of something.
+    fileprivate var hasRemovals: Bool {
+        ((try? servers.list()) ?? []).contains { $0.state == .removing || $0.state == .proving }
+            || ((try? macTokens.list()) ?? []).contains { $0.state == .removing }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import LoginProtocol
+import Policy
+import Posix
+import SignedFormats
+import Store
+
+// Taking back a registration: the server first, then the key. A server that cannot be reached is told
+// later; until then the key stays, of use for nothing else.
+extension Servers {
+    /// Takes back a registration; `state` of the answer tells whether the server knows.
+    func disableServer(
+        _ server: Bytes, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        let those = try await keys.serverKeys(of: account).filter { $0.server == url.bytes }
+        // One that was given up before is tried once more, but it does not stand for another.
+        guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
+            throw Denial(.unknownServer, subject: url.bytes)
+        }
+        return try await accounts.answering(account) {
+            guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
+            // Before anything is marked: what ends it from here on does not bring it back.
+            if key.state != .invalidated { client.tell(asking: url.bytes) }
+            return .done(DoneAnswer(state: try await remove(key, url, account, kept).state))
+        }
+    }
+
+    /// Tells servers what they could not be told before; whether all of them know now.
+    func finishRemovals(of account: Account) async -> Bool {
+        guard let kept = try? accounts.kept(account) else { return true }
+        // Also those of which a crash has left open whether a server has them.
+        guard let all = try? await self.keys.serverKeys(of: account) else { return false }
+        let keys = all.filter { $0.state == .removing }
+        // A server that does not answer takes its time: then it is others' turn, and another's of
+        // this account at the next round.
+        for key in keys.shuffled() {
+            guard let url = ServerURL(key.server) else { continue }
+            do throws(StoreFault) {
+                if try await remove(key, url, account, kept) == .toldLater { return false }
+            } catch {
+                journal.fault(error.description, account: account.name)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Tells the server; unless it is told later, nothing of that very key is kept any more.
+    private func remove(
+        _ key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
+    ) async throws(StoreFault) -> Removal {
+        sessionTokens.forgetToken(of: account, from: key.server)
+        // What does not open can prove nothing: the server is told by whoever runs it.
+        guard key.state != .invalidated else {
+            try kept.servers.remove(key)
+            return .dropped
+        }
+        let marked = key.state == .removing ? key : try kept.servers.beginRemoval(key)
+        let removal = Removal(await removal(of: marked, url, account, kept))
+        switch removal {
+        case .toldLater: return removal
+        case .told, .dropped:
+            try kept.servers.remove(marked)
+            let told = removal == .told ? "disabled" : "disabled, and the server does not hear it"
+            journal.credential(of: account, "destroyed", because: "\(told); \(key.serverText)")
+            return removal
+        }
+    }
+
+    /// Asks the server to remove the registration; the statement says that nobody touched.
+    private func removal(
+        of key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
+    ) async -> RelayAnswer {
+        let wish = RelayChallengeRequest(
+            server: url.bytes, account: key.account, device: state.device,
+            application: key.application, action: LoginAction.remove)
+        let answer = await relay.ask(.challenge(wish), for: account.uid)
+        guard case .challenge(let challenge, key.audience, _) = answer else { return answer }
+        guard (try? credentials.standing(of: account, kept)) != nil else {
+            return .unreachable(why: [], isRepeatable: true)
+        }
+        do throws(Denial) {
+            // Whoever has the key is through soon, and what is not told now is told later.
+            return try await keys.serverHears(of: key, account, kept, patience: .seconds(2)) {
+                (standing) throws(Denial) in
+                try await keys.signedRemoval(challenge, by: key, account, standing)
+            } _: { statement, signature in
+                .remove(
+                    server: url.bytes, registration: key.registration, statement: statement,
+                    signature: signature)
+            }
+        } catch { return .refused(code: Bytes("local".utf8), status: 0, attempts: nil) }
+    }
+}
+
+/// What came of giving up a registration.
+private enum Removal {
+    /// The server has it no more.
+    case told
+    /// The server has yet to be told, and the key is kept for that.
+    case toldLater
+    /// The server may have it still, and this key cannot tell it.
+    case dropped
+
+    /// What a server's answer means; that it is busy, or out of order, means nothing.
+    init(_ answer: RelayAnswer) {
+        switch answer {
+        case .removed: self = .told
+        case .refused(let code, _, _):
+            switch String(decoding: code, as: UTF8.self) {
+            case "key-removed", "key-replaced": self = .told
+            case "key-blocked", "refused", "not-found": self = .dropped
+            default: self = .toldLater
+            }
+        case .unreachable, .registered, .proven, .challenge, .loggedIn, .macToken, .awaited,
+            .listed, .operation, .decided:
+            self = .toldLater
+        }
+    }
+
+    /// As the client is told.
+    var state: CommandProtocol.CredentialState {
+        switch self {
+        case .told: .none
+        case .toldLater: .disabled
+        case .dropped: .invalidated
+        }
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Crypto
+import Gate
+import LoginProtocol
+import Loop
+import Policy
+import Posix
+import SignedFormats
+import Store
+import Vault
+
+/// Registrations at servers: made, used by commands, listed and given up.
+@ServiceActor
+final class Servers {
+    let journal: DecisionJournal
+    let relay: RelayClient
+    let removals: RemovalRounds
+    let state: StateDirectory
+    let accounts: Accounts
+    let credentials: Credentials
+    let revocation: ServerKeyRevocation
+    let keys: ServerKeys
+    let sessionTokens: SessionTokens
+    let guards: TouchGuards
+    let touches: Touches
+
+    init(
+        journal: DecisionJournal, relay: RelayClient, removals: RemovalRounds,
+        state: StateDirectory, accounts: Accounts, credentials: Credentials,
+        revocation: ServerKeyRevocation, keys: ServerKeys, sessionTokens: SessionTokens,
+        guards: TouchGuards, touches: Touches
+    ) {
+        self.journal = journal
+        self.relay = relay
+        self.removals = removals
+        self.state = state
+        self.accounts = accounts
+        self.credentials = credentials
+        self.revocation = revocation
+        self.keys = keys
+        self.sessionTokens = sessionTokens
+        self.guards = guards
+        self.touches = touches
+    }
+}
+
+extension Servers {
+    /// Registers this device at a server: a touch, the code, a new key and its proof.
+    ///
+    /// The touch comes before the code is used up, so that a finger that does not match costs none,
+    /// and since the statement that proves the key says that there was one.
+    func enableServer(
+        _ request: ServerEnableRequest, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let url = ServerURL(request.server), (try? ActivationCode(typed: request.code)) != nil
+        else { throw Denial(.badRequest) }
+        let keys = try await self.keys.serverKeys(of: account)
+        if keys.contains(where: { $0.server == url.bytes && $0.state == .good }) {
+            throw Denial(.knownServer, subject: url.bytes)
+        }
+        guard keys.count < ServerStore.limit else { throw Denial(.tooManyServers) }
+        let matter = try self.keys.ownMatter(Bytes("server \(url.text): register".utf8), account)
+        let plan = guards.plan(.serverEnable, "signet enable", account, milliseconds: .max)
+        return try await touches.afterTouch(plan, matter, client) {
+            (standing, touch) throws(Denial) in
+            try await self.register(request, url, account, standing, touch, client)
+        }
+    }
+
+    /// A touch that answers a server's challenge, and gives its tokens.
+    func loginServer(
+        _ server: Bytes, milliseconds: UInt32, _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        guard let url = ServerURL(server) else { throw Denial(.badRequest) }
+        let key = try await keys.goodKey(for: url, account)
+        let challenge = try await keys.challenge(for: key, LoginAction.login, url, account)
+        let matter = SignedMatter(
+            purpose: Bytes("server \(url.text): log in as ".utf8) + key.account,
+            challenge: challenge)
+        let plan = guards.plan(.serverLogin, "signet login", account, milliseconds: milliseconds)
+        return try await touches.afterTouch(plan, matter, client) {
+            (standing, touch) throws(Denial) in
+            let answer = try await keys.serverHears(
+                of: key, account, standing.kept, telling: client
+            ) { (standing) throws(Denial) in
+                try await keys.signed(
+                    challenge, LoginAction.login, by: key, account, standing, for: touch)
+            } _: { statement, signature in
+                .login(RelayLogin(server: url.bytes, statement: statement, signature: signature))
+            }
+            return try keys.settle(answer, url, account, signedBy: key)
+        }
+    }
+
+    /// Sends the servers that an account is registered at.
+    func listServers(
+        _ account: Account, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        for key in try await credentials.shownKeys(of: account) where !key.isSigning {
+            await client.send(.server(ServerAnswer(key)))
+        }
+        return .done(DoneAnswer())
+    }
+}
+
+extension Servers {
+    /// From the activation code to a key that the server knows and this device keeps.
+    private func register(
+        _ request: ServerEnableRequest, _ url: ServerURL, _ account: Account,
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
+    ) async throws(Denial) -> Answer {
+        client.tell(asking: url.bytes)
+        let wish = RelayRequest.register(
+            server: url.bytes, code: request.code, device: state.device)
+        let answer = await relay.ask(wish, for: account.uid)
+        guard case .registered(let begun) = answer else {
+            return try keys.settle(answer, url, account, signedBy: nil)
+        }
+        return try await accounts.answering(account) {
+            let new = try await keys.newKey(for: url.bytes, standing)
+            let key = try standing.kept.servers.keep(
+                new.made, new.context, by: new.vault,
+                at: ServerRegistration(server: url.bytes, begun),
+                .proving, now: accounts.instant)
+            revocation.beginProving(key)
+            return try await prove(key, begun, url, account, standing, touch)
+        }
+    }
+
+    /// Proves a key that is kept already: it is taken away again unless the server knows it. Where the
+    /// server may know it, and nobody waits for its word or a crash comes before, it is told.
+    func prove(
+        _ key: ServerKey, _ begun: RelayRegistration, _ url: ServerURL, _ account: Account,
+        _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>
+    ) async throws -> Answer {
+        let servers = standing.kept.servers
+        let text = keys.statement(
+            begun.challenge, LoginAction.register, Factor.fingerprint, key,
+            standing.enrolment
+        ).encoded()
+        let signature: Bytes
+        do throws(VaultError) {
+            let digest: Bytes
+            do throws(CryptoFault) { digest = try SHA256.digest(text) } catch {
+                throw .crypto(error)
+            }
+            signature = try await keys.sign(digest, .registration, key, standing, for: touch)
+        } catch {
+            revocation.endProving(key)
+            try servers.remove(key)
+            throw StoreFault.vault(error)
+        }
+        let proof = RelayProof(
+            server: url.bytes, registration: key.registration, publicKey: key.publicKey.point,
+            statement: text, signature: signature)
+        let answer = await relay.ask(.prove(proof), for: account.uid) { [self] answer, isLate in
+            revocation.endProving(key)
+            if isLate { giveUp(key, after: answer, account, servers) }
+        }
+        guard case .proven(let progress, _) = answer else {
+            // While the relay goes on, nobody knows what the server will have.
+            if !revocation.isProving(key) {
+                giveUp(key, after: answer, account, servers)
+            }
+            return try keys.settle(answer, url, account, signedBy: nil)
+        }
+        // While the server was asked, another code may have been faster, or the fingers have changed.
+        guard let now = try servers.key(key.identifier) else {
+            throw Denial(.knownServer, subject: url.bytes)
+        }
+        guard now.state == .proving else { throw Denial.invalidated(key) }
+        guard now.sealed(for: try standing.kept.prints.enrolment().state) != nil else {
+            _ = try servers.invalidate(now)
+            throw Denial.invalidated(key)
+        }
+        _ = try servers.confirm(now)
+        journal.credential(of: account, "registered", because: "at \(url.text)")
+        return .serverEnabled(
+            ServerEnabledAnswer(
+                account: key.account, application: key.application,
+                fingerprint: key.fingerprint, progress: progress))
+    }
+}
+
+extension Servers {
+    /// What becomes of a key whose registration did not come about here: where its server may have it
+    /// all the same, that is told that it was given up.
+    private func giveUp(
+        _ key: ServerKey, after answer: RelayAnswer, _ account: Account, _ servers: ServerStore
+    ) {
+        do throws(StoreFault) {
+            // Fingers may have changed meanwhile, or another code been faster.
+            guard let now = try servers.key(key.identifier), now.state == .proving else { return }
+            guard answer.leavesDoubtOfProof else { return try servers.remove(now) }
+            _ = try servers.beginRemoval(now)
+            removals.want()
+        } catch { journal.fault(error.description, account: account.name) }
+    }
+}
+
+extension RelayAnswer {
+    /// Whether a server may have taken a key that it was shown.
+    fileprivate var leavesDoubtOfProof: Bool {
+        switch self {
+        case .unreachable(_, let isRepeatable, _): !isRepeatable
+        case .refused(let code, _, _): code == Bytes(ServerProblem.unavailable.rawValue.utf8)
+        case .registered, .proven, .challenge, .loggedIn, .removed, .macToken, .awaited, .listed,
+            .operation, .decided:
+            true
+        }
+    }
+}
+
+/// A key that a vault has just made, and what it is sealed to.
+struct NewServerKey {
+    let made: NewCredential
+    let context: SealingContext
+    let vault: VaultKind
+}
+
+extension SignedMatter {
+    /// What the receipt says where a touch released the use of a sealed key for something.
+    init(purpose: Bytes, challenge: Bytes) {
+        self.init(
+            namespace: .secret, challenge: challenge, service: Bytes("signet".utf8),
+            terminal: [], purpose: Bytes(purpose.prefix(Limit.purpose)))
+    }
+}
+
+extension ServerAnswer {
+    fileprivate init(_ key: ServerKey) {
+        let state: ServerKeyState =
+            switch key.state {
+            // What is being proved is not listed.
+            case .good, .proving: .good
+            case .invalidated: .invalidated
+            case .removing: .removing
+            }
+        self.init(
+            account: key.account, since: key.created.seconds, state: state, server: key.server,
+            application: key.application, fingerprint: key.fingerprint)
+    }
+}
+
+extension ServerKey {
+    /// As `ssh-keygen -l` shows it; empty where cryptography itself failed.
+    var fingerprint: Bytes {
+        guard let digest = try? SHA256.digest(publicKey.blob) else { return [] }
+        return Bytes("SHA256:".utf8)
+            + Base64.encode(digest, .standard).filter { $0 != UInt8(ascii: "=") }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandProtocol
+import Gate
+import LoginProtocol
+import Loop
+import Posix
+
+/// Who hears of touches that no prompt is known to speak of.
+@ServiceActor
+final class Watchers {
+    private var watchers: [ObjectIdentifier: (uid: UInt32, client: any Client)] = [:]
+    private var touches: [UInt64: (uid: UInt32, began: EventAnswer)] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// Tells a client of an account's touches from now on, those under way first.
+    func add(_ client: any Client, for account: Account) {
+        watchers[ObjectIdentifier(client)] = (account.uid, client)
+        for number in touches.keys.sorted() {
+            guard let touch = touches[number], touch.uid == account.uid else { continue }
+            client.post(.event(touch.began))
+        }
+    }
+
+    /// Tells a client nothing any more.
+    func remove(_ client: any Client) {
+        watchers[ObjectIdentifier(client)] = nil
+    }
+
+    /// Tells that a touch is asked for, until the announcement is ended.
+    func announce(_ plan: TouchPlan, by requester: Requester) -> Announcement {
+        lastNumber += 1
+        let (number, uid) = (lastNumber, plan.account.uid)
+        let event = EventAnswer(
+            account: Bytes(plan.account.name.utf8),
+            service: plan.login?.service ?? signetService, requester: requester.name,
+            purpose: plan.login?.purpose ?? plan.shownCommand, isOver: false,
+            number: number)
+        touches[number] = (uid, event)
+        tell(event, uid)
+        return Announcement { [weak self] in self?.ended(number) }
+    }
+
+    /// A touch of which those who watch have been told.
+    struct Announcement {
+        /// Tells that it is over.
+        let end: @ServiceActor () -> Void
+    }
+
+    private func ended(_ number: UInt64) {
+        guard let touch = touches.removeValue(forKey: number) else { return }
+        var event = touch.began
+        event.isOver = true
+        tell(event, touch.uid)
+    }
+
+    private func tell(_ event: EventAnswer, _ uid: UInt32) {
+        for watcher in watchers.values where watcher.uid == uid {
+            watcher.client.post(.event(event))
+        }
+    }
+}
+
+extension TouchPlan {
+    /// The command, and what its caller says, which nothing follows: it is the caller's to the end.
+    fileprivate var shownCommand: Bytes {
+        let command = Bytes(self.command.utf8)
+        return reason.map { command + Bytes(", whose caller says: ".utf8) + $0 } ?? command
+    }
+}
