@@ -22,8 +22,8 @@ struct AdministrationRaceTests {
             try await server.database.write { store throws(DatabaseFault) -> Bool in
                 let shop =
                     holding
-                    ? try store.lockedApplication(name: "shop")
-                    : try store.application(name: "shop")
+                    ? try store.applications.lockedApplication(name: "shop")
+                    : try store.applications.application(name: "shop")
                 guard let shop else { throw .broken("no application") }
                 try change(store, shop)
                 hasChanged.yield()
@@ -48,7 +48,7 @@ struct AdministrationRaceTests {
         ) { store, shop throws(DatabaseFault) in
             var policy = shop.policy
             policy.needsTPM = true
-            try store.setPolicy(of: shop.id, policy)
+            try store.applications.setPolicy(of: shop.id, policy)
         }
         #expect(waited)
         let kept = try await server.rows("SELECT minimum_key, max_failures FROM application")
@@ -63,12 +63,12 @@ struct AdministrationRaceTests {
         let waited = try await race(
             server, ["account", "set", "shop", "alice", "--flags", "vip"], holding: isHeld
         ) { store, shop throws(DatabaseFault) in
-            guard let alice = try store.account("alice", of: shop.id) else {
+            guard let alice = try store.accounts.account("alice", of: shop.id) else {
                 throw .broken("no account")
             }
-            try store.lockAccount(alice.id)
+            try store.accounts.lockAccount(alice.id)
             // The role is taken away.
-            try store.setWords(of: alice.id, flags: alice.flags, roles: [])
+            try store.accounts.setWords(of: alice.id, flags: alice.flags, roles: [])
         }
         #expect(waited)
         let kept = try await server.rows("SELECT flags, roles FROM account")
@@ -92,7 +92,7 @@ struct AdministrationRaceTests {
             for await fault in group { #expect(fault == nil) }
         }
         let policy = try await server.database.read { store throws(DatabaseFault) in
-            try store.application(name: "shop")?.policy
+            try store.applications.application(name: "shop")?.policy
         }
         #expect(
             policy

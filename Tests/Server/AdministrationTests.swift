@@ -84,7 +84,7 @@ struct AdministrationTests {
         let file = try LoginServer(parsing: [UInt8](lines.joined(separator: "\n").utf8))
         #expect(file.url == [UInt8]("https://id.example.org".utf8))
         let audience = try await server.database.read { store throws(DatabaseFault) in
-            try store.application(name: "shop")?.audience
+            try store.applications.application(name: "shop")?.audience
         }
         #expect(file.audience == [UInt8](try #require(audience).utf8))
         // What it does not say is the strictest, and each line that it proposes is one.
@@ -360,7 +360,7 @@ extension TestServer {
 
     fileprivate func policy() async throws -> ApplicationPolicy? {
         try await database.read { store throws(DatabaseFault) in
-            try store.application(name: "shop")?.policy
+            try store.applications.application(name: "shop")?.policy
         }
     }
 

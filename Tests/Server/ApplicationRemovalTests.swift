@@ -11,17 +11,17 @@ struct ApplicationRemovalTests {
     /// Begins it as `application remove` does, and goes no further.
     private func begin(_ server: TestServer) async throws -> Int64 {
         try await server.database.write { store throws(DatabaseFault) in
-            guard let shop = try store.removable(application: "shop") else {
+            guard let shop = try store.applications.removable(application: "shop") else {
                 throw .broken("no application")
             }
-            try store.beginRemoval(of: shop.id, at: TestTime.start)
+            try store.applications.beginRemoval(of: shop.id, at: TestTime.start)
             return shop.id
         }
     }
 
     private func erase(_ server: TestServer, _ id: Int64, _ most: Int64) async throws -> Bool {
         try await server.database.write { store throws(DatabaseFault) in
-            try store.erase(some: most, of: id)
+            try store.applications.erase(some: most, of: id)
         }
     }
 
@@ -161,7 +161,7 @@ struct ApplicationRemovalTests {
         let server = try await TestServer.make(backend)
         let shop = try #require(
             try await server.database.read { store throws(DatabaseFault) in
-                try store.application(name: "shop")
+                try store.applications.application(name: "shop")
             })
         let name = try #require(Name("zoe"))
         let origin = Origin(address: "192.0.2.1", agent: "")
@@ -169,13 +169,13 @@ struct ApplicationRemovalTests {
         for _ in 0..<2 {
             // Its API key held when it was looked at.
             await #expect(throws: Problem.apiKeyRefused) {
-                try await server.service.makeActivation(
+                try await server.service.registrations.makeActivation(
                     of: name, shop, seconds: 600, from: origin)
             }
             #expect(try await count(server, "SELECT 1 FROM account") == 0)
             while try await !erase(server, id, 10) {}
             try await server.database.write { store throws(DatabaseFault) in
-                try store.finishRemoval(of: id)
+                try store.applications.finishRemoval(of: id)
             }
         }
     }
@@ -187,11 +187,11 @@ struct ApplicationRemovalTests {
         let isOver = Flag()
         let adding = Task {
             try await server.database.write { store throws(DatabaseFault) -> Bool in
-                guard let shop = try store.application(name: "shop"),
-                    try store.hold(application: shop.id)
+                guard let shop = try store.applications.application(name: "shop"),
+                    try store.applications.hold(application: shop.id)
                 else { throw .broken("no application") }
-                let account = try store.makeAccount("zoe", of: shop.id, at: TestTime.start)
-                try store.keepActivation(
+                let account = try store.accounts.makeAccount("zoe", of: shop.id, at: TestTime.start)
+                try store.activations.keepActivation(
                     [UInt8](repeating: 1, count: 32), account: account.id, maker: "test",
                     at: TestTime.start, until: TestTime.start + 600)
                 hasAdded.yield()

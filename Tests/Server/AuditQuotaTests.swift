@@ -20,17 +20,17 @@ struct RefusalShareTests {
         }
         #expect(try await server.audited("request", "refused") == 5)
         #expect(server.service.refusals.count == 25)
-        await server.service.noteUnwrittenRefusals()
+        await server.service.requests.noteUnwrittenRefusals()
         #expect(try await server.audited("request", "refused") == 6)
         #expect(try await lastDetail(server).hasPrefix("and 25 more with nobody's proof"))
         // They are told once, and the next minute has lines again.
-        await server.service.noteUnwrittenRefusals()
+        await server.service.requests.noteUnwrittenRefusals()
         #expect(try await server.audited("request", "refused") == 6)
         server.time.pass(60)
         for round in 0..<7 {
             #expect(try await server.refusal(of: try strange(server, round)) == "refused")
         }
-        await server.service.noteUnwrittenRefusals()
+        await server.service.requests.noteUnwrittenRefusals()
         #expect(try await server.audited("request", "refused") == 12)
         #expect(try await lastDetail(server).hasPrefix("and 2 more with nobody's proof"))
         // What is right is never counted.
@@ -55,7 +55,7 @@ struct RefusalShareTests {
         #expect(try await server.audited("request", "replayed") == 5)
         #expect(try await server.refusal(of: header, key: other) == "refused")
         #expect(try await server.audited("request", "refused") == 6)
-        await server.service.noteUnwrittenRefusals()
+        await server.service.requests.noteUnwrittenRefusals()
         let details = try await details(server)
         #expect(details.contains { $0.hasPrefix("and 5 more with nobody's proof") })
         #expect(details.contains { $0.hasPrefix("and 3 more with a registered key's proof") })
@@ -92,7 +92,7 @@ struct RefusalShareTests {
             let key = try #require(
                 try BearerSecret.apiKey.digest(of: [UInt8](server.apiKey.utf8)))
             let record = try await server.database.read { store throws(DatabaseFault) in
-                try store.application(name: "shop")
+                try store.applications.application(name: "shop")
             }
             server.service.applications.keep(try #require(record), of: key)
             #expect(try await server.verify(header).code == "api-key-refused", "\(header)")

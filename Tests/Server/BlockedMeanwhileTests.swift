@@ -34,12 +34,12 @@ struct BlockedMeanwhileTests {
         let (blocked, hasBlocked) = AsyncStream.makeStream(of: Void.self)
         let block = Task {
             try await server.database.write { store throws(DatabaseFault) in
-                guard let shop = try store.application(name: "shop"),
-                    let account = try store.account("alice", of: shop.id)
+                guard let shop = try store.applications.application(name: "shop"),
+                    let account = try store.accounts.account("alice", of: shop.id)
                 else { throw .broken("no account") }
-                try store.setBlocked(account.id, true)
-                for registration in try store.registrations(ofAccount: account.id) {
-                    try store.revokeSessions(
+                try store.accounts.setBlocked(account.id, true)
+                for registration in try store.registrations.list(ofAccount: account.id) {
+                    try store.sessions.revokeSessions(
                         ofRegistration: registration.id, reason: "test", at: TestTime.start)
                 }
                 hasBlocked.yield()

@@ -68,7 +68,8 @@ struct ClockWatchTests {
             database: server.database, keys: server.service.keys, clock: machine.clock,
             issuer: "https://id.example.org", auditDays: 365)
         let house = Task {
-            await service.runMaintenance(every: .milliseconds(2), keysEvery: .milliseconds(2))
+            await service.maintenance.runMaintenance(
+                every: .milliseconds(2), keysEvery: .milliseconds(2))
         }
         // The keys are read anew meanwhile, and with them it is seen that time passes.
         let transactions = { server.database.figures.waits.snapshot.counts.reduce(0, +) }

@@ -24,7 +24,7 @@ struct HousekeepingTests {
             _ = try store.run("ALTER TABLE challenge RENAME TO elsewhere")
         }
         server.time.pass(10 * 86_400)
-        await service.forgetOld()
+        await service.maintenance.forgetOld()
         for gone in [
             try await server.rows("SELECT expires FROM nonce"),
             try await server.rows("SELECT hash FROM refresh_token"),
@@ -52,15 +52,15 @@ struct HousekeepingTests {
             issuer: "https://id.example.org", auditDays: 1)
         func lines() async throws -> Int { try await server.rows("SELECT id FROM audit").count }
         let all = try await lines()
-        await service.forgetOld { false }
+        await service.maintenance.forgetOld { false }
         #expect(try await lines() == all)
         var looks = 0
-        await service.forgetOld {
+        await service.maintenance.forgetOld {
             looks += 1
             return looks == 1
         }
         #expect(try await lines() == all - 1_000)
-        await service.forgetOld()
+        await service.maintenance.forgetOld()
         #expect(try await lines() == all - 2_500)
     }
 
@@ -72,7 +72,8 @@ struct HousekeepingTests {
             database: held, keys: server.service.keys, clock: server.time.clock,
             issuer: "https://id.example.org")
         let house = Task {
-            await service.runMaintenance(every: .milliseconds(5), keysEvery: .milliseconds(5))
+            await service.maintenance.runMaintenance(
+                every: .milliseconds(5), keysEvery: .milliseconds(5))
         }
         // What is old is forgotten once the clock has proven itself.
         try await until {
@@ -82,8 +83,8 @@ struct HousekeepingTests {
         let key = try server.service.keys.fresh()
         let now = server.time.now
         try await server.database.write { store throws(DatabaseFault) in
-            try store.endSigningKey(.token, at: now)
-            _ = try store.keep(key, for: .token, at: now)
+            try store.signingKeys.endSigningKey(.token, at: now)
+            _ = try store.signingKeys.keep(key, for: .token, at: now)
         }
         try await until { service.keys.verifying.count == 2 }
         house.cancel()

@@ -19,10 +19,10 @@ extension TestServer {
             name: name, text: text, purpose: purpose, seconds: seconds,
             maximumFailures: maximumFailures, isDeviceBound: isDeviceBound)
         return try await database.write { store throws(DatabaseFault) in
-            guard let owner = try store.application(name: application) else {
+            guard let owner = try store.applications.application(name: application) else {
                 throw .broken("no such application")
             }
-            return try store.makeTemplate(template, of: owner.id, at: TestTime.start)
+            return try store.templates.makeTemplate(template, of: owner.id, at: TestTime.start)
         }
     }
 
@@ -52,10 +52,10 @@ extension TestServer {
     func call(from device: TestDevice, _ parameters: [String] = []) async throws -> Call {
         let head = device.head
         let signer = try await database.read { store throws(DatabaseFault) in
-            try store.signer(head)
+            try store.signers.signer(head)
         }
         return Call(
-            request: HTTPRequest(method: "GET", path: "/", headers: [], body: [], peer: ""),
+            content: [],
             parameters: parameters, application: nil, apiKey: [],
             device: signer.map { AuthenticatedDevice(signer: $0, factor: Factor.touch) },
             origin: Origin(address: "192.0.2.1", agent: "test"))
@@ -63,12 +63,12 @@ extension TestServer {
 
     /// What a device is shown of an operation.
     func detail(_ operation: String, for device: TestDevice) async throws -> OperationDetail {
-        try await service.operationDetail(call(from: device, [operation]))
+        try await service.operations.operationDetail(call(from: device, [operation]))
     }
 
     /// What awaits a device.
     func awaited(by device: TestDevice) async throws -> [String] {
-        let answer = try await service.awaitedOperations(call(from: device))
+        let answer = try await service.operations.awaitedOperations(call(from: device))
         return answer.operations.map(\.operation.text)
     }
 

@@ -141,10 +141,10 @@ struct OperationTests {
         #expect(try await server.ask("POST", "/v1/operations/\(id)/cancel", [:]).status == 409)
         let kept = "SELECT status FROM operation" as StaticString
         #expect(try await server.rows(kept) == [Row([.text("PENDING")])])
-        await server.service.forgetOld()
+        await server.service.maintenance.forgetOld()
         #expect(try await server.rows(kept) == [Row([.text("EXPIRED")])])
         server.time.pass(30 * 86_400 + 1)
-        await server.service.forgetOld()
+        await server.service.maintenance.forgetOld()
         #expect(try await server.rows(kept).isEmpty)
     }
 
@@ -193,10 +193,10 @@ struct OperationTests {
         ids.append(try await server.operation())
         #expect(try await server.awaited(by: device) == ids)
         let latest = try await server.database.read { store throws(DatabaseFault) in
-            guard let shop = try store.application(name: "shop"),
-                let account = try store.account("bob", of: shop.id)
+            guard let shop = try store.applications.application(name: "shop"),
+                let account = try store.accounts.account("bob", of: shop.id)
             else { throw .broken("no account") }
-            return try store.latestOperations(ofAccount: account.id, most: 3)
+            return try store.operations.latestOperations(ofAccount: account.id, most: 3)
         }
         #expect(latest.map { ID($0.id).text } == others.suffix(3).reversed())
     }
@@ -274,12 +274,12 @@ struct OperationTests {
         #expect(try await !server.makeTemplate())
         let id = try await server.operation()
         let left = try await server.database.write { store throws(DatabaseFault) in
-            guard let shop = try store.application(name: "shop") else { return -1 }
-            let kept = try store.listTemplates(of: shop.id).count
-            guard try store.removeTemplate("payment", of: shop.id),
-                try !store.removeTemplate("payment", of: shop.id)
+            guard let shop = try store.applications.application(name: "shop") else { return -1 }
+            let kept = try store.templates.listTemplates(of: shop.id).count
+            guard try store.templates.removeTemplate("payment", of: shop.id),
+                try !store.templates.removeTemplate("payment", of: shop.id)
             else { return -1 }
-            return kept - (try store.listTemplates(of: shop.id).count)
+            return kept - (try store.templates.listTemplates(of: shop.id).count)
         }
         #expect(left == 1)
         #expect(try await server.decide(id, by: device).status == 200)

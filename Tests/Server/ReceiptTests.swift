@@ -11,10 +11,11 @@ struct ReceiptTests {
     /// Of the account of this name, as the page shows them.
     private func receipts(_ server: TestServer, _ name: String = "alice") async throws -> [String] {
         try await server.database.read { store throws(DatabaseFault) in
-            guard let shop = try store.application(name: "shop"),
-                let account = try store.account(name, of: shop.id)
+            guard let shop = try store.applications.application(name: "shop"),
+                let account = try store.accounts.account(name, of: shop.id)
             else { throw .broken("no account") }
-            return try store.receipts(of: account, application: shop.name, most: 50).map(\.event)
+            return try store.site.receipts(of: account, application: shop.name, most: 50).map(
+                \.event)
         }
     }
 

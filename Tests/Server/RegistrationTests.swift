@@ -58,11 +58,11 @@ struct RegistrationTests {
         let status: StaticString = "SELECT status FROM registration ORDER BY created, status"
         #expect(try await server.rows(status).count == 3)
         server.time.pass(3_600)
-        await server.service.forgetOld()
+        await server.service.maintenance.forgetOld()
         #expect(try await server.rows(status).count == 3)
         #expect(try await server.prove(late, begun).code == "refused")
         server.time.pass(1)
-        await server.service.forgetOld()
+        await server.service.maintenance.forgetOld()
         #expect(try await server.rows(status).map { try $0.text(0) } == ["ACTIVE"])
         #expect(try await server.prove(late, begun).code == "refused")
         let path = "/v1/registrations/\(late.registration)"
@@ -188,7 +188,7 @@ struct RegistrationTests {
         #expect(try await server.logIn(device).status == 200)
         guard let id = ID(text: device.registration) else { throw Unexpected("no id") }
         let changed = try await server.database.write { store throws(DatabaseFault) in
-            try store.setStatus(
+            try store.registrations.setStatus(
                 id.bytes, from: .blocked, to: .removed, reason: "", at: TestTime.start)
         }
         #expect(!changed)

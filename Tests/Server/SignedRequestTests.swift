@@ -120,7 +120,7 @@ struct SignedRequestTests {
         #expect(try await server.refusal(of: header) == nil)
         for step in [60, 200, 86_400] as [Int64] {
             server.time.pass(step)
-            await server.service.forgetOld()
+            await server.service.maintenance.forgetOld()
             server.time.pass(-step)
             let code = try await server.refusal(of: header)
             #expect(code == (step < 300 ? "replayed" : "clock"), "\(step)")

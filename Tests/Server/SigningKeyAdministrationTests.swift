@@ -53,7 +53,7 @@ struct SigningKeyAdministrationTests {
         let old = try await server.accessToken(device)
         let first = try #require(try await server.signing())
         let keys = server.service.keys
-        let house = Task { await server.service.runMaintenance() }
+        let house = Task { await server.service.maintenance.runMaintenance() }
         try await server.administer("signing-key", "rotate", "token")
         try await until { keys.verifying.count == 2 }
         try await server.administer("signing-key", "retire", first)
@@ -79,8 +79,8 @@ struct SigningKeyAdministrationTests {
         for clock in [now + 365 * 86_400, 1] {
             let key = try server.service.keys.fresh()
             try await server.database.write { store throws(DatabaseFault) in
-                try store.endSigningKey(.token, at: clock)
-                _ = try store.keep(key, for: .token, at: clock)
+                try store.signingKeys.endSigningKey(.token, at: clock)
+                _ = try store.signingKeys.keep(key, for: .token, at: clock)
             }
             kept.append(key.id)
             #expect(try await server.signing() == key.id)
@@ -103,7 +103,7 @@ extension TestServer {
     fileprivate func signing() async throws -> String? {
         let now = time.now
         return try await database.read { store throws(DatabaseFault) in
-            try store.signingKeys(.token).signing(.token, at: now)?.id
+            try store.signingKeys.list(.token).signing(.token, at: now)?.id
         }
     }
 }

@@ -113,7 +113,7 @@ struct SiteTests {
         #expect(!browser.page.contains(hexadecimal(device.id)))
         // A form of that page does nothing, and says nothing.
         server.time.pass(7_200)
-        await server.service.forgetOld()
+        await server.service.maintenance.forgetOld()
         #expect(try await server.rows("SELECT hash FROM site_session").isEmpty)
         #expect(try await server.rows("SELECT hash FROM site_login").isEmpty)
     }
@@ -144,7 +144,7 @@ struct SiteTests {
         server.time.pass(299)
         _ = try await server.decide(try await server.latestOperation(), by: device)
         server.time.pass(59)
-        await server.service.forgetOld()
+        await server.service.maintenance.forgetOld()
         #expect(try await browser.open("/site/waiting").location == "/site")
         #expect(try await browser.isSignedIn)
     }

@@ -62,7 +62,7 @@ final class TestServer: Sendable {
         let service = service
         dispatcher = Dispatcher(
             service: service, routes: routes, limits: limits, trustsProxy: false,
-            site: site.map { address in
+            pages: site.map { address in
                 Site(
                     service: service, address: address, application: "shop", template: "sign-in",
                     limits: limits, proofLimits: limits)
@@ -82,11 +82,12 @@ final class TestServer: Sendable {
         let key = try BearerSecret.apiKey.generate()
         guard let name = Name(name) else { throw Unexpected("no name") }
         try await database.write { store throws(DatabaseFault) in
-            let made = try store.makeApplication(
+            let made = try store.applications.makeApplication(
                 name, audience: "https://id.example.org/\(name.text)", policy,
                 at: TestTime.start)
             guard let made else { throw .broken("the application is there") }
-            _ = try store.keepAPIKey(key.digest, name: name, of: made.id, at: TestTime.start)
+            _ = try store.applications.keepAPIKey(
+                key.digest, name: name, of: made.id, at: TestTime.start)
         }
         return String(decoding: key.text, as: UTF8.self)
     }

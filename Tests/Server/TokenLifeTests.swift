@@ -206,8 +206,8 @@ struct TokenLifeTests {
         let now = server.time.now
         let key = try server.service.keys.fresh()
         try await server.database.write { store throws(DatabaseFault) in
-            try store.endSigningKey(.token, at: now)
-            _ = try store.keep(key, for: .token, at: now)
+            try store.signingKeys.endSigningKey(.token, at: now)
+            _ = try store.signingKeys.keep(key, for: .token, at: now)
         }
         try await server.service.keys.refresh(at: now)
         let pair = try await logIn(server, device)
@@ -278,10 +278,10 @@ struct TokenLifeTests {
         _ = try await refresh(server, pair.refresh)
         _ = try await server.macToken(device, expiresIn: 60)
         server.time.pass(2 * 86_400)
-        await server.service.forgetOld()
+        await server.service.maintenance.forgetOld()
         #expect(try await server.rows("SELECT id FROM token_session").count == 1)
         server.time.pass(1)
-        await server.service.forgetOld()
+        await server.service.maintenance.forgetOld()
         #expect(try await server.rows("SELECT hash FROM refresh_token").isEmpty)
         #expect(try await server.rows("SELECT id FROM token_session").isEmpty)
         #expect(try await server.rows("SELECT id FROM mac_token").isEmpty)

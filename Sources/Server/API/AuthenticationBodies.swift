@@ -40,22 +40,6 @@ struct AuthenticationAnswer: Encodable, Sendable {
     let flags: [String]?
     let roles: [String]?
 
-    /// It is valid.
-    init(_ device: AuthenticatedDevice) {
-        let signer = device.signer
-        valid = true
-        code = nil
-        remainingAttempts = nil
-        application = signer.application.name
-        account = signer.account.name
-        registration = ID(signer.registration.id)
-        self.device = ID(signer.registration.device)
-        status = signer.registration.status
-        factor = device.factor
-        flags = signer.flags
-        roles = signer.account.roles
-    }
-
     /// It is not valid; nothing else is told.
     init(refusedFor problem: Problem) {
         valid = false
@@ -99,14 +83,6 @@ struct MACTokenState: Encodable, Sendable {
     let created: Int64
     let expires: Int64
     let revoked: Bool
-
-    init(_ record: MACTokenRecord) {
-        token = ID(record.id)
-        name = record.name
-        created = record.created
-        expires = record.expires
-        revoked = record.isRevoked
-    }
 }
 
 /// The MAC tokens of a registration.

@@ -61,3 +61,9 @@ struct TokenPair: Encodable, Sendable {
     let expiresIn: Int64
     let refreshToken: String
 }
+
+/// A challenge's answer as it is sent: the statement's text, and the blob of its signature.
+struct SignedText: Decodable {
+    let statement: Binary
+    let signature: Binary
+}

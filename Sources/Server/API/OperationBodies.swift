@@ -48,23 +48,6 @@ struct OperationState: Encodable, Sendable {
     /// When its login was confirmed.
     let confirmed: Int64?
     let additional: AdditionalData
-
-    init(_ record: OperationRecord, account: AccountRecord, at now: Int64) throws(Problem) {
-        operation = ID(record.id)
-        self.account = account.name
-        template = record.template
-        data = record.data
-        status = record.status(at: now)
-        failureCount = record.failures
-        maxFailureCount = record.maximumFailures
-        device = record.device.map { ID($0) }
-        created = record.created
-        expires = record.expires
-        decided = record.decided
-        registration = record.registration.map { ID($0) }
-        confirmed = record.consumed
-        additional = try JSON.decode(AdditionalData.self, from: [UInt8](record.additional.utf8))
-    }
 }
 
 /// An operation in a device's list.
@@ -74,14 +57,6 @@ struct AwaitedOperation: Encodable, Sendable {
     let data: String
     let created: Int64
     let expires: Int64
-
-    init(_ record: OperationRecord) {
-        operation = ID(record.id)
-        template = record.template
-        data = record.data
-        created = record.created
-        expires = record.expires
-    }
 }
 
 /// What awaits an account on a device, the oldest first.
@@ -105,22 +80,6 @@ struct OperationDetail: Encodable, Sendable {
     let created: Int64
     let expires: Int64
     let decided: Int64?
-
-    init(_ record: OperationRecord, for signer: Signer, at now: Int64) {
-        operation = ID(record.id)
-        application = signer.application.name
-        audience = signer.application.audience
-        account = signer.account.name
-        template = record.template
-        data = record.data
-        challenge = Binary(record.challenge)
-        status = record.status(at: now)
-        failureCount = record.failures
-        maxFailureCount = record.maximumFailures
-        created = record.created
-        expires = record.expires
-        decided = record.decided
-    }
 }
 
 /// What a device's decision came to.

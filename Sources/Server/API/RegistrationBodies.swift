@@ -64,21 +64,6 @@ struct RegistrationState: Encodable, Sendable {
     let failures: Int64
     let created: Int64
     let lastUsed: Int64?
-
-    init(_ record: RegistrationRecord, account: AccountRecord) {
-        registration = ID(record.id)
-        self.account = account.name
-        device = ID(record.device)
-        status = record.status
-        reason = record.reason.isEmpty ? nil : record.reason
-        fingerprint = record.publicKey.flatMap { keyFingerprint($0) }
-        key = record.keyKind.isEmpty ? nil : record.keyKind
-        secureBoot = record.secureBoot.isEmpty ? nil : record.secureBoot
-        flags = record.flags
-        failures = record.failures
-        created = record.created
-        lastUsed = record.lastUsed
-    }
 }
 
 /// All registrations of an account.

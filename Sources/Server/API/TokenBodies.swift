@@ -63,21 +63,21 @@ struct IntrospectionAnswer: Encodable, Sendable {
         flags = nil
         tokenType = nil
     }
+}
 
-    /// It holds.
-    init(_ claims: AccessClaims, _ signer: Signer) {
-        active = true
-        iss = claims.iss
-        sub = claims.sub
-        aud = claims.aud
-        iat = claims.iat
-        exp = claims.exp
-        jti = claims.jti
-        sid = claims.sid
-        reg = claims.reg
-        amr = claims.amr
-        roles = signer.account.roles
-        flags = signer.flags
-        tokenType = "Bearer"
-    }
+/// What an access token says.
+struct AccessClaims: Codable, Sendable {
+    let iss: String
+    let sub: String
+    let aud: String
+    let iat: Int64
+    let exp: Int64
+    let jti: String
+    /// The session of tokens.
+    let sid: String
+    /// The registration.
+    let reg: String
+    let amr: [String]
+    let roles: [String]
+    let flags: [String]
 }

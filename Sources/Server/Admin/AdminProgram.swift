@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
-import Policy
 import Posix
 import Synchronization
 

@@ -39,7 +39,7 @@ extension Administration {
         let after = words.options["--after"] ?? ""
         let most = try words.limit()
         let found = try await read { store throws(DatabaseFault) in
-            try store.accounts(of: application.id, after: after, most: most)
+            try store.accounts.list(of: application.id, after: after, most: most)
         }
         output.list(found.map(ListedAccount.init))
     }
@@ -53,7 +53,7 @@ extension Administration {
         let changes = words.options.map { "\($0.key) \($0.value)" }.sorted().joined(separator: " ")
         try await changeAccount("account set \(changes)", words) {
             store, account, _ throws(DatabaseFault) in
-            try store.setWords(
+            try store.accounts.setWords(
                 of: account.id, flags: flags ?? account.flags, roles: roles ?? account.roles)
         }
         output.done("'\(words[1])' is changed; tokens say so from the next ones on")
@@ -64,10 +64,10 @@ extension Administration {
     ) async throws(AdminFault) {
         let what = isBlocked ? "account block" : "account unblock"
         try await changeAccount(what, words) { store, account, now throws(DatabaseFault) in
-            try store.setBlocked(account.id, isBlocked)
+            try store.accounts.setBlocked(account.id, isBlocked)
             guard isBlocked else { return }
-            for registration in try store.registrations(ofAccount: account.id) {
-                try store.revokeSessions(
+            for registration in try store.registrations.list(ofAccount: account.id) {
+                try store.sessions.revokeSessions(
                     ofRegistration: registration.id, reason: "account-blocked", at: now)
             }
         }
@@ -86,12 +86,12 @@ extension Administration {
         let (application, name) = (words[0], words[1])
         try await changeApplication(what, application, account: name) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            guard let found = try store.account(name, of: record.id) else {
+            guard let found = try store.accounts.account(name, of: record.id) else {
                 return .failure(.noAccount(name, of: application))
             }
             // Read anew behind the lock: it keeps all that somebody else has just changed.
-            try store.lockAccount(found.id)
-            guard let account = try store.account(found.id) else {
+            try store.accounts.lockAccount(found.id)
+            guard let account = try store.accounts.account(found.id) else {
                 return .failure(.noAccount(name, of: application))
             }
             try body(store, account, now)
@@ -104,7 +104,7 @@ extension Administration {
         let seconds = (try words.count("--minutes", 1...1_440) ?? 10) * 60
         let application = try await application(words[0])
         let made = try await serve { service throws(Problem) in
-            try await service.makeActivation(
+            try await service.registrations.makeActivation(
                 of: name, application, seconds: seconds, from: origin)
         }
         output.show(made, [made.code])

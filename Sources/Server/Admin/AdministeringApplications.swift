@@ -83,9 +83,11 @@ extension Administration {
         let made = try await change("application add \(name.text)", of: name.text) {
             store, now throws(DatabaseFault) -> Result<ApplicationRecord, AdminFault> in
             guard
-                let made = try store.makeApplication(name, audience: audience, policy, at: now)
+                let made = try store.applications.makeApplication(
+                    name, audience: audience, policy, at: now)
             else {
-                let left = try store.unfinishedRemoval(name: name.text, audience: audience)
+                let left = try store.applications.unfinishedRemoval(
+                    name: name.text, audience: audience)
                 return .failure(.taken(left))
             }
             return .success(made)
@@ -99,7 +101,7 @@ extension Administration {
     }
 
     fileprivate func listApplications() async throws(AdminFault) {
-        let all = try await read { store throws(DatabaseFault) in try store.applications() }
+        let all = try await read { store throws(DatabaseFault) in try store.applications.list() }
         output.list(all.map(ListedApplication.init))
     }
 
@@ -117,7 +119,7 @@ extension Administration {
             do throws(AdminFault) {
                 policy = try words.policy(record.policy)
             } catch { return .failure(error) }
-            try store.setPolicy(of: record.id, policy)
+            try store.applications.setPolicy(of: record.id, policy)
             return .success(())
         }
         output.done("the policy of '\(name)' is changed; it holds from the next request on")
@@ -126,12 +128,13 @@ extension Administration {
     fileprivate func addKey(_ words: AdminArguments) async throws(AdminFault) {
         let (application, name) = (words[0], try words.name(1))
         let key = try await serve { service throws(Problem) in
-            try service.made { () throws(CryptoFault) in try BearerSecret.apiKey.generate() }
+            try service.core.made { () throws(CryptoFault) in try BearerSecret.apiKey.generate() }
         }
         let digest = key.digest
         try await changeApplication("key add \(name.text)", application) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            guard try store.keepAPIKey(digest, name: name, of: record.id, at: now) else {
+            guard try store.applications.keepAPIKey(digest, name: name, of: record.id, at: now)
+            else {
                 return .failure(
                     .refused(
                         """
@@ -149,7 +152,7 @@ extension Administration {
         let application = try await application(words[0])
         output.list(
             try await read { store throws(DatabaseFault) in
-                try store.apiKeys(of: application.id)
+                try store.applications.apiKeys(of: application.id)
             })
     }
 
@@ -157,7 +160,7 @@ extension Administration {
         let (application, name) = (words[0], words[1])
         try await changeApplication("key revoke \(name)", application) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            guard try store.revokeAPIKey(name, of: record.id, at: now) else {
+            guard try store.applications.revokeAPIKey(name, of: record.id, at: now) else {
                 return .failure(
                     .missing(
                         "'\(application)' has no key '\(name)' that holds: 'key list' shows all"))
@@ -222,12 +225,7 @@ struct ListedApplication: AdminListed {
     }
 }
 
-/// An API key as it is listed: never the key.
-struct ListedKey: AdminListed, Equatable {
-    let name: String
-    let created: Int64
-    let revoked: Int64?
-
+extension ListedKey: AdminListed {
     static let columns = ["NAME", "CREATED", "REVOKED"]
     var cells: [String] { [name, shown(created), shown(revoked)] }
 }

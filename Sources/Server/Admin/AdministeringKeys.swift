@@ -23,12 +23,12 @@ extension AdminVerbs {
 
 extension Administration {
     fileprivate func listSigningKeys() async throws(AdminFault) {
-        let now = service.now
+        let now = service.core.now
         output.list(
             try await read { store throws(DatabaseFault) in
                 var all: [ListedSigningKey] = []
                 for use in KeyUse.allCases {
-                    let keys = try store.signingKeys(use)
+                    let keys = try store.signingKeys.list(use)
                     let signing = keys.signing(use, at: now)?.id
                     all += keys.map { ListedSigningKey($0, use, isSigning: $0.id == signing) }
                 }
@@ -41,12 +41,12 @@ extension Administration {
             throw .usage("'\(words[0])' is no use of a key: say token or verdict")
         }
         let key = try await serve { service throws(Problem) in
-            try service.made { () throws(CryptoFault) in try service.keys.fresh() }
+            try service.core.made { () throws(CryptoFault) in try service.keys.fresh() }
         }
         try await change("signing-key rotate \(use.rawValue)") {
             store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            try store.endSigningKey(use, at: now + use.leadSeconds)
-            guard try store.keep(key, for: use, at: now) else {
+            try store.signingKeys.endSigningKey(use, at: now + use.leadSeconds)
+            guard try store.signingKeys.keep(key, for: use, at: now) else {
                 return .failure(
                     .refused("another has just made a new key: 'signing-key list' shows it"))
             }
@@ -75,13 +75,13 @@ extension Administration {
         try await change("signing-key retire \(id)") {
             store, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
             for use in KeyUse.allCases {
-                for key in try store.signingKeys(use) where key.id == id {
+                for key in try store.signingKeys.list(use) where key.id == id {
                     guard key.retired != nil else {
                         return .failure(
                             .refused(
                                 "this key signs: 'signing-key rotate \(use.rawValue)' first"))
                     }
-                    try store.forgetSigningKey(id)
+                    try store.signingKeys.forgetSigningKey(id)
                     return .success(())
                 }
             }

@@ -45,7 +45,7 @@ extension Administration {
         let most = try words.limit()
         output.list(
             try await read { store throws(DatabaseFault) in
-                try store.registrations(
+                try store.registrations.list(
                     of: application.id, account: account, status: status, most: most
                 ).map {
                     ListedRegistration(RegistrationState($0.registration, account: $0.account))
@@ -74,7 +74,7 @@ extension Administration {
         let id = try words.id(0)
         let (application, _) = try await registration(id)
         let state = try await serve { service throws(Problem) in
-            try await service.commit(
+            try await service.registrations.commit(
                 id, of: application, fingerprint: words[1], from: origin)
         }
         output.show(state, ["the device of '\(state.account)' is \(state.status.rawValue)"])
@@ -91,7 +91,7 @@ extension Administration {
             what, application.name, account: before.account, registration: id
         ) {
             store, _, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            try store.setFlags(flags, of: id)
+            try store.registrations.setFlags(flags, of: id)
             return .success(())
         }
         let (_, state) = try await registration(id)
@@ -106,7 +106,7 @@ extension Administration {
         let id = try words.id(0)
         let (application, _) = try await registration(id)
         let state = try await serve { service throws(Problem) in
-            try await service.change(
+            try await service.registrations.change(
                 id, of: application, to: status, because: RemovalReason.administrator,
                 from: origin)
         }
@@ -119,9 +119,9 @@ extension Administration {
     ) async throws(AdminFault) -> (ApplicationRecord, RegistrationState) {
         let found = try await read {
             store throws(DatabaseFault) -> (ApplicationRecord, RegistrationState)? in
-            guard let registration = try store.registration(id),
-                let account = try store.account(registration.account),
-                let application = try store.application(ofAccount: account.id)
+            guard let registration = try store.registrations.registration(id),
+                let account = try store.accounts.account(registration.account),
+                let application = try store.applications.application(ofAccount: account.id)
             else { return nil }
             return (application, RegistrationState(registration, account: account))
         }

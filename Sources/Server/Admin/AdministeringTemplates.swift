@@ -11,14 +11,19 @@ extension AdminVerbs {
                 AdminOption("--max-failures", "NUMBER"), AdminOption("--device", "any|one"),
             ],
             "makes the text of operations, with {name} where a value goes"
-        ) { admin, words throws(AdminFault) in try await admin.addTemplate(words) },
+        ) { admin, words throws(AdminFault) in
+            try await TemplateAdministration(admin: admin).add(words)
+        },
         AdminVerb("template list", ["APPLICATION"], [], "shows an application's templates") {
-            admin, words throws(AdminFault) in try await admin.listTemplates(words)
+            admin, words throws(AdminFault) in
+            try await TemplateAdministration(admin: admin).list(words)
         },
         AdminVerb(
             "template remove", ["APPLICATION", "NAME"], [],
             "removes a template; operations made from it stay as they are"
-        ) { admin, words throws(AdminFault) in try await admin.removeTemplate(words) },
+        ) { admin, words throws(AdminFault) in
+            try await TemplateAdministration(admin: admin).remove(words)
+        },
     ]
 }
 
@@ -38,13 +43,16 @@ extension AdminArguments {
     }
 }
 
-extension Administration {
-    fileprivate func addTemplate(_ words: AdminArguments) async throws(AdminFault) {
+/// Templates, as an administrator has them changed.
+private struct TemplateAdministration {
+    let admin: Administration
+
+    func add(_ words: AdminArguments) async throws(AdminFault) {
         let application = words[0]
         let template = try words.template()
-        try await changeApplication("template add \(template.name)", application) {
+        try await admin.changeApplication("template add \(template.name)", application) {
             store, record, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            guard try store.makeTemplate(template, of: record.id, at: now) else {
+            guard try store.templates.makeTemplate(template, of: record.id, at: now) else {
                 return .failure(
                     .refused(
                         """
@@ -54,22 +62,22 @@ extension Administration {
             }
             return .success(())
         }
-        output.show(ListedTemplate(template), ["the template '\(template.name)' is there"])
+        admin.output.show(ListedTemplate(template), ["the template '\(template.name)' is there"])
     }
 
-    fileprivate func listTemplates(_ words: AdminArguments) async throws(AdminFault) {
-        let application = try await application(words[0])
-        let all = try await read { store throws(DatabaseFault) in
-            try store.listTemplates(of: application.id)
+    func list(_ words: AdminArguments) async throws(AdminFault) {
+        let application = try await admin.application(words[0])
+        let all = try await admin.read { store throws(DatabaseFault) in
+            try store.templates.listTemplates(of: application.id)
         }
-        output.list(all.map(ListedTemplate.init))
+        admin.output.list(all.map(ListedTemplate.init))
     }
 
-    fileprivate func removeTemplate(_ words: AdminArguments) async throws(AdminFault) {
+    func remove(_ words: AdminArguments) async throws(AdminFault) {
         let (application, name) = (words[0], words[1])
-        try await changeApplication("template remove \(name)", application) {
+        try await admin.changeApplication("template remove \(name)", application) {
             store, record, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            guard try store.removeTemplate(name, of: record.id) else {
+            guard try store.templates.removeTemplate(name, of: record.id) else {
                 return .failure(
                     .missing(
                         """
@@ -79,7 +87,7 @@ extension Administration {
             }
             return .success(())
         }
-        output.done("the template '\(name)' of '\(application)' is gone")
+        admin.output.done("the template '\(name)' of '\(application)' is gone")
     }
 }
 

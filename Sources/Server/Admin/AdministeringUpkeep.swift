@@ -60,7 +60,7 @@ extension AdminVerbs {
 
 extension Administration {
     fileprivate func showAudit(_ words: AdminArguments) async throws(AdminFault) {
-        let since = try words.moment("--since", before: service.now) ?? 0
+        let since = try words.moment("--since", before: service.core.now) ?? 0
         let event = words.options["--event"] ?? ""
         guard event.isEmpty || AuditEntry.Event(rawValue: event) != nil else {
             throw .usage(
@@ -71,7 +71,7 @@ extension Administration {
             since: since, application: words.options["--application"] ?? "",
             account: words.options["--account"] ?? "", event: event, most: try words.limit())
         output.list(
-            try await read { store throws(DatabaseFault) in try store.auditTrail(filter) })
+            try await read { store throws(DatabaseFault) in try store.auditTrail.entries(filter) })
     }
 }
 
@@ -79,8 +79,8 @@ extension Administration {
     private static let batch: Int64 = 10_000
 
     fileprivate func pruneAudit(_ words: AdminArguments) async throws(AdminFault) {
-        guard let moment = try words.moment("--before", before: service.now),
-            moment <= service.now
+        guard let moment = try words.moment("--before", before: service.core.now),
+            moment <= service.core.now
         else {
             throw .usage("say up to when, and not later than now: --before 2026-01-01, or 365d")
         }
@@ -92,37 +92,12 @@ extension Administration {
         while last == Self.batch {
             do throws(DatabaseFault) {
                 last = try await service.database.write { store throws(DatabaseFault) in
-                    try store.pruneAudit(before: moment, most: Self.batch)
+                    try store.auditTrail.pruneAudit(before: moment, most: Self.batch)
                 }
             } catch { throw AdminFault(error) }
             gone += last
         }
         output.show(["deleted": gone], ["\(gone) lines from before \(shown(moment)) are gone"])
-    }
-}
-
-/// A line of the audit trail as it is listed.
-struct ListedAudit: AdminListed {
-    let time: Int64
-    let event: String
-    let outcome: String
-    let application: String
-    let account: String
-    let registration: String
-    let address: String
-    let agent: String
-    let detail: String
-
-    static let columns = [
-        "TIME", "EVENT", "OUTCOME", "APPLICATION", "ACCOUNT", "REGISTRATION", "ADDRESS", "AGENT",
-        "DETAIL",
-    ]
-
-    var cells: [String] {
-        [shown(time)]
-            + [event, outcome, application, account, registration, address, agent, detail].map {
-                $0.isEmpty ? "-" : $0
-            }
     }
 }
 
@@ -142,4 +117,18 @@ private struct ListedSetting: AdminListed {
 
     static let columns = ["SETTING", "VALUE", "FROM"]
     var cells: [String] { [name, value, origin] }
+}
+
+extension ListedAudit: AdminListed {
+    static let columns = [
+        "TIME", "EVENT", "OUTCOME", "APPLICATION", "ACCOUNT", "REGISTRATION", "ADDRESS", "AGENT",
+        "DETAIL",
+    ]
+
+    var cells: [String] {
+        [shown(time)]
+            + [event, outcome, application, account, registration, address, agent, detail].map {
+                $0.isEmpty ? "-" : $0
+            }
+    }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
-import Posix
 
 /// What an administrator has done on the server's own machine, on its database.
 ///
@@ -36,7 +35,7 @@ struct Administration: Sendable {
                 T, AdminFault
             >
     ) async throws(AdminFault) -> T {
-        let now = service.now
+        let now = service.core.now
         let result: Result<T, AdminFault>
         do throws(DatabaseFault) {
             result = try await service.database.write { store throws(DatabaseFault) in
@@ -48,7 +47,7 @@ struct Administration: Sendable {
                     application: printable([UInt8](application.utf8)),
                     account: printable([UInt8](account.utf8)), registration: registration,
                     detail: printable([UInt8](what.utf8)))
-                try store.audit(entry, from: origin, at: now)
+                try store.auditTrail.note(entry, from: origin, at: now)
                 return result
             }
         } catch { throw AdminFault(error) }
@@ -65,7 +64,7 @@ struct Administration: Sendable {
     ) async throws(AdminFault) -> T {
         try await change(what, of: application, account: account, registration: registration) {
             store, now throws(DatabaseFault) in
-            guard let record = try store.lockedApplication(name: application) else {
+            guard let record = try store.applications.lockedApplication(name: application) else {
                 return .failure(.noApplication(application))
             }
             return try body(store, record, now)
@@ -75,7 +74,7 @@ struct Administration: Sendable {
     /// An application that must be there.
     func application(_ name: String) async throws(AdminFault) -> ApplicationRecord {
         let found = try await read { store throws(DatabaseFault) in
-            try store.application(name: name)
+            try store.applications.application(name: name)
         }
         guard let found else { throw .noApplication(name) }
         return found

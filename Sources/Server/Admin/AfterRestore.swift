@@ -21,7 +21,7 @@ extension Administration {
         // First who does it, and that codes of before are good no more; only then what ends.
         try await change("after-restore") {
             store, now throws(DatabaseFault) -> Result<Void, AdminFault> in
-            try store.forgetNonces(at: now)
+            try store.old.forgetNonces(at: now)
             return .success(())
         }
         var all: [EndedKind] = []
@@ -43,12 +43,12 @@ extension Administration {
 
     /// Ends all of a kind, in small transactions.
     private func end(_ kind: Restored) async throws(AdminFault) -> Int64 {
-        let now = service.now
+        let now = service.core.now
         var (count, last) = (0 as Int64, Self.batch)
         while last == Self.batch {
             do throws(DatabaseFault) {
                 last = try await service.database.write { store throws(DatabaseFault) in
-                    try store.end(kind, at: now, most: Self.batch)
+                    try store.old.end(kind, at: now, most: Self.batch)
                 }
             } catch { throw AdminFault(error) }
             count += last

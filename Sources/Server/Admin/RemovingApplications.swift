@@ -12,12 +12,12 @@ extension Administration {
         // First who does it, and that it is good for nothing; only then what goes.
         let id = try await change("application remove \(name)", of: name) {
             store, now throws(DatabaseFault) -> Result<Int64, AdminFault> in
-            guard let found = try store.removable(application: name) else {
+            guard let found = try store.applications.removable(application: name) else {
                 return .failure(.noApplication(name))
             }
             // One that was begun is finished, whatever is left.
             if found.begun != nil { return .success(found.id) }
-            let devices = try store.countDevices(of: found.id)
+            let devices = try store.applications.countDevices(of: found.id)
             guard devices == 0 || takesDevices else {
                 return .failure(
                     .refused(
@@ -26,13 +26,13 @@ extension Administration {
                         that its key is of no use; --devices remove takes them without a word
                         """))
             }
-            try store.beginRemoval(of: found.id, at: now)
+            try store.applications.beginRemoval(of: found.id, at: now)
             return .success(found.id)
         }
         try await erase(id)
         try await change("application remove \(name): finished", of: name) {
             store, _ throws(DatabaseFault) -> Result<Void, AdminFault> in
-            try store.finishRemoval(of: id)
+            try store.applications.finishRemoval(of: id)
             return .success(())
         }
         output.done("'\(name)' is gone; its audit trail stays")
@@ -43,7 +43,7 @@ extension Administration {
         while !isOver {
             do throws(DatabaseFault) {
                 isOver = try await service.database.write { store throws(DatabaseFault) in
-                    try store.erase(some: Self.batch, of: application)
+                    try store.applications.erase(some: Self.batch, of: application)
                 }
             } catch { throw AdminFault(error) }
         }

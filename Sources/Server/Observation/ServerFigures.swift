@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
-import HTTP
 import Synchronization
 
 /// What the server has done since it started, for Prometheus.
@@ -10,7 +9,7 @@ final class ServerFigures: Sendable {
         let route: String
     }
 
-    private struct Call {
+    private struct CallFigures {
         var statuses: [Int: Int] = [:]
         let nanoseconds = Histogram(bounds: ServerFigures.bounds)
     }
@@ -21,7 +20,7 @@ final class ServerFigures: Sendable {
         100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 10_000_000_000,
     ]
 
-    private let calls = Mutex<[Key: Call]>([:])
+    private let calls = Mutex<[Key: CallFigures]>([:])
     private let logins = Mutex<[String: Int]>([:])
     private let verifications = Mutex<[String: Int]>([:])
 
@@ -30,7 +29,7 @@ final class ServerFigures: Sendable {
         let tally = calls.withLock { calls in
             var call =
                 calls.removeValue(forKey: Key(method: served.method, route: served.route))
-                ?? Call()
+                ?? CallFigures()
             call.statuses[served.status, default: 0] += 1
             calls[Key(method: served.method, route: served.route)] = call
             return call.nanoseconds

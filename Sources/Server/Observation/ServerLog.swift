@@ -6,7 +6,7 @@ import Synchronization
 /// How lines are written on standard error, which the journal keeps.
 enum ServerLog {
     /// Which requests have a line.
-    enum Requests: String {
+    enum LoggedRequests: String {
         case all = "all"
         case problems = "problems"
         case none = "none"
@@ -41,7 +41,7 @@ enum ServerLog {
     }
 
     /// Who writes the lines of requests.
-    static func observer(_ requests: Requests) -> Observer {
+    static func observer(_ requests: LoggedRequests) -> Observer {
         switch requests {
         case .none: { _ in }
         case .problems: { if $0.status >= 400 { complain(line($0)) } }

@@ -40,7 +40,7 @@ actor RunningServer {
                 metrics = try serveFigures(service, of: http, at: metricsPlace)
             }
             if identity != nil { configuration = path }
-            housekeeping = Task { await service.runMaintenance() }
+            housekeeping = Task { await service.maintenance.runMaintenance() }
             announce(http, isSecure: identity != nil)
             return 0
         } catch {
@@ -81,7 +81,7 @@ actor RunningServer {
         housekeeping?.cancel()
         await http?.stop(within: limit)
         await metrics?.stop(within: .seconds(1))
-        await service?.noteUnwrittenRefusals()
+        await service?.requests.noteUnwrittenRefusals()
         await database?.close()
         return 0
     }
@@ -108,7 +108,7 @@ actor RunningServer {
         _ service: Service, _ settings: Configuration, at place: ServerConfiguration.Place,
         _ identity: ServerConfiguration.Identity?
     ) async throws(StartFault) -> HTTPServer {
-        let requests = ServerLog.Requests(rawValue: settings.word(ServerSettings.logRequests))
+        let requests = ServerLog.LoggedRequests(rawValue: settings.word(ServerSettings.logRequests))
         let log = ServerLog.observer(requests ?? .all)
         let figures = figures
         let rate = settings.count(ServerSettings.rate)
@@ -118,7 +118,7 @@ actor RunningServer {
         let dispatcher = Dispatcher(
             service: service, limits: limits,
             trustsProxy: settings.word(ServerSettings.proxy) == "trusted",
-            site: try await Site.of(service, settings, limits: signIns, proofLimits: limits),
+            pages: try await Site.of(service, settings, limits: signIns, proofLimits: limits),
             observer: { served in
                 figures.note(served)
                 log(served)

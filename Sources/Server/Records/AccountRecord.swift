@@ -25,10 +25,19 @@ struct AccountRecord: Equatable, Sendable {
     }
 }
 
+/// The rows of accounts.
+struct AccountRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var accounts: AccountRows { AccountRows(store: self) }
+}
+
+extension AccountRows {
     /// The account of a name within an application.
     func account(_ name: String, of application: Int64) throws(DatabaseFault) -> AccountRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, application, name, blocked, flags, roles FROM account
             WHERE application = $1 AND name = $2
@@ -38,10 +47,10 @@ extension Transaction {
     }
 
     /// Accounts of an application by name, from behind a name on.
-    func accounts(
+    func list(
         of application: Int64, after name: String, most: Int64
     ) throws(DatabaseFault) -> [AccountRecord] {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, application, name, blocked, flags, roles FROM account
             WHERE application = $1 AND name > $2 ORDER BY name LIMIT $3
@@ -53,7 +62,7 @@ extension Transaction {
 
     /// Lets an account in no more, or again.
     func setBlocked(_ account: Int64, _ isBlocked: Bool) throws(DatabaseFault) {
-        try run(
+        try store.run(
             "UPDATE account SET blocked = $1 WHERE id = $2",
             [.integer(isBlocked ? 1 : 0), .integer(account)])
     }
@@ -62,7 +71,7 @@ extension Transaction {
     func setWords(
         of account: Int64, flags: [String], roles: [String]
     ) throws(DatabaseFault) {
-        try run(
+        try store.run(
             "UPDATE account SET flags = $1, roles = $2 WHERE id = $3",
             [
                 .text(flags.joined(separator: " ")), .text(roles.joined(separator: " ")),
@@ -72,7 +81,7 @@ extension Transaction {
 
     /// The account of an id.
     func account(_ id: Int64) throws(DatabaseFault) -> AccountRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, application, name, blocked, flags, roles FROM account WHERE id = $1
             """, [.integer(id)])
@@ -84,7 +93,7 @@ extension Transaction {
     func makeAccount(
         _ name: String, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> AccountRecord {
-        _ = try run(
+        _ = try store.run(
             """
             INSERT INTO account (application, name, blocked, flags, roles, created, trail)
             VALUES ($1, $2, 0, '', '', $3, (SELECT COALESCE(MAX(id), 0) FROM audit))
@@ -101,8 +110,8 @@ extension Transaction {
     /// What is decided over several rows of an account is decided one after the other, and nobody
     /// blocks it meanwhile. Whoever takes this lock takes it before those of registrations.
     func lockAccount(_ id: Int64) throws(DatabaseFault) {
-        if isAlone { return }
+        if store.isAlone { return }
         // As strong as the lock of whoever blocks the account; rows that refer to it may be made.
-        try add("SELECT id FROM account WHERE id = $1 FOR NO KEY UPDATE", [.integer(id)])
+        try store.add("SELECT id FROM account WHERE id = $1 FOR NO KEY UPDATE", [.integer(id)])
     }
 }

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
+/// The rows of activation codes.
+struct ActivationRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var activations: ActivationRows { ActivationRows(store: self) }
+}
+
+extension ActivationRows {
     /// Keeps the hash of an activation code; the account's earlier ones are good no more.
     func keepActivation(
         _ hash: [UInt8], account: Int64, maker: String, at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
-        _ = try run(
+        _ = try store.run(
             "UPDATE activation SET used = $1 WHERE account = $2 AND used IS NULL",
             [.integer(now), .integer(account)])
-        _ = try run(
+        _ = try store.run(
             """
             INSERT INTO activation (hash, account, maker, created, expires)
             VALUES ($1, $2, $3, $4, $5)
@@ -23,7 +32,7 @@ extension Transaction {
     /// Uses a code up and gives its account; nil where it is unknown, used or too old. That of a
     /// blocked account stays as it is.
     func useActivation(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
-        let rows = try run(
+        let rows = try store.run(
             """
             UPDATE activation SET used = $1
             WHERE hash = $2 AND used IS NULL AND expires > $3
@@ -37,7 +46,7 @@ extension Transaction {
 
     /// Whose a code is, good or not; nil for an unknown one.
     func activationAccount(_ hash: [UInt8]) throws(DatabaseFault) -> Int64? {
-        let rows = try run("SELECT account FROM activation WHERE hash = $1", [.bytes(hash)])
+        let rows = try store.run("SELECT account FROM activation WHERE hash = $1", [.bytes(hash)])
         guard let row = rows.first else { return nil }
         return try row.integer(0)
     }

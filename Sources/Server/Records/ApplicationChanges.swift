@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
+/// The rows of applications, with their API keys.
+struct ApplicationRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var applications: ApplicationRows { ApplicationRows(store: self) }
+}
+
+extension ApplicationRows {
     /// Keeps a new application; nil where the name or the audience is taken.
     func makeApplication(
         _ name: Name, audience: String, _ policy: ApplicationPolicy, at now: Int64
     ) throws(DatabaseFault) -> ApplicationRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             INSERT INTO application (name, audience, devices, commit_required, biometrics,
                 minimum_key, minimum_boot, max_failures, access_seconds, refresh_seconds, created)
@@ -23,9 +32,9 @@ extension Transaction {
     /// Rows that refer to it may be made meanwhile. Whoever takes this lock takes it before those
     /// of accounts.
     func lockedApplication(name: String) throws(DatabaseFault) -> ApplicationRecord? {
-        if isAlone { return try application(name: name) }
+        if store.isAlone { return try application(name: name) }
         // Read by the statement that locks, which sees the row as it is after the wait.
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
                 minimum_boot, max_failures, access_seconds, refresh_seconds
@@ -39,7 +48,7 @@ extension Transaction {
     func setPolicy(
         of application: Int64, _ policy: ApplicationPolicy
     ) throws(DatabaseFault) {
-        try run(
+        try store.run(
             """
             UPDATE application SET devices = $1, commit_required = $2, biometrics = $3,
                 minimum_key = $4, minimum_boot = $5, max_failures = $6, access_seconds = $7,
@@ -51,7 +60,7 @@ extension Transaction {
     func keepAPIKey(
         _ hash: [UInt8], name: Name, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             INSERT INTO api_key (hash, application, name, created) VALUES ($1, $2, $3, $4)
             ON CONFLICT DO NOTHING RETURNING name
@@ -61,7 +70,7 @@ extension Transaction {
 
     /// The API keys of an application, the oldest first.
     func apiKeys(of application: Int64) throws(DatabaseFault) -> [ListedKey] {
-        try run(
+        try store.run(
             "SELECT name, created, revoked FROM api_key WHERE application = $1 ORDER BY created, name",
             [.integer(application)]
         ).map { (row) throws(DatabaseFault) in
@@ -75,7 +84,7 @@ extension Transaction {
     func revokeAPIKey(
         _ name: String, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             UPDATE api_key SET revoked = $1
             WHERE application = $2 AND name = $3 AND revoked IS NULL RETURNING name
@@ -84,10 +93,10 @@ extension Transaction {
     }
 }
 
-extension Transaction {
+extension ApplicationRows {
     /// How many registrations of an application are not REMOVED.
     func countDevices(of application: Int64) throws(DatabaseFault) -> Int64 {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT CAST(COUNT(*) AS BIGINT) FROM registration r JOIN account c ON c.id = r.account
             WHERE c.application = $1 AND r.status <> 'REMOVED' AND r.credential IS NOT NULL
@@ -106,4 +115,11 @@ extension ApplicationPolicy {
             .integer(accessSeconds), .integer(refreshSeconds),
         ]
     }
+}
+
+/// An API key as it is listed: never the key.
+struct ListedKey: Encodable, Equatable {
+    let name: String
+    let created: Int64
+    let revoked: Int64?
 }

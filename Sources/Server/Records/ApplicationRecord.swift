@@ -46,10 +46,10 @@ struct ApplicationPolicy: Equatable, Sendable {
     var refreshSeconds: Int64 = 86_400
 }
 
-extension Transaction {
+extension ApplicationRows {
     /// All applications, by name.
-    func applications() throws(DatabaseFault) -> [ApplicationRecord] {
-        let rows = try run(
+    func list() throws(DatabaseFault) -> [ApplicationRecord] {
+        let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
                 minimum_boot, max_failures, access_seconds, refresh_seconds
@@ -62,7 +62,7 @@ extension Transaction {
 
     /// The application of an audience.
     func application(audience: String) throws(DatabaseFault) -> ApplicationRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
                 minimum_boot, max_failures, access_seconds, refresh_seconds
@@ -74,7 +74,7 @@ extension Transaction {
 
     /// The application of a name.
     func application(name: String) throws(DatabaseFault) -> ApplicationRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, name, audience, devices, commit_required, biometrics, minimum_key,
                 minimum_boot, max_failures, access_seconds, refresh_seconds
@@ -86,7 +86,7 @@ extension Transaction {
 
     /// The application of an account's id.
     func application(ofAccount account: Int64) throws(DatabaseFault) -> ApplicationRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,
@@ -100,7 +100,7 @@ extension Transaction {
 
     /// Whether an API key of this hash is there and not revoked, nor its application removed.
     func holds(apiKey hash: [UInt8]) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             SELECT 1 FROM api_key k JOIN application a ON a.id = k.application
             WHERE k.hash = $1 AND k.revoked IS NULL AND a.removed IS NULL
@@ -110,7 +110,7 @@ extension Transaction {
 
     /// The application whose API key has this hash and is not revoked.
     func application(apiKey hash: [UInt8]) throws(DatabaseFault) -> ApplicationRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT a.id, a.name, a.audience, a.devices, a.commit_required, a.biometrics,
                 a.minimum_key, a.minimum_boot, a.max_failures, a.access_seconds,

@@ -10,15 +10,15 @@ struct RemovedApplication: Equatable, Sendable {
 
 // How an application is removed: it is good for nothing from one moment on, then it is erased bit by
 // bit, so that others are not kept waiting. What a crash leaves, the next removal finishes.
-extension Transaction {
+extension ApplicationRows {
     /// The application of a name, also one whose removal was begun; nobody holds it any more, and
     /// nobody can before this transaction has ended.
     func removable(application name: String) throws(DatabaseFault) -> RemovedApplication? {
         let sql: StaticString =
-            isAlone
+            store.isAlone
             ? "SELECT id, removed FROM application WHERE name = $1"
             : "SELECT id, removed FROM application WHERE name = $1 FOR UPDATE"
-        let rows = try run(sql, [.text(name)])
+        let rows = try store.run(sql, [.text(name)])
         guard let row = rows.first else { return nil }
         return RemovedApplication(id: try row.integer(0), begun: try row.optionalInteger(1))
     }
@@ -30,15 +30,15 @@ extension Transaction {
     /// its removal would stand in the way of its end.
     func hold(application: Int64) throws(DatabaseFault) -> Bool {
         let sql: StaticString =
-            isAlone
+            store.isAlone
             ? "SELECT 1 FROM application WHERE id = $1 AND removed IS NULL"
             : "SELECT 1 FROM application WHERE id = $1 AND removed IS NULL FOR KEY SHARE"
-        return try !run(sql, [.integer(application)]).isEmpty
+        return try !store.run(sql, [.integer(application)]).isEmpty
     }
 
     /// The name of an application that is being removed, and still has this name or audience.
     func unfinishedRemoval(name: String, audience: String) throws(DatabaseFault) -> String? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT name FROM application
             WHERE (name = $1 OR audience = $2) AND removed IS NOT NULL ORDER BY name LIMIT 1
@@ -49,10 +49,10 @@ extension Transaction {
     /// Ends its API keys, and lets nobody find it any more: neither a call nor a device nor a
     /// session of tokens.
     func beginRemoval(of application: Int64, at now: Int64) throws(DatabaseFault) {
-        try run(
+        try store.run(
             "UPDATE api_key SET revoked = $1 WHERE application = $2 AND revoked IS NULL",
             [.integer(now), .integer(application)])
-        try run(
+        try store.run(
             "UPDATE application SET removed = $1 WHERE id = $2 AND removed IS NULL",
             [.integer(now), .integer(application)])
     }
@@ -62,13 +62,13 @@ extension Transaction {
     func erase(some most: Int64, of application: Int64) throws(DatabaseFault) -> Bool {
         // What was under way before its removal began has ended, or sees that it is removed: else it
         // might add to what goes here.
-        if !isAlone { try run(Removal.lock, [.integer(application)]) }
+        if !store.isAlone { try store.run(Removal.lock, [.integer(application)]) }
         for statement in Removal.inOrder {
-            let gone = try run(statement, [.integer(application), .integer(most)]).count
+            let gone = try store.run(statement, [.integer(application), .integer(most)]).count
             // What refers to another goes before it: the rest waits for the next time.
             if gone == most { return false }
         }
-        let accounts = try run(Removal.accounts, [.integer(application)]).count
+        let accounts = try store.run(Removal.accounts, [.integer(application)]).count
         return accounts == 0
     }
 
@@ -79,7 +79,7 @@ extension Transaction {
             "DELETE FROM api_key WHERE application = $1",
             "DELETE FROM application WHERE id = $1 AND removed IS NOT NULL",
         ]
-        for statement in statements { try run(statement, [.integer(application)]) }
+        for statement in statements { try store.run(statement, [.integer(application)]) }
     }
 }
 

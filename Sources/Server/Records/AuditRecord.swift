@@ -51,10 +51,19 @@ struct AuditEntry: Sendable {
     var detail = ""
 }
 
+/// The lines of the audit trail.
+struct AuditRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var auditTrail: AuditRows { AuditRows(store: self) }
+}
+
+extension AuditRows {
     /// Writes a line of the audit trail.
-    func audit(_ entry: AuditEntry, from origin: Origin, at now: Int64) throws(DatabaseFault) {
-        try add(
+    func note(_ entry: AuditEntry, from origin: Origin, at now: Int64) throws(DatabaseFault) {
+        try store.add(
             """
             INSERT INTO audit (time, application, account, registration, event, outcome, address,
                 agent, detail)
@@ -73,7 +82,7 @@ extension Transaction {
     /// Not those that tell of earlier prunes: who looks at the trail sees since when it is whole.
     func pruneAudit(before moment: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
         Int64(
-            try run(
+            try store.run(
                 """
                 DELETE FROM audit WHERE id IN
                     (SELECT id FROM audit WHERE time < $1
@@ -84,8 +93,8 @@ extension Transaction {
     }
 
     /// Lines of the audit trail, the newest last.
-    func auditTrail(_ filter: AuditFilter) throws(DatabaseFault) -> [ListedAudit] {
-        try run(
+    func entries(_ filter: AuditFilter) throws(DatabaseFault) -> [ListedAudit] {
+        try store.run(
             """
             SELECT time, event, outcome, application, account, registration, address, agent, detail
             FROM audit
@@ -114,4 +123,17 @@ struct AuditFilter: Sendable {
     let account: String
     let event: String
     let most: Int64
+}
+
+/// A line of the audit trail as it is listed.
+struct ListedAudit: Encodable {
+    let time: Int64
+    let event: String
+    let outcome: String
+    let application: String
+    let account: String
+    let registration: String
+    let address: String
+    let agent: String
+    let detail: String
 }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// What a signed challenge is to do: a challenge for one thing is good for no other.
-enum ChallengeAction: String, Codable, Sendable {
-    case register = "register"
-    case login = "login"
-    case macToken = "mac-token"
-    case remove = "remove"
-}
-
 /// What a challenge is bound to.
 struct ChallengeBinding: Equatable, Sendable {
+    /// How long a challenge is good that is not one of a registration.
+    static let seconds: Int64 = 60
+
     let application: Int64
     /// The account's name: also one that does not exist, so that the answer tells nothing.
     let account: String
@@ -19,12 +14,21 @@ struct ChallengeBinding: Equatable, Sendable {
     let action: ChallengeAction
 }
 
+/// The rows of challenges.
+struct ChallengeRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var challenges: ChallengeRows { ChallengeRows(store: self) }
+}
+
+extension ChallengeRows {
     /// Keeps a new challenge of 32 bytes.
     func keep(
         challenge: [UInt8], _ binding: ChallengeBinding, until expires: Int64
     ) throws(DatabaseFault) {
-        try add(
+        try store.add(
             """
             INSERT INTO challenge (value, application, account, device, action, expires)
             VALUES ($1, $2, $3, $4, $5, $6)
@@ -39,7 +43,7 @@ extension Transaction {
     func use(
         challenge: [UInt8], _ binding: ChallengeBinding, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try change(
+        try store.change(
             """
             UPDATE challenge SET used = $1
             WHERE value = $2 AND application = $3 AND account = $4 AND device = $5 AND action = $6
@@ -54,9 +58,9 @@ extension Transaction {
 
     /// When a challenge was issued that was just used up; not one of a registration.
     func issued(challenge: [UInt8]) throws(DatabaseFault) -> Int64 {
-        let rows = try run(
+        let rows = try store.run(
             "SELECT expires FROM challenge WHERE value = $1", [.bytes(challenge)])
         guard let row = rows.first else { throw .broken("a challenge in use is gone") }
-        return try row.integer(0) - Service.challengeSeconds
+        return try row.integer(0) - ChallengeBinding.seconds
     }
 }

@@ -24,18 +24,27 @@ struct MACTokenRecord: Equatable, Sendable {
     }
 }
 
+/// The rows of MAC tokens.
+struct MACTokenRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var macTokens: MACTokenRows { MACTokenRows(store: self) }
+}
+
+extension MACTokenRows {
     /// Keeps a new token; the registration's others of this name are good no more.
     func keepMACToken(
         _ id: [UInt8], name: Name, _ sealed: [UInt8], registration: [UInt8], at now: Int64,
         until expires: Int64
     ) throws(DatabaseFault) {
-        try run(
+        try store.run(
             """
             UPDATE mac_token SET revoked = $1
             WHERE registration = $2 AND name = $3 AND revoked IS NULL
             """, [.integer(now), .bytes(registration), .text(name.text)])
-        try run(
+        try store.run(
             """
             INSERT INTO mac_token (id, registration, name, sealed, created, expires)
             VALUES ($1, $2, $3, $4, $5, $6)
@@ -50,23 +59,25 @@ extension Transaction {
     func macToken(
         _ id: [UInt8]
     ) throws(DatabaseFault) -> (token: MACTokenRecord, signer: Signer)? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, registration, name, sealed, created, expires, revoked FROM mac_token
             WHERE id = $1
             """, [.bytes(id)])
         guard let row = rows.first else { return nil }
         let token = try MACTokenRecord(row)
-        guard let signer = try signer(registration: token.registration) else { return nil }
+        guard let signer = try store.signers.signer(registration: token.registration) else {
+            return nil
+        }
         return (token, signer)
     }
 
     /// A registration's tokens that are not forgotten yet, the oldest first, by the
     /// second.
-    func macTokens(
+    func list(
         ofRegistration registration: [UInt8]
     ) throws(DatabaseFault) -> [MACTokenRecord] {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, registration, name, sealed, created, expires, revoked FROM mac_token
             WHERE registration = $1 ORDER BY created, id
@@ -78,7 +89,7 @@ extension Transaction {
 
     /// Revokes a token; false if it was revoked before.
     func revokeMACToken(_ id: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             "UPDATE mac_token SET revoked = $1 WHERE id = $2 AND revoked IS NULL RETURNING id",
             [.integer(now), .bytes(id)]
         ).isEmpty
@@ -88,7 +99,7 @@ extension Transaction {
     func revokeMACTokens(
         ofRegistration registration: [UInt8], at now: Int64
     ) throws(DatabaseFault) {
-        try run(
+        try store.run(
             "UPDATE mac_token SET revoked = $1 WHERE registration = $2 AND revoked IS NULL",
             [.integer(now), .bytes(registration)])
     }

@@ -23,11 +23,20 @@ struct NewOperation: Sendable {
     let expires: Int64
 }
 
-// Each change is made only to what has the state that it is made from: of many at once, one wins.
+/// The rows of operations.
+struct OperationRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var operations: OperationRows { OperationRows(store: self) }
+}
+
+// Each change is made only to what has the state that it is made from: of many at once, one wins.
+extension OperationRows {
     /// Keeps a new operation, behind its account's lock: its number is above all others of it.
     func keep(_ operation: NewOperation, at now: Int64) throws(DatabaseFault) {
-        try run(
+        try store.run(
             """
             INSERT INTO operation (id, application, account, template, data, challenge, status,
                 failures, max_failures, device, session_hash, additional, created, expires,
@@ -49,7 +58,7 @@ extension Transaction {
     func end(
         operation: [UInt8], as status: OperationStatus, by registration: [UInt8]?, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             UPDATE operation SET status = $1, decided = $2, registration = $3
             WHERE id = $4 AND status = 'PENDING' AND expires > $5 RETURNING id
@@ -64,7 +73,7 @@ extension Transaction {
     /// Counts a wrong signature, the last of which makes the operation FAILED; gives how many are
     /// left, or nil where nothing is to be decided any more.
     func countFailure(ofOperation id: [UInt8], at now: Int64) throws(DatabaseFault) -> Int64? {
-        let rows = try run(
+        let rows = try store.run(
             """
             UPDATE operation SET failures = failures + 1
             WHERE id = $1 AND status = 'PENDING' AND expires > $2
@@ -81,7 +90,7 @@ extension Transaction {
     func consume(
         operation: [UInt8], session: [UInt8], approvedAfter moment: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             UPDATE operation SET consumed = $1
             WHERE id = $2 AND session_hash = $3 AND status = 'APPROVED' AND consumed IS NULL

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// What became of an operation.
-enum OperationStatus: String, Codable, Sendable {
-    case pending = "PENDING"
-    case approved = "APPROVED"
-    case rejected = "REJECTED"
-    case canceled = "CANCELED"
-    case expired = "EXPIRED"
-    case failed = "FAILED"
-}
-
 /// Something that a person is asked to approve or reject.
 struct OperationRecord: Equatable, Sendable {
     /// 16 bytes.
@@ -72,10 +62,10 @@ struct OperationRecord: Equatable, Sendable {
     }
 }
 
-extension Transaction {
+extension OperationRows {
     /// The operation of an id.
     func operation(_ id: [UInt8]) throws(DatabaseFault) -> OperationRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
@@ -90,7 +80,7 @@ extension Transaction {
     func pendingOperations(
         ofAccount account: Int64, device: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> [OperationRecord] {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
@@ -109,7 +99,7 @@ extension Transaction {
     func latestOperations(
         ofAccount account: Int64, most: Int64
     ) throws(DatabaseFault) -> [OperationRecord] {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, application, account, template, data, challenge, status, failures,
                 max_failures, device, session_hash, additional, created, expires, decided,
@@ -126,7 +116,7 @@ extension Transaction {
     func pendingNetworks(
         ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> [[UInt8]] {
-        try run(
+        try store.run(
             """
             SELECT network FROM operation
             WHERE account = $1 AND status = 'PENDING' AND expires > $2 AND network IS NOT NULL
@@ -138,7 +128,7 @@ extension Transaction {
     func countPending(
         _ purpose: TemplatePurpose, ofAccount account: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64 {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT CAST(COUNT(*) AS BIGINT) FROM operation
             WHERE account = $1 AND status = 'PENDING' AND expires > $2

@@ -2,12 +2,21 @@
 import Database
 import SignedFormats
 
+/// The rows of registrations.
+struct RegistrationRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var registrations: RegistrationRows { RegistrationRows(store: self) }
+}
+
+extension RegistrationRows {
     /// Keeps a new registration, whose key is yet to be proven.
     func keepRegistration(
         _ id: [UInt8], account: Int64, device: [UInt8], at now: Int64
     ) throws(DatabaseFault) {
-        _ = try run(
+        _ = try store.run(
             """
             INSERT INTO registration (id, account, device, status, reason, counter, enrolment,
                 failures, key_kind, secure_boot, flags, created, changed)
@@ -25,7 +34,7 @@ extension Transaction {
             let enrolment = Int64(exactly: claims.enrolment),
             try registration(credential: statement.head.credential) == nil
         else { return false }
-        return try !run(
+        return try !store.run(
             """
             UPDATE registration SET credential = $1, public_key = $2, counter = $3,
                 enrolment = $4, key_kind = $5, secure_boot = $6, changed = $7
@@ -45,7 +54,7 @@ extension Transaction {
         _ registration: [UInt8], from: RegistrationStatus, to status: RegistrationStatus,
         reason: String, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        let changed = try run(
+        let changed = try store.run(
             """
             UPDATE registration SET status = $1, reason = $2, changed = $3
             WHERE id = $4 AND status = $5 RETURNING id
@@ -56,10 +65,12 @@ extension Transaction {
             ])
         guard !changed.isEmpty else { return false }
         if status == .blocked || status == .removed {
-            try revokeSessions(ofRegistration: registration, reason: reason, at: now)
+            try store.sessions.revokeSessions(ofRegistration: registration, reason: reason, at: now)
         }
         // Those of a blocked one only rest: it may be unblocked.
-        if status == .removed { try revokeMACTokens(ofRegistration: registration, at: now) }
+        if status == .removed {
+            try store.macTokens.revokeMACTokens(ofRegistration: registration, at: now)
+        }
         return true
     }
 
@@ -71,7 +82,7 @@ extension Transaction {
         guard let counter = Int64(exactly: claims.counter),
             let enrolment = Int64(exactly: claims.enrolment)
         else { return false }
-        return try change(
+        return try store.change(
             """
             UPDATE registration SET counter = $1, enrolment = $2, secure_boot = $3, failures = 0,
                 last_used = $4, advanced = $4
@@ -87,7 +98,7 @@ extension Transaction {
     /// Marks an ACTIVE registration as used, so that none can block or remove it before this
     /// transaction is over; false where it is not ACTIVE any more.
     func useActive(_ registration: [UInt8], at now: Int64) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             UPDATE registration SET last_used = $1 WHERE id = $2 AND status = 'ACTIVE'
             RETURNING id
@@ -100,7 +111,7 @@ extension Transaction {
     func countFailure(
         _ registration: [UInt8], askedAt asked: Int64, limit: Int64, at now: Int64
     ) throws(DatabaseFault) -> Int64? {
-        let rows = try run(
+        let rows = try store.run(
             """
             UPDATE registration SET failures = failures + 1
             WHERE id = $1 AND status = 'ACTIVE' AND (advanced IS NULL OR advanced < $2)
@@ -118,21 +129,21 @@ extension Transaction {
     /// Notes that a registration was used, to the minute: not every use is worth a write.
     func noteUse(of registration: RegistrationRecord, at now: Int64) throws(DatabaseFault) {
         guard registration.lastUsed.map({ now - $0 >= 60 }) ?? true else { return }
-        try add(
+        try store.add(
             "UPDATE registration SET last_used = $1 WHERE id = $2",
             [.integer(now), .bytes(registration.id)])
     }
 
     /// Gives a registration other flags; a word holds no blank.
     func setFlags(_ flags: [String], of registration: [UInt8]) throws(DatabaseFault) {
-        try run(
+        try store.run(
             "UPDATE registration SET flags = $1 WHERE id = $2",
             [.text(flags.joined(separator: " ")), .bytes(registration)])
     }
 
     /// Forgets what was counted at a registration.
     func forgetFailures(_ registration: [UInt8]) throws(DatabaseFault) {
-        try add(
+        try store.add(
             "UPDATE registration SET failures = 0 WHERE id = $1", [.bytes(registration)])
     }
 }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 
-/// How far a registration is.
-enum RegistrationStatus: String, Codable, Sendable {
-    case created = "CREATED"
-    case pendingCommit = "PENDING_COMMIT"
-    case active = "ACTIVE"
-    case blocked = "BLOCKED"
-    case removed = "REMOVED"
-}
-
 /// A device's public key for an account.
 struct RegistrationRecord: Equatable, Sendable {
     /// 16 bytes.
@@ -61,10 +52,10 @@ struct RegistrationRecord: Equatable, Sendable {
     }
 }
 
-extension Transaction {
+extension RegistrationRows {
     /// The registration of an id.
     func registration(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
                 flags, created, last_used, key_kind, secure_boot
@@ -76,7 +67,7 @@ extension Transaction {
 
     /// The registration of a credential.
     func registration(credential: [UInt8]) throws(DatabaseFault) -> RegistrationRecord? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
                 flags, created, last_used, key_kind, secure_boot
@@ -87,8 +78,8 @@ extension Transaction {
     }
 
     /// All registrations of an account, the oldest first, by the second.
-    func registrations(ofAccount account: Int64) throws(DatabaseFault) -> [RegistrationRecord] {
-        let rows = try run(
+    func list(ofAccount account: Int64) throws(DatabaseFault) -> [RegistrationRecord] {
+        let rows = try store.run(
             """
             SELECT id, account, device, credential, public_key, status, reason, counter, failures,
                 flags, created, last_used, key_kind, secure_boot
@@ -101,10 +92,10 @@ extension Transaction {
 
     /// Registrations of an application, the newest first, by the second; an empty text
     /// does not choose.
-    func registrations(
+    func list(
         of application: Int64, account name: String, status: String, most: Int64
     ) throws(DatabaseFault) -> [(registration: RegistrationRecord, account: AccountRecord)] {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT r.id, r.account, r.device, r.credential, r.public_key, r.status, r.reason,
                 r.counter, r.failures, r.flags, r.created, r.last_used, r.key_kind, r.secure_boot
@@ -115,7 +106,7 @@ extension Transaction {
         var found: [(registration: RegistrationRecord, account: AccountRecord)] = []
         for row in rows {
             let registration = try RegistrationRecord(row)
-            guard let account = try account(registration.account) else { continue }
+            guard let account = try store.accounts.account(registration.account) else { continue }
             found.append((registration, account))
         }
         return found

@@ -57,15 +57,16 @@ struct Restored: Sendable {
             """)
 }
 
-extension Transaction {
+extension OldRows {
     /// Ends some of what a restored database still offers; gives how many.
     func end(_ kind: Restored, at now: Int64, most: Int64) throws(DatabaseFault) -> Int64 {
-        Int64(try run(kind.sql, [.integer(now), .integer(most)]).count)
+        Int64(try store.run(kind.sql, [.integer(now), .integer(most)]).count)
     }
 
     /// Has codes of requests from before now refused: which of them were used since the database
     /// was copied, nobody can tell.
     func forgetNonces(at now: Int64) throws(DatabaseFault) {
-        try noteForgottenNonces(before: now + Service.windowSeconds + Self.nonceSeconds + 1)
+        try store.nonces.noteForgottenNonces(
+            before: now + RequestWindow.seconds + NonceRows.nonceSeconds + 1)
     }
 }

@@ -51,10 +51,19 @@ struct NewKey: Sendable {
     }
 }
 
+/// The rows of the server's own keys.
+struct SigningKeyRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var signingKeys: SigningKeyRows { SigningKeyRows(store: self) }
+}
+
+extension SigningKeyRows {
     /// The keys for a use, the oldest first.
-    func signingKeys(_ use: KeyUse) throws(DatabaseFault) -> [SigningKeyRecord] {
-        let rows = try run(
+    func list(_ use: KeyUse) throws(DatabaseFault) -> [SigningKeyRecord] {
+        let rows = try store.run(
             """
             SELECT id, public_key, sealed, created, retired FROM signing_key
             WHERE use = $1 ORDER BY created, id
@@ -66,7 +75,7 @@ extension Transaction {
 
     /// Keeps a new key; false where there is one for this use that signs.
     func keep(_ key: NewKey, for use: KeyUse, at now: Int64) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             INSERT INTO signing_key (id, use, public_key, sealed, created)
             VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING id
@@ -80,13 +89,31 @@ extension Transaction {
 
     /// Has the newest key for a use sign no more from a moment on.
     func endSigningKey(_ use: KeyUse, at moment: Int64) throws(DatabaseFault) {
-        try run(
+        try store.run(
             "UPDATE signing_key SET retired = $1 WHERE use = $2 AND retired IS NULL",
             [.integer(moment), .text(use.rawValue)])
     }
 
     /// Forgets a key.
     func forgetSigningKey(_ id: String) throws(DatabaseFault) {
-        try run("DELETE FROM signing_key WHERE id = $1", [.text(id)])
+        try store.run("DELETE FROM signing_key WHERE id = $1", [.text(id)])
+    }
+}
+
+/// What a key is for; a key for one use serves no other.
+enum KeyUse: String, CaseIterable, Sendable {
+    /// Access tokens.
+    case token = "token"
+    /// Verdicts for PAM modules.
+    case verdict = "verdict"
+
+    /// How long a new key is published before it signs, in seconds: whoever verifies has kept the
+    /// others for five minutes, and a server reads them anew each second. A verdict's is pinned, and
+    /// published nowhere.
+    var leadSeconds: Int64 {
+        switch self {
+        case .token: 600
+        case .verdict: 0
+        }
     }
 }

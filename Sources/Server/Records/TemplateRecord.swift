@@ -81,12 +81,21 @@ struct Template: Equatable, Sendable {
     }
 }
 
+/// The rows of operations' templates.
+struct TemplateRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var templates: TemplateRows { TemplateRows(store: self) }
+}
+
+extension TemplateRows {
     /// Keeps a new template; false where the application has one of this name.
     func makeTemplate(
         _ template: Template, of application: Int64, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             INSERT INTO template (application, name, text, purpose, seconds, max_failures,
                 device_bound, created)
@@ -103,7 +112,7 @@ extension Transaction {
 
     /// All templates of an application, by name.
     func listTemplates(of application: Int64) throws(DatabaseFault) -> [Template] {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT name, text, purpose, seconds, max_failures, device_bound FROM template
             WHERE application = $1 ORDER BY name
@@ -115,7 +124,7 @@ extension Transaction {
 
     /// The template of a name within an application.
     func template(_ name: String, of application: Int64) throws(DatabaseFault) -> Template? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT name, text, purpose, seconds, max_failures, device_bound FROM template
             WHERE application = $1 AND name = $2
@@ -126,7 +135,7 @@ extension Transaction {
 
     /// Removes a template, false where there is none; operations made from it stay as they are.
     func removeTemplate(_ name: String, of application: Int64) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             "DELETE FROM template WHERE application = $1 AND name = $2 RETURNING name",
             [.integer(application), .text(name)]
         ).isEmpty

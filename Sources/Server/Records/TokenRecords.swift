@@ -27,12 +27,21 @@ struct TokenSession: Equatable, Sendable {
     }
 }
 
+/// The rows of sessions of tokens, and of refresh tokens.
+struct TokenRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var sessions: TokenRows { TokenRows(store: self) }
+}
+
+extension TokenRows {
     /// Begins a session of tokens.
     func keepSession(
         _ id: [UInt8], registration: [UInt8], factor: String, at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
-        try add(
+        try store.add(
             """
             INSERT INTO token_session (id, registration, factor, created, expires, reason)
             VALUES ($1, $2, $3, $4, $5, '')
@@ -45,7 +54,7 @@ extension Transaction {
 
     /// The session of an id.
     func tokenSession(_ id: [UInt8]) throws(DatabaseFault) -> TokenSession? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT id, registration, factor, created, expires, revoked FROM token_session
             WHERE id = $1
@@ -58,7 +67,7 @@ extension Transaction {
     func keepRefreshToken(
         _ hash: [UInt8], session: [UInt8], at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
-        try add(
+        try store.add(
             """
             INSERT INTO refresh_token (hash, session, created, expires) VALUES ($1, $2, $3, $4)
             """, [.bytes(hash), .bytes(session), .integer(now), .integer(expires)])
@@ -67,7 +76,7 @@ extension Transaction {
     /// Uses a refresh token up and gives its session; nil where it was used before, is too old or
     /// unknown.
     func useRefreshToken(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> [UInt8]? {
-        let rows = try run(
+        let rows = try store.run(
             """
             UPDATE refresh_token SET used = $1
             WHERE hash = $2 AND used IS NULL AND expires > $3 RETURNING session
@@ -80,7 +89,7 @@ extension Transaction {
     func refreshToken(
         _ hash: [UInt8]
     ) throws(DatabaseFault) -> (session: [UInt8], isUsed: Bool)? {
-        let rows = try run(
+        let rows = try store.run(
             "SELECT session, used FROM refresh_token WHERE hash = $1", [.bytes(hash)])
         guard let row = rows.first else { return nil }
         return (try row.bytes(0), try row.optionalInteger(1) != nil)
@@ -90,7 +99,7 @@ extension Transaction {
     func revoke(
         session: [UInt8], reason: String, at now: Int64
     ) throws(DatabaseFault) -> Bool {
-        try !run(
+        try !store.run(
             """
             UPDATE token_session SET revoked = $1, reason = $2
             WHERE id = $3 AND revoked IS NULL RETURNING id
@@ -102,7 +111,7 @@ extension Transaction {
     func revokeSessions(
         ofRegistration registration: [UInt8], reason: String, at now: Int64
     ) throws(DatabaseFault) {
-        _ = try run(
+        _ = try store.run(
             """
             UPDATE token_session SET revoked = $1, reason = $2
             WHERE registration = $3 AND revoked IS NULL

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import HTTP
 import SignedFormats
 
@@ -19,7 +18,7 @@ extension Site {
         let names = Dictionary(
             own.devices.map { (hexadecimal($0.id), hexadecimal($0.device)) },
             uniquingKeysWith: { first, _ in first })
-        let now = service.now
+        let now = service.core.now
         let content: HTML = """
             <p>You are signed in as <strong><bdi>\(signer.account.name)</bdi></strong> at \
             <bdi>\(signer.application.name)</bdi>, until \(moment(end)).</p>

@@ -12,7 +12,7 @@ extension Site {
         if let own = call.cookie {
             cookie = own
         } else {
-            cookie = try service.made { () throws(CryptoFault) in try BrowserCookie.fresh() }
+            cookie = try service.core.made { () throws(CryptoFault) in try BrowserCookie.fresh() }
             headers.append(address.setting(cookie))
         }
         var state: HTML = ""
@@ -88,7 +88,7 @@ extension Site {
 
     /// What proves that a form was shown to this browser.
     func tokenField(_ cookie: BrowserCookie) throws(Problem) -> HTML {
-        let token = try service.made { () throws(CryptoFault) in try cookie.formToken }
+        let token = try service.core.made { () throws(CryptoFault) in try cookie.formToken }
         return #"<input type="hidden" name="token" value="\#(token)">"#
     }
 }

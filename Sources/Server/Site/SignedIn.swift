@@ -13,12 +13,12 @@ extension Site {
         case .nobody: return ("ok", .seeOther(SitePath.signIn))
         case .waiting: return ("ok", .seeOther(SitePath.waiting))
         case .signedIn(let signer, let session):
-            let own = try await service.read { store throws(DatabaseFault) in
+            let own = try await service.core.read { store throws(DatabaseFault) in
                 PersonRecords(
-                    devices: try store.registrations(ofAccount: signer.account.id).reversed(),
-                    operations: try store.latestOperations(
+                    devices: try store.registrations.list(ofAccount: signer.account.id).reversed(),
+                    operations: try store.operations.latestOperations(
                         ofAccount: signer.account.id, most: Self.most),
-                    receipts: try store.receipts(
+                    receipts: try store.site.receipts(
                         of: signer.account, application: signer.application.name,
                         most: Self.most))
             }
@@ -38,12 +38,12 @@ extension Site {
     /// Ends the session of the browser that calls, with the tokens that its login began.
     func end(_ session: SiteSession, of signer: Signer, _ call: SiteCall) async throws(Problem) {
         guard let cookie = call.cookie else { return }
-        let now = service.now
-        try await service.write { store throws(DatabaseFault) in
-            try store.endSiteSession(cookie.digest)
-            _ = try store.revoke(
+        let now = service.core.now
+        try await service.core.write { store throws(DatabaseFault) in
+            try store.site.endSiteSession(cookie.digest)
+            _ = try store.sessions.revoke(
                 session: session.tokenSession, reason: SessionEnd.revoked, at: now)
-            try store.audit(entry(.revocation, signer, nil), from: call.origin, at: now)
+            try store.auditTrail.note(entry(.revocation, signer, nil), from: call.origin, at: now)
             return .success(())
         }
     }

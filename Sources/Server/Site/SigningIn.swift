@@ -43,12 +43,12 @@ extension Site {
         let subject = try await subject()
         try await endFormer(call)
         let (login, cookie) = try await begin(name, subject, call)
-        let now = service.now
-        try await service.write { store throws(DatabaseFault) -> Result<Void, Problem> in
-            guard try store.hold(application: subject.application.id) else {
+        let now = service.core.now
+        try await service.core.write { store throws(DatabaseFault) -> Result<Void, Problem> in
+            guard try store.applications.hold(application: subject.application.id) else {
                 return .failure(.notFound)
             }
-            try store.keep(siteLogin: login, of: subject.application.id, at: now)
+            try store.site.keep(siteLogin: login, of: subject.application.id, at: now)
             return .success(())
         }
         await wait(until: Self.due(since: began))
@@ -60,10 +60,10 @@ extension Site {
         guard case .waiting(let login) = try await visitor(call), let cookie = call.cookie else {
             return ("elsewhere", .seeOther(SitePath.home))
         }
-        let operation = try await service.read { store throws(DatabaseFault) in
-            try store.operation(login.operation)
+        let operation = try await service.core.read { store throws(DatabaseFault) in
+            try store.operations.operation(login.operation)
         }
-        let now = service.now
+        let now = service.core.now
         // Who only looks confirms nothing.
         if operation?.status(at: now) == .approved, !call.isHead {
             return try await confirm(login, cookie, call)
@@ -102,19 +102,20 @@ extension Site {
     /// Takes back a login that waits; where there is none behind it, nothing but what waits.
     private func takeBack(_ login: SiteLogin, _ call: SiteCall) async throws(Problem) {
         let application = application
-        let now = service.now
-        try await service.write { store throws(DatabaseFault) in
-            if try store.end(operation: login.operation, as: .canceled, by: nil, at: now) {
-                let operation = try store.operation(login.operation)
+        let now = service.core.now
+        try await service.core.write { store throws(DatabaseFault) in
+            if try store.operations.end(operation: login.operation, as: .canceled, by: nil, at: now)
+            {
+                let operation = try store.operations.operation(login.operation)
                 var entry = AuditEntry(
                     event: .operationCancelled, outcome: "ok", application: application)
-                if let operation, let account = try store.account(operation.account) {
+                if let operation, let account = try store.accounts.account(operation.account) {
                     entry.account = account.name
                 }
                 entry.detail = OperationTrail(operation: ID(login.operation)).text
-                try store.audit(entry, from: call.origin, at: now)
+                try store.auditTrail.note(entry, from: call.origin, at: now)
             }
-            try store.endSiteLogin(login.hash)
+            try store.site.endSiteLogin(login.hash)
             return .success(())
         }
     }
@@ -129,10 +130,10 @@ extension Site {
             account: account, template: subject.template.name, data: values,
             additional: AdditionalData(address: call.origin.address, agent: call.origin.agent))
         do throws(Problem) {
-            let begun = try await service.beginLogin(
-                call.asBackEnd("/v1/login/init", wish, of: subject.application),
+            let begun = try await service.logins.beginLogin(
+                call.asBackEnd(wish, of: subject.application),
                 network: PeerNetwork(call.origin.address).bytes)
-            let cookie = try service.made { () throws(CryptoFault) in
+            let cookie = try service.core.made { () throws(CryptoFault) in
                 try BrowserCookie.waiting(begun.session)
             }
             guard let cookie else { throw .unavailable }
@@ -153,20 +154,20 @@ extension Site {
         _ account: Name, _ subject: SiteSubject, _ values: [String: String], _ problem: Problem,
         _ call: SiteCall
     ) async throws(Problem) -> (SiteLogin, BrowserCookie) {
-        let made = try service.made { () throws(CryptoFault) in
+        let made = try service.core.made { () throws(CryptoFault) in
             try BearerSecret.session.generate()
         }
-        let now = service.now
+        let now = service.core.now
         let login = SiteLogin(
-            hash: made.digest, operation: try service.random(16),
+            hash: made.digest, operation: try service.core.random(16),
             text: try subject.text.filled(with: values), expires: now + subject.template.seconds)
         let entry = AuditEntry(
             event: .operationCreated, outcome: problem.code,
             application: subject.application.name,
             account: printable([UInt8](account.text.utf8)))
         if problem.status == 404 {
-            try await service.write { store throws(DatabaseFault) in
-                try store.audit(entry, from: call.origin, at: now)
+            try await service.core.write { store throws(DatabaseFault) in
+                try store.auditTrail.note(entry, from: call.origin, at: now)
                 return .success(())
             }
         }
@@ -185,9 +186,8 @@ extension Site {
         let admission = try proofLimits.admit(call.origin.address)
         let answer: LoginAnswer
         do throws(Problem) {
-            answer = try await service.confirmLogin(
+            answer = try await service.logins.confirmLogin(
                 call.asBackEnd(
-                    "/v1/login/confirm",
                     ConfirmBody(operation: ID(login.operation), session: cookie.text),
                     of: subject.application))
             proofLimits.giveBack(admission)
@@ -197,18 +197,18 @@ extension Site {
                 throw error
             }
             // What cannot be confirmed now never can: nothing is waited for any more.
-            try await service.write { store throws(DatabaseFault) -> Result<Void, Problem> in
-                try store.endSiteLogin(login.hash)
+            try await service.core.write { store throws(DatabaseFault) -> Result<Void, Problem> in
+                try store.site.endSiteLogin(login.hash)
                 return .success(())
             }
             return (error.code, .over)
         }
         let session = try tokenSession(of: answer)
-        let fresh = try service.made { () throws(CryptoFault) in try BrowserCookie.fresh() }
-        let now = service.now
-        try await service.write { store throws(DatabaseFault) in
-            try store.endSiteLogin(login.hash)
-            try store.keepSiteSession(
+        let fresh = try service.core.made { () throws(CryptoFault) in try BrowserCookie.fresh() }
+        let now = service.core.now
+        try await service.core.write { store throws(DatabaseFault) in
+            try store.site.endSiteLogin(login.hash)
+            try store.site.keepSiteSession(
                 fresh.digest, tokenSession: session, at: now, until: now + Self.sessionSeconds)
             return .success(())
         }
@@ -228,7 +228,7 @@ extension Site {
     /// Six characters that are not taken for each other, 30 random bits: what a person compares.
     private func code() throws(Problem) -> String {
         let alphabet = [UInt8]("ABCDEFGHJKLMNPQRSTUVWXYZ23456789".utf8)
-        let letters = try service.random(6).map { alphabet[Int($0) % alphabet.count] }
+        let letters = try service.core.random(6).map { alphabet[Int($0) % alphabet.count] }
         return String(decoding: letters[..<3] + [0x2d] + letters[3...], as: UTF8.self)
     }
 }

@@ -2,13 +2,12 @@
 import Crypto
 import Database
 import HTTP
-import SignedFormats
 
 /// Pages for a person in a browser: the back end of one application, within the server.
 ///
 /// It begins and confirms logins as any back end does, by the calls `/v1/login/init` and
 /// `/v1/login/confirm` of its application: with their checks, and no other way in.
-struct Site: Sendable {
+struct Site: Pages {
     let service: Service
     /// How browsers call it.
     let address: SiteAddress
@@ -27,24 +26,24 @@ struct Site: Sendable {
     }
 
     /// Answers a request for one of its pages; nil for a path that is not the site's.
-    func answer(_ request: HTTPRequest, from origin: Origin) async -> SiteAnswer? {
+    func answer(_ request: HTTPRequest, from origin: Origin) async -> PageAnswer? {
         guard Self.serves(request.path) else { return nil }
         var pattern = "none"
         do throws(Problem) {
             let route = try route(of: request)
             pattern = route.path
-            let cookie = try service.made { () throws(CryptoFault) in
+            let cookie = try service.core.made { () throws(CryptoFault) in
                 try BrowserCookie.of(request, named: address.cookieName)
             }
             let call = SiteCall(request: request, origin: origin, cookie: cookie)
             guard !call.hidesItsCookie else {
-                return SiteAnswer(
+                return PageAnswer(
                     pattern: pattern, outcome: "elsewhere", response: .again(route.path))
             }
             let (outcome, response) = try await route.answer(self, call)
-            return SiteAnswer(pattern: pattern, outcome: outcome, response: response)
+            return PageAnswer(pattern: pattern, outcome: outcome, response: response)
         } catch {
-            return SiteAnswer(
+            return PageAnswer(
                 pattern: pattern, outcome: error.code, response: .problemPage(error))
         }
     }
@@ -63,7 +62,7 @@ struct Site: Sendable {
     /// The application and its template as they are now.
     func subject() async throws(Problem) -> SiteSubject {
         let (application, template) = (application, self.template)
-        let found = try await service.read { store throws(DatabaseFault) in
+        let found = try await service.core.read { store throws(DatabaseFault) in
             try store.siteSubject(application: application, template: template)
         }
         do throws(SiteFault) {
@@ -78,30 +77,22 @@ struct Site: Sendable {
     func visitor(_ call: SiteCall) async throws(Problem) -> SiteVisitor {
         guard let cookie = call.cookie else { return .nobody }
         let name = application
-        let now = service.now
-        return try await service.read { store throws(DatabaseFault) in
-            guard let application = try store.application(name: name) else { return .nobody }
-            if let login = try store.siteLogin(cookie.digest, of: application.id) {
+        let now = service.core.now
+        return try await service.core.read { store throws(DatabaseFault) in
+            guard let application = try store.applications.application(name: name) else {
+                return .nobody
+            }
+            if let login = try store.site.siteLogin(cookie.digest, of: application.id) {
                 return .waiting(login)
             }
-            guard let session = try store.siteSession(cookie.digest, at: now),
-                let tokens = try store.tokenSession(session.tokenSession),
-                let signer = try store.signer(registration: tokens.registration),
+            guard let session = try store.site.siteSession(cookie.digest, at: now),
+                let tokens = try store.sessions.tokenSession(session.tokenSession),
+                let signer = try store.signers.signer(registration: tokens.registration),
                 signer.application.id == application.id, signer.holds(tokens, at: now)
             else { return .nobody }
             return .signedIn(signer, session)
         }
     }
-}
-
-/// What a request for a page was answered with.
-struct SiteAnswer: Sendable {
-    /// The row of the site's table; `none` where there is none.
-    let pattern: String
-    /// `ok`, the code of a problem, or of a sign-in `waiting`, `over`, and `elsewhere` where none is
-    /// waited for.
-    let outcome: String
-    let response: HTTPResponse
 }
 
 /// Whose browser it is.
@@ -140,7 +131,7 @@ struct SiteCall: Sendable {
             ["same-origin", nil].contains(request.header("sec-fetch-site")), let cookie
         else { throw .foreignForm }
         let form = try SiteForm(request)
-        let isShown = try service.made { () throws(CryptoFault) in
+        let isShown = try service.core.made { () throws(CryptoFault) in
             try cookie.isShown(in: form["token"])
         }
         guard isShown else { throw .foreignForm }
@@ -149,11 +140,11 @@ struct SiteCall: Sendable {
 
     /// A call of the interface for back ends, as the application makes it.
     func asBackEnd(
-        _ path: String, _ body: some Encodable = EmptyBody(), parameters: [String] = [],
+        _ body: some Encodable = EmptyBody(), parameters: [String] = [],
         of application: ApplicationRecord
     ) -> Call {
         Call(
-            request: HTTPRequest(method: "POST", path: path, body: JSON.encode(body)),
+            content: JSON.encode(body),
             parameters: parameters, application: application, apiKey: [], device: nil,
             origin: origin)
     }

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-/// Where the pages are.
-enum SitePath {
-    static let home = "/site"
-    static let signIn = "/site/sign-in"
-    static let waiting = "/site/waiting"
-    static let cancel = "/site/cancel"
-    static let signOut = "/site/sign-out"
-    static let signedOut = "/site/signed-out"
-    static let style = "/site/style.css"
-    static let forgettingStyle = "/site/signed-out.css"
-}
-
 /// One row of the table of pages.
 struct SiteRoute: Sendable {
     let method: String

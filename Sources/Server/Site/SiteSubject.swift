@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
 import Policy
-import SignedFormats
 
 /// What the site is for: an application, and the template of its logins.
 struct SiteSubject: Sendable {
@@ -52,7 +51,7 @@ extension Transaction {
     func siteSubject(
         application name: String, template: String
     ) throws(DatabaseFault) -> Result<SiteSubject, SiteFault> {
-        guard let application = try application(name: name) else {
+        guard let application = try applications.application(name: name) else {
             return .failure(
                 SiteFault(
                     text: """
@@ -60,7 +59,7 @@ extension Transaction {
                         'signet-server admin application list' shows all
                         """))
         }
-        guard let record = try self.template(template, of: application.id) else {
+        guard let record = try templates.template(template, of: application.id) else {
             return .failure(
                 SiteFault(
                     text: """

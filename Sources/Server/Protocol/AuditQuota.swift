@@ -114,16 +114,16 @@ final class AuditQuota: Sendable {
     }
 }
 
-extension Service {
+extension Requests {
     /// Writes one line for all refusals of an application that have none of their own.
     func noteUnwrittenRefusals() async {
         let unwritten = refusals.takeUnwritten()
         guard !unwritten.isEmpty else { return }
-        let now = now
+        let now = core.now
         do throws(DatabaseFault) {
             try await database.write { store throws(DatabaseFault) in
                 for part in unwritten {
-                    try store.audit(part.entry, from: part.origin, at: now)
+                    try store.auditTrail.note(part.entry, from: part.origin, at: now)
                 }
             }
         } catch {

@@ -115,24 +115,6 @@ private actor KeyRenewal {
     }
 }
 
-/// What a key is for; a key for one use serves no other.
-enum KeyUse: String, CaseIterable, Sendable {
-    /// Access tokens.
-    case token = "token"
-    /// Verdicts for PAM modules.
-    case verdict = "verdict"
-
-    /// How long a new key is published before it signs, in seconds: whoever verifies has kept the
-    /// others for five minutes, and a server reads them anew each second. A verdict's is pinned, and
-    /// published nowhere.
-    var leadSeconds: Int64 {
-        switch self {
-        case .token: 600
-        case .verdict: 0
-        }
-    }
-}
-
 /// A key that is open.
 private struct OpenKey: Sendable {
     let key: P256PrivateKey
@@ -172,7 +154,7 @@ private func addKey(
     do throws(DatabaseFault) {
         try await database.write { store throws(DatabaseFault) in
             // Where there is one, or another server makes one just now, that one signs.
-            _ = try store.keep(row, for: use, at: now)
+            _ = try store.signingKeys.keep(row, for: use, at: now)
         }
     } catch {
         throw .database(error)
@@ -182,7 +164,7 @@ private func addKey(
 private func storedKeys(of database: any Database) async throws(KeyFault) -> StoredKeys {
     do throws(DatabaseFault) {
         return try await database.read { store throws(DatabaseFault) in
-            (try store.signingKeys(.token), try store.signingKeys(.verdict))
+            (try store.signingKeys.list(.token), try store.signingKeys.list(.verdict))
         }
     } catch {
         throw .database(error)

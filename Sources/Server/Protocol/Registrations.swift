@@ -3,9 +3,14 @@ import Crypto
 import Database
 import SignedFormats
 
-// How a device's key comes to be known: an activation code begins it, proof of possession
-// completes it, and where the policy wants it a person compares the key's fingerprint.
-extension Service {
+/// A device's registration: begun with an activation code, proved by a touch, committed by the
+/// application; then blocked, removed and shown.
+struct Registrations: Sendable {
+    let challenges: Challenges
+    let core: ServerCore
+}
+
+extension Registrations {
     /// How long a new registration has to be proven, in seconds.
     private static let proofSeconds: Int64 = 300
     /// How long an activation code is good, in seconds, if nobody says otherwise.
@@ -27,30 +32,30 @@ extension Service {
     func makeActivation(
         of account: Name, _ application: ApplicationRecord, seconds: Int64, from origin: Origin
     ) async throws(Problem) -> ActivationAnswer {
-        let code = try made { () throws(CryptoFault) in try ActivationCode.generate() }
-        let hash = try made { () throws(CryptoFault) in try code.digest() }
-        let now = now
-        return try await write { store throws(DatabaseFault) in
+        let code = try core.made { () throws(CryptoFault) in try ActivationCode.generate() }
+        let hash = try core.made { () throws(CryptoFault) in try code.digest() }
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
             // It may be removed since the API key was looked at: the key holds no more then.
-            guard try store.hold(application: application.id) else {
+            guard try store.applications.hold(application: application.id) else {
                 return .failure(.apiKeyRefused)
             }
-            let record = try store.makeAccount(account.text, of: application.id, at: now)
+            let record = try store.accounts.makeAccount(account.text, of: application.id, at: now)
             // Of many codes made at once, the last one is good.
-            try store.lockAccount(record.id)
+            try store.accounts.lockAccount(record.id)
             var entry = AuditEntry(
                 event: .activation, outcome: "ok", application: application.name,
                 account: record.name)
             // Read behind the lock that blocking takes too.
-            guard try store.account(record.id)?.isBlocked == false else {
+            guard try store.accounts.account(record.id)?.isBlocked == false else {
                 let problem = Problem.accountBlocked
                 entry.outcome = problem.code
-                try store.audit(entry, from: origin, at: now)
+                try store.auditTrail.note(entry, from: origin, at: now)
                 return .failure(problem)
             }
-            try store.keepActivation(
+            try store.activations.keepActivation(
                 hash, account: record.id, maker: origin.address, at: now, until: now + seconds)
-            try store.audit(entry, from: origin, at: now)
+            try store.auditTrail.note(entry, from: origin, at: now)
             return .success(
                 ActivationAnswer(
                     code: String(decoding: code.text, as: UTF8.self), account: record.name,
@@ -66,27 +71,28 @@ extension Service {
         guard let code = try? ActivationCode(typed: [UInt8](wish.code.utf8)) else {
             throw .activationRefused
         }
-        let hash = try made { () throws(CryptoFault) in try code.digest() }
-        let id = try random(16)
-        let challenge = try random(32)
-        let now = now
-        return try await write { store throws(DatabaseFault) in
-            guard let account = try store.useActivation(hash, at: now),
-                let record = try store.account(account),
-                let application = try store.application(ofAccount: account)
+        let hash = try core.made { () throws(CryptoFault) in try code.digest() }
+        let id = try core.random(16)
+        let challenge = try core.random(32)
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard let account = try store.activations.useActivation(hash, at: now),
+                let record = try store.accounts.account(account),
+                let application = try store.applications.application(ofAccount: account)
             else {
                 try store.audit(refusedCode: hash, from: call.origin, at: now)
                 return .failure(.activationRefused)
             }
-            try store.keepRegistration(id, account: account, device: wish.device.bytes, at: now)
+            try store.registrations.keepRegistration(
+                id, account: account, device: wish.device.bytes, at: now)
             let binding = ChallengeBinding(
                 application: application.id, account: record.name, device: wish.device.bytes,
                 action: .register)
-            try store.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
+            try store.challenges.keep(challenge: challenge, binding, until: now + Self.proofSeconds)
             let entry = AuditEntry(
                 event: .registration, outcome: AuditEntry.begun, application: application.name,
                 account: record.name, registration: id)
-            try store.audit(entry, from: call.origin, at: now)
+            try store.auditTrail.note(entry, from: call.origin, at: now)
             return .success(
                 RegistrationBegun(
                     registration: ID(id), account: record.name, application: application.name,
@@ -103,22 +109,22 @@ extension Service {
         let isSigned = isSigned(
             proof.statement.bytes, signature: proof.signature.bytes, .registration,
             by: proof.publicKey.bytes)
-        let now = now
-        return try await write { store throws(DatabaseFault) in
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
             let result =
                 isSigned
                 ? try store.prove(id, statement, key: proof.publicKey.bytes, at: now)
                 : .failure(.refused)
             // Whose registration it is, and not who the statement says to be.
             let line: AuditEntry
-            if let signer = try store.signer(registration: id) {
+            if let signer = try store.signers.signer(registration: id) {
                 line = entry(.registration, signer, result.problem)
             } else {
                 line = AuditEntry(
                     event: .registration, outcome: result.problem?.code ?? "ok",
                     detail: "unknown registration \(hexadecimal(id))")
             }
-            try store.audit(line, from: call.origin, at: now)
+            try store.auditTrail.note(line, from: call.origin, at: now)
             return result
         }
     }
@@ -182,11 +188,11 @@ extension Service {
                 return .failure(.conflict("not possible: the registration is \(from.rawValue)"))
             }
             guard
-                try store.setStatus(
+                try store.registrations.setStatus(
                     signer.registration.id, from: from, to: status,
                     reason: status == .active ? "" : reason, at: now)
             else { return .failure(.changed) }
-            if status == .active { try store.forgetFailures(signer.registration.id) }
+            if status == .active { try store.registrations.forgetFailures(signer.registration.id) }
             return .success(())
         }
     }
@@ -195,11 +201,11 @@ extension Service {
     func disableRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id = try call.id()
         let proof = try call.body(SignedText.self)
-        let now = now
-        return try await settle(proof, .remove, .removal, from: call.origin) {
+        let now = core.now
+        return try await challenges.settle(proof, .remove, .removal, from: call.origin) {
             store, signer, _ throws(DatabaseFault) in
             guard signer.registration.id == id else { return .failure(.notFound) }
-            let isRemoved = try store.setStatus(
+            let isRemoved = try store.registrations.setStatus(
                 id, from: .active, to: .removed, reason: RemovalReason.device, at: now)
             return isRemoved ? .success(try store.state(id)) : .failure(.changed)
         }
@@ -209,9 +215,9 @@ extension Service {
     func showRegistration(_ call: Call) async throws(Problem) -> RegistrationState {
         let id = try call.id()
         let application = try call.caller()
-        let found = try await read { store throws(DatabaseFault) -> RegistrationState? in
-            guard let registration = try store.registration(id),
-                let account = try store.account(registration.account),
+        let found = try await core.read { store throws(DatabaseFault) -> RegistrationState? in
+            guard let registration = try store.registrations.registration(id),
+                let account = try store.accounts.account(registration.account),
                 account.application == application.id
             else { return nil }
             return RegistrationState(registration, account: account)
@@ -224,11 +230,11 @@ extension Service {
     func listRegistrations(_ call: Call) async throws(Problem) -> RegistrationList {
         let application = try call.caller()
         guard let name = Name(decoding: call.parameters.first ?? "") else { throw .notFound }
-        return try await read { store throws(DatabaseFault) in
-            guard let account = try store.account(name.text, of: application.id) else {
+        return try await core.read { store throws(DatabaseFault) in
+            guard let account = try store.accounts.account(name.text, of: application.id) else {
                 return RegistrationList(registrations: [])
             }
-            let records = try store.registrations(ofAccount: account.id)
+            let records = try store.registrations.list(ofAccount: account.id)
             return RegistrationList(
                 registrations: records.map { RegistrationState($0, account: account) })
         }
@@ -255,21 +261,21 @@ extension Service {
                 Void, Problem
             >
     ) async throws(Problem) -> RegistrationState {
-        let now = now
-        return try await write { store throws(DatabaseFault) in
-            guard let found = try store.registration(id),
-                let account = try store.account(found.account),
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard let found = try store.registrations.registration(id),
+                let account = try store.accounts.account(found.account),
                 account.application == application.id
             else { return .failure(.notFound) }
             // Read anew behind the lock: of two changes, the second sees what the first made of it.
-            try store.lockAccount(account.id)
-            guard let registration = try store.registration(id) else {
+            try store.accounts.lockAccount(account.id)
+            guard let registration = try store.registrations.registration(id) else {
                 return .failure(.notFound)
             }
             let signer = Signer(
                 application: application, account: account, registration: registration)
             let result = try change(store, signer, now)
-            try store.audit(entry(event, signer, result.problem), from: origin, at: now)
+            try store.auditTrail.note(entry(event, signer, result.problem), from: origin, at: now)
             if let problem = result.problem { return .failure(problem) }
             return .success(try store.state(id))
         }
@@ -288,13 +294,13 @@ extension Transaction {
     ) throws(DatabaseFault) {
         var entry = AuditEntry(
             event: .registration, outcome: Problem.activationRefused.code)
-        if let id = try activationAccount(hash), let account = try account(id),
-            let application = try application(ofAccount: id)
+        if let id = try activations.activationAccount(hash), let account = try accounts.account(id),
+            let application = try applications.application(ofAccount: id)
         {
             entry.application = application.name
             entry.account = account.name
         }
-        try audit(entry, from: origin, at: now)
+        try auditTrail.note(entry, from: origin, at: now)
     }
 
     /// The proof of a new registration, step by step; the signature has been checked.
@@ -302,30 +308,32 @@ extension Transaction {
         _ id: [UInt8], _ statement: LoginStatement, key: [UInt8], at now: Int64
     ) throws(DatabaseFault) -> Result<RegistrationState, Problem> {
         let head = statement.head
-        guard let found = try registration(id) else { return .failure(.refused) }
-        try lockAccount(found.account)
-        guard let registration = try registration(id), registration.status == .created,
+        guard let found = try registrations.registration(id) else { return .failure(.refused) }
+        try accounts.lockAccount(found.account)
+        guard let registration = try registrations.registration(id),
+            registration.status == .created,
             registration.device == head.device,
-            let account = try account(registration.account), !account.isBlocked,
+            let account = try accounts.account(registration.account), !account.isBlocked,
             [UInt8](account.name.utf8) == head.account,
-            let application = try application(ofAccount: account.id),
+            let application = try applications.application(ofAccount: account.id),
             [UInt8](application.audience.utf8) == head.audience
         else { return .failure(.refused) }
         let binding = ChallengeBinding(
             application: application.id, account: account.name, device: head.device,
             action: .register)
-        guard try use(challenge: statement.challenge, binding, at: now) else {
+        guard try challenges.use(challenge: statement.challenge, binding, at: now) else {
             return .failure(.refused)
         }
         let signer = Signer(
             application: application, account: account, registration: registration)
         if let problem = signer.policyObjection(to: statement.claims) { return .failure(problem) }
-        guard try keepKey(of: id, statement, key: key, at: now) else {
+        guard try registrations.keepKey(of: id, statement, key: key, at: now) else {
             return .failure(.conflict("this credential is registered already"))
         }
         let isChanged =
             application.policy.commitRequired
-            ? try setStatus(id, from: .created, to: .pendingCommit, reason: "", at: now)
+            ? try registrations.setStatus(
+                id, from: .created, to: .pendingCommit, reason: "", at: now)
             : try activate(signer, at: now)
         return isChanged ? .success(try state(id)) : .failure(.changed)
     }
@@ -334,25 +342,25 @@ extension Transaction {
     /// where only one may be, and of those of the same device everywhere. False where its state is
     /// another than was read.
     fileprivate func activate(_ signer: Signer, at now: Int64) throws(DatabaseFault) -> Bool {
-        for other in try registrations(ofAccount: signer.account.id)
+        for other in try registrations.list(ofAccount: signer.account.id)
         where other.id != signer.registration.id && other.status != .removed {
             let isSame = other.device == signer.registration.device
             guard isSame || !signer.application.policy.severalDevices else { continue }
             guard
-                try setStatus(
+                try registrations.setStatus(
                     other.id, from: other.status, to: .removed, reason: RemovalReason.replaced,
                     at: now)
             else { throw .broken("a registration was changed beside its account's lock") }
         }
-        return try setStatus(
+        return try registrations.setStatus(
             signer.registration.id, from: signer.registration.status, to: .active, reason: "",
             at: now)
     }
 
     /// A registration as callers see it; it is there.
     func state(_ id: [UInt8]) throws(DatabaseFault) -> RegistrationState {
-        guard let registration = try registration(id),
-            let account = try account(registration.account)
+        guard let registration = try registrations.registration(id),
+            let account = try accounts.account(registration.account)
         else { throw .broken("a registration that was just there is gone") }
         return RegistrationState(registration, account: account)
     }

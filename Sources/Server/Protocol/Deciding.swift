@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import Database
 import Posix
 import SignedFormats
 
 // The decision of an operation: what is approved is exactly what was shown, once, and in time.
-extension Service {
+extension Operations {
     /// `POST /v1/operations/{id}/decision`: a signed approval or rejection.
     func decideOperation(_ call: Call) async throws(Problem) -> DecisionAnswer {
         let id = try call.id()
         let proof = try call.body(SignedText.self)
         let statement = try operationStatement(proof)
         guard statement.operation == id else { throw .refused }
-        let signer = try await read { store throws(DatabaseFault) in
-            try store.signer(statement.head)
+        let signer = try await core.read { store throws(DatabaseFault) in
+            try store.signers.signer(statement.head)
         }
         guard let signer else {
-            try await refuse(statement.head, .operationDecided, from: call.origin)
+            try await challenges.refuse(statement.head, .operationDecided, from: call.origin)
             throw .refused
         }
         let isSigned = signer.hasSigned(
             proof.statement.bytes, signature: proof.signature.bytes, .operation)
-        let now = now
-        return try await write { store throws(DatabaseFault) in
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
             let result = try store.decide(statement, of: signer, isSigned: isSigned, at: now)
             var entry = entry(.operationDecided, signer, result.problem)
             entry.detail =
                 OperationTrail(
                     operation: ID(id), decision: "\(statement.decision.word)"
                 ).text
-            try store.audit(entry, from: call.origin, at: now)
+            try store.auditTrail.note(entry, from: call.origin, at: now)
             return result
         }
     }
@@ -60,10 +59,10 @@ extension Transaction {
     ) throws(DatabaseFault) -> Result<DecisionAnswer, Problem> {
         // Read anew, behind the lock that blocking takes too: it may have been blocked or replaced
         // while the signature was checked.
-        try lockAccount(former.account.id)
-        guard let signer = try signer(statement.head),
+        try accounts.lockAccount(former.account.id)
+        guard let signer = try signers.signer(statement.head),
             signer.registration.id == former.registration.id,
-            let operation = try operation(statement.operation), operation.isFor(signer),
+            let operation = try operations.operation(statement.operation), operation.isFor(signer),
             // A secret that the operation's devices alone are told: the time says nothing of it.
             constantTimeEqual(operation.challenge, statement.challenge)
         else { return .failure(.refused) }
@@ -75,7 +74,7 @@ extension Transaction {
         let status = operation.status(at: now)
         guard status == .pending else { return .failure(.over(status)) }
         let registration = signer.registration.id
-        guard try advance(registration, to: claims, at: now) else {
+        guard try registrations.advance(registration, to: claims, at: now) else {
             return .failure(try countSetBack(of: signer, askedAt: operation.created, at: now))
         }
         let decided: OperationStatus =
@@ -83,9 +82,10 @@ extension Transaction {
             case .approve: .approved
             case .reject: .rejected
             }
-        guard try end(operation: operation.id, as: decided, by: registration, at: now) else {
+        guard try operations.end(operation: operation.id, as: decided, by: registration, at: now)
+        else {
             // Another was quicker, between the reading above and this.
-            let winner = try self.operation(operation.id)?.status(at: now)
+            let winner = try operations.operation(operation.id)?.status(at: now)
             return .failure(.over(winner ?? .expired))
         }
         return .success(
@@ -99,7 +99,8 @@ extension Transaction {
     ) throws(DatabaseFault) -> Problem {
         var problem = Problem.refused
         if signer.standing == nil {
-            problem.remainingAttempts = try countFailure(ofOperation: operation.id, at: now)
+            problem.remainingAttempts = try operations.countFailure(
+                ofOperation: operation.id, at: now)
         }
         return problem
     }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import Posix
 import SignedFormats
 
 // A request with the code of a MAC token: that the device is there, and no touch.
-extension Service {
+extension Requests {
     /// Checks a MAC and uses its nonce up. It neither counts as a failure nor forgets any. No policy
     /// stands against a device that is leaving.
     func acceptMAC(
         _ authorization: MACAuthorization, _ received: ReceivedRequest,
         for application: AskingApplication?, from origin: Origin, isLeaving: Bool
     ) async throws(Problem) -> Signer {
-        let found = try await read { store throws(DatabaseFault) in
-            try store.macToken(authorization.token)
+        let found = try await core.read { store throws(DatabaseFault) in
+            try store.macTokens.macToken(authorization.token)
         }
         guard let (token, signer) = found,
             application.map({ $0.record.id == signer.application.id }) ?? true,
@@ -24,14 +23,14 @@ extension Service {
                 from: origin)
             throw .refused
         }
-        let now = now
-        return try await write { store throws(DatabaseFault) in
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
             guard try store.holds(application) else { return .failure(.apiKeyRefused) }
             let result = try store.accept(authorization, at: now, isLeaving: isLeaving)
             if let problem = result.problem,
                 self.refusals.hasLine(for: application, isSigned: true, from: origin)
             {
-                try store.audit(entry(.request, signer, problem), from: origin, at: now)
+                try store.auditTrail.note(entry(.request, signer, problem), from: origin, at: now)
             }
             return result
         }
@@ -48,7 +47,7 @@ extension Service {
                 method: received.method, resource: received.resource,
                 nonce: authorization.nonce, body: received.body),
             issued: authorization.issued)
-        return try made { () throws(CryptoFault) in
+        return try core.made { () throws(CryptoFault) in
             let secret = try keys.tokenSeal.open(token.sealed, row: token.id)
             return try HMAC.verifies(authorization.mac, of: text.encoded(), key: secret)
         }
@@ -62,22 +61,22 @@ extension Transaction {
     ) throws(DatabaseFault) -> Result<Signer, Problem> {
         let isNow = isNow(authorization.issued, at: now)
         if isNow {
-            let isNew = try keepNonce(
+            let isNew = try nonces.keepNonce(
                 authorization.nonce, of: authorization.token, issued: authorization.issued)
             guard isNew else { return .failure(.replayed) }
         }
         // Read anew: it may have been revoked since.
-        guard let (token, signer) = try macToken(authorization.token) else {
+        guard let (token, signer) = try macTokens.macToken(authorization.token) else {
             return .failure(.refused)
         }
         let objection =
             isLeaving ? signer.standing : signer.objection(toFactor: Factor.possession)
         if let objection { return .failure(objection) }
         guard !token.isRevoked, token.expires > now else { return .failure(.tokenRefused) }
-        guard isNow, try !isForgotten(issued: authorization.issued) else {
+        guard isNow, try !nonces.isForgotten(issued: authorization.issued) else {
             return .failure(.clock)
         }
-        try noteUse(of: signer.registration, at: now)
+        try registrations.noteUse(of: signer.registration, at: now)
         return .success(signer)
     }
 }

@@ -3,7 +3,7 @@ import Crypto
 import Database
 
 // A login that a person approves as an operation, on a device other than the one that logs in.
-extension Service {
+extension Logins {
     /// How long after its approval a login can be confirmed, in seconds.
     private static let confirmationSeconds: Int64 = 60
 
@@ -14,12 +14,13 @@ extension Service {
         _ call: Call, network: [UInt8]? = nil
     ) async throws(Problem) -> LoginBegun {
         let wish = try call.body(OperationRequest.self)
-        let session = try made { () throws(CryptoFault) in try BearerSecret.session.generate() }
-        let (record, _) = try await keepOperation(
+        let session = try core.made { () throws(CryptoFault) in try BearerSecret.session.generate()
+        }
+        let (record, _) = try await operations.keepOperation(
             wish, .login, session: session.digest, network: network, call)
         return LoginBegun(
             operation: ID(record.id), session: String(decoding: session.text, as: UTF8.self),
-            data: record.data, status: record.status(at: now), expires: record.expires)
+            data: record.data, status: record.status(at: core.now), expires: record.expires)
     }
 
     /// `POST /v1/login/confirm`: the tokens of an approved login, once, to the session that began
@@ -28,18 +29,21 @@ extension Service {
         let wish = try call.body(ConfirmRequest.self)
         let application = try call.caller()
         let id = wish.operation.bytes
-        let session = try made { () throws(CryptoFault) in
+        let session = try core.made { () throws(CryptoFault) in
             try BearerSecret.session.digest(of: [UInt8](wish.session.utf8))
         }
-        let fresh = try freshTokens()
-        let now = now
+        let fresh = try tokens.freshTokens()
+        let now = core.now
         let moment = now - Self.confirmationSeconds
-        let signer: Signer = try await write { store throws(DatabaseFault) in
-            guard let found = try store.operation(id), found.application == application.id
+        let signer: Signer = try await core.write { store throws(DatabaseFault) in
+            guard let found = try store.operations.operation(id),
+                found.application == application.id
             else { return .failure(.notFound) }
             // Read anew behind the lock: nobody blocks account or device before this is kept.
-            try store.lockAccount(found.account)
-            guard let operation = try store.operation(id) else { return .failure(.notFound) }
+            try store.accounts.lockAccount(found.account)
+            guard let operation = try store.operations.operation(id) else {
+                return .failure(.notFound)
+            }
             let result = try store.confirm(
                 operation, session: session, approvedAfter: moment, at: now)
             var entry = AuditEntry(
@@ -50,7 +54,7 @@ extension Service {
                 entry = Server.entry(.operationConsumed, signer, nil)
             }
             entry.detail = OperationTrail(operation: ID(id)).text
-            try store.audit(entry, from: call.origin, at: now)
+            try store.auditTrail.note(entry, from: call.origin, at: now)
             return result
         }
         return LoginAnswer(
@@ -59,7 +63,8 @@ extension Service {
             factor: "fingerprint", remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,
             roles: signer.account.roles,
-            tokens: try pair(fresh, of: signer, methods: signer.registration.methods, at: now),
+            tokens: try tokens.pair(
+                fresh, of: signer, methods: signer.registration.methods, at: now),
             verdict: nil)
     }
 }
@@ -84,11 +89,13 @@ extension Transaction {
         guard decided > moment else {
             return .failure(.conflict("the approval is too old"))
         }
-        guard try useActive(registration, at: now), let signer = try signer(operation) else {
+        guard try registrations.useActive(registration, at: now),
+            let signer = try signer(operation)
+        else {
             return .failure(.conflict("the device that approved may not log in any more"))
         }
         guard
-            try consume(
+            try operations.consume(
                 operation: operation.id, session: session, approvedAfter: moment, at: now)
         else { return .failure(.confirmed) }
         return .success(signer)
@@ -96,9 +103,11 @@ extension Transaction {
 
     /// Who approved; nil where the account is blocked, or the policy has become another.
     private func signer(_ operation: OperationRecord) throws(DatabaseFault) -> Signer? {
-        guard let id = operation.registration, let registration = try registration(id),
-            let account = try account(registration.account), account.id == operation.account,
-            let application = try application(ofAccount: account.id)
+        guard let id = operation.registration,
+            let registration = try registrations.registration(id),
+            let account = try accounts.account(registration.account),
+            account.id == operation.account,
+            let application = try applications.application(ofAccount: account.id)
         else { return nil }
         let signer = Signer(
             application: application, account: account, registration: registration)

@@ -12,22 +12,22 @@ package struct Dispatcher: Sendable {
     private let fixed: [String: [Route]]
     private let limits: RateLimit
     let trustsProxy: Bool
-    private let site: Site?
+    private let pages: (any Pages)?
     let numbers = RequestNumbers()
     let observer: Observer
 
-    /// `site` has the pages for browsers, if there are any; `observer` is told of each request that
+    /// `pages` has the pages for browsers, if there are any; `observer` is told of each request that
     /// was answered.
     init(
         service: Service, routes: [Route] = Routes.all, limits: RateLimit, trustsProxy: Bool,
-        site: Site? = nil, observer: @escaping Observer = { _ in }
+        pages: (any Pages)? = nil, observer: @escaping Observer = { _ in }
     ) {
         self.service = service
         self.routes = routes
         fixed = Dictionary(grouping: routes.filter { !$0.isOpen }, by: \.pattern)
         self.limits = limits
         self.trustsProxy = trustsProxy
-        self.site = site
+        self.pages = pages
         self.observer = observer
     }
 
@@ -41,7 +41,7 @@ package struct Dispatcher: Sendable {
         var pattern = "none"
         var outcome = "ok"
         var response: HTTPResponse
-        if let page = await site?.answer(request, from: origin) {
+        if let page = await pages?.answer(request, from: origin) {
             (pattern, outcome, response) = (page.pattern, page.outcome, page.response)
         } else {
             do throws(Problem) {
@@ -104,14 +104,29 @@ package struct Dispatcher: Sendable {
                 application = service.applications.application(of: apiKey)
             }
             if application == nil { application = try await self.application(of: apiKey) }
-        case .device: device = try await service.device(of: request, from: origin)
+        case .device: device = try await sender(of: request, from: origin, isLeaving: false)
         case .leavingDevice:
-            device = try await service.device(of: request, from: origin, isLeaving: true)
+            device = try await sender(of: request, from: origin, isLeaving: true)
         }
         let call = Call(
-            request: request, parameters: parameters, application: application, apiKey: apiKey,
+            content: request.body, parameters: parameters, application: application, apiKey: apiKey,
             device: device, origin: origin)
         return try await route.answer(service, call)
+    }
+
+    /// Who sent a request, by its own header.
+    private func sender(
+        of request: HTTPRequest, from origin: Origin, isLeaving: Bool
+    ) async throws(Problem) -> AuthenticatedDevice {
+        guard let header = request.header("authorization") else { throw .unauthenticated }
+        let digest = try service.core.made { () throws(CryptoFault) in
+            try SHA256.digest(request.body)
+        }
+        let received = ReceivedRequest(
+            method: [UInt8](request.method.utf8), resource: [UInt8](request.target.utf8),
+            body: digest)
+        return try await service.requests.device(
+            of: received, authorization: [UInt8](header.utf8), from: origin, isLeaving: isLeaving)
     }
 
     func route(of request: HTTPRequest) throws(Problem) -> (Route, [String]) {
@@ -150,8 +165,8 @@ package struct Dispatcher: Sendable {
 
     private func application(of apiKey: [UInt8]) async throws(Problem) -> ApplicationRecord {
         guard
-            let application = try await service.read({ store throws(DatabaseFault) in
-                try store.application(apiKey: apiKey)
+            let application = try await service.core.read({ store throws(DatabaseFault) in
+                try store.applications.application(apiKey: apiKey)
             })
         else { throw .apiKeyRefused }
         service.applications.keep(application, of: apiKey)

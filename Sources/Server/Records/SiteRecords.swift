@@ -19,12 +19,21 @@ struct SiteSession: Sendable {
     let expires: Int64
 }
 
+/// The rows of browsers that sign in, or are signed in, at the site.
+struct SiteRows {
+    let store: any Transaction
+}
+
 extension Transaction {
+    var site: SiteRows { SiteRows(store: self) }
+}
+
+extension SiteRows {
     /// Keeps a sign-in that waits.
     func keep(
         siteLogin login: SiteLogin, of application: Int64, at now: Int64
     ) throws(DatabaseFault) {
-        try run(
+        try store.run(
             """
             INSERT INTO site_login (hash, application, operation, data, created, expires)
             VALUES ($1, $2, $3, $4, $5, $6)
@@ -39,7 +48,7 @@ extension Transaction {
     func siteLogin(
         _ hash: [UInt8], of application: Int64
     ) throws(DatabaseFault) -> SiteLogin? {
-        let rows = try run(
+        let rows = try store.run(
             """
             SELECT operation, data, expires FROM site_login WHERE hash = $1 AND application = $2
             """, [.bytes(hash), .integer(application)])
@@ -51,14 +60,14 @@ extension Transaction {
 
     /// Forgets a sign-in.
     func endSiteLogin(_ hash: [UInt8]) throws(DatabaseFault) {
-        try run("DELETE FROM site_login WHERE hash = $1", [.bytes(hash)])
+        try store.run("DELETE FROM site_login WHERE hash = $1", [.bytes(hash)])
     }
 
     /// Keeps a browser that was signed in.
     func keepSiteSession(
         _ hash: [UInt8], tokenSession: [UInt8], at now: Int64, until expires: Int64
     ) throws(DatabaseFault) {
-        try run(
+        try store.run(
             """
             INSERT INTO site_session (hash, token_session, created, expires)
             VALUES ($1, $2, $3, $4)
@@ -68,7 +77,7 @@ extension Transaction {
 
     /// The browser of a cookie, if its time is not over.
     func siteSession(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> SiteSession? {
-        let rows = try run(
+        let rows = try store.run(
             "SELECT token_session, expires FROM site_session WHERE hash = $1 AND expires > $2",
             [.bytes(hash), .integer(now)])
         guard let row = rows.first else { return nil }
@@ -77,7 +86,7 @@ extension Transaction {
 
     /// Forgets a browser.
     func endSiteSession(_ hash: [UInt8]) throws(DatabaseFault) {
-        try run("DELETE FROM site_session WHERE hash = $1", [.bytes(hash)])
+        try store.run("DELETE FROM site_session WHERE hash = $1", [.bytes(hash)])
     }
 
     /// What the audit trail has of an account, the newest first.
@@ -87,7 +96,7 @@ extension Transaction {
     func receipts(
         of account: AccountRecord, application: String, most: Int64
     ) throws(DatabaseFault) -> [ListedAudit] {
-        try run(
+        try store.run(
             ReceiptQuery.sql,
             [
                 .text(application), .text(account.name), .integer(account.id), .integer(most),

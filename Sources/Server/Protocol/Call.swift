@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTP
 
 /// A request whose route, body and caller were checked.
 struct Call: Sendable {
-    /// What arrived.
-    let request: HTTPRequest
+    /// The body as it arrived.
+    let content: [UInt8]
     /// The parts of the path that the route leaves open, in their order.
     let parameters: [String]
     /// Whose API key it came with; nil where the route wants none.
@@ -18,13 +17,13 @@ struct Call: Sendable {
 
     /// The body as JSON.
     func body<Value: Decodable>(_ type: Value.Type) throws(Problem) -> Value {
-        try JSON.decode(type, from: request.body)
+        try JSON.decode(type, from: content)
     }
 
     /// The body as JSON, which most callers send in the plain form.
     func body<Value: PlainDecodable>(_ type: Value.Type) throws(Problem) -> Value {
-        if let object = PlainObject(request.body), let value = Value(object) { return value }
-        return try JSON.decode(type, from: request.body)
+        if let object = PlainObject(content), let value = Value(object) { return value }
+        return try JSON.decode(type, from: content)
     }
 
     /// The id in the path.

@@ -3,13 +3,13 @@ import Crypto
 import Database
 import SignedFormats
 
-/// A challenge's answer as it is sent: the statement's text, and the blob of its signature.
-struct SignedText: Decodable {
-    let statement: Binary
-    let signature: Binary
+/// Challenges, and their answers: each is used once, whoever asks how often at the same time.
+struct Challenges: Sendable {
+    let core: ServerCore
+    let signatures: SignatureVerification
 }
 
-extension Service {
+extension Challenges {
     /// Checks a signed challenge and, where everything holds, does what it is for, all in one
     /// transaction: of many parallel uses of a challenge, one wins.
     func settle<T: Sendable>(
@@ -22,18 +22,19 @@ extension Service {
         let statement = try loginStatement(proof)
         guard statement.action == [UInt8](action.rawValue.utf8) else { throw .refused }
         let head = statement.head
-        guard let key = try await key(of: head) else {
+        guard let key = try await signatures.key(of: head) else {
             try await refuse(head, event, from: origin)
             throw .refused
         }
-        let isSigned = verifies(
+        let isSigned = signatures.verifies(
             proof.statement.bytes, signature: proof.signature.bytes, .login, by: key,
             of: head.credential)
-        let now = now
-        return try await write { store throws(DatabaseFault) in
-            guard let signer = try store.signer(head), signer.registration.publicKey == key.point
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard let signer = try store.signers.signer(head),
+                signer.registration.publicKey == key.point
             else {
-                try store.audit(unknown(head, event), from: origin, at: now)
+                try store.auditTrail.note(unknown(head, event), from: origin, at: now)
                 return .failure(.refused)
             }
             let verdict = try store.settle(
@@ -43,7 +44,7 @@ extension Service {
                 case .failure(let problem): .failure(problem)
                 case .success(let signer): try grant(store, signer, statement)
                 }
-            try store.audit(entry(event, signer, result.problem), from: origin, at: now)
+            try store.auditTrail.note(entry(event, signer, result.problem), from: origin, at: now)
             return result
         }
     }
@@ -60,10 +61,10 @@ extension Service {
     func refuse(
         _ head: StatementHead, _ event: AuditEntry.Event, from origin: Origin
     ) async throws(Problem) {
-        let now = now
+        let now = core.now
         let entry = unknown(head, event)
-        _ = try await write { store throws(DatabaseFault) in
-            try store.audit(entry, from: origin, at: now)
+        _ = try await core.write { store throws(DatabaseFault) in
+            try store.auditTrail.note(entry, from: origin, at: now)
             return .success(())
         }
     }
@@ -93,12 +94,12 @@ extension Transaction {
         let binding = ChallengeBinding(
             application: former.application.id, account: former.account.name,
             device: statement.head.device, action: action)
-        guard try use(challenge: statement.challenge, binding, at: now) else {
+        guard try challenges.use(challenge: statement.challenge, binding, at: now) else {
             return .failure(.refused)
         }
         // Read anew, behind the lock that blocking takes too; where one writes, there is none.
-        try lockAccount(former.account.id)
-        let current = isAlone ? former : try signer(statement.head)
+        try accounts.lockAccount(former.account.id)
+        let current = isAlone ? former : try signers.signer(statement.head)
         guard let signer = current else { return .failure(.refused) }
         // Not counted: whoever knows the ids could lock somebody out. It costs the address that
         // sent it, and no number of tries finds a signature.
@@ -107,8 +108,9 @@ extension Transaction {
         let objection =
             action == .remove ? signer.standing : signer.objection(to: statement.claims)
         if let objection { return .failure(objection) }
-        guard try advance(signer.registration.id, to: statement.claims, at: now) else {
-            let asked = try issued(challenge: statement.challenge)
+        guard try registrations.advance(signer.registration.id, to: statement.claims, at: now)
+        else {
+            let asked = try challenges.issued(challenge: statement.challenge)
             return .failure(try countSetBack(of: signer, askedAt: asked, at: now))
         }
         return .success(signer)
@@ -123,7 +125,7 @@ extension Transaction {
         of signer: Signer, askedAt asked: Int64, at now: Int64
     ) throws(DatabaseFault) -> Problem {
         var problem = Problem.refused
-        problem.remainingAttempts = try countFailure(
+        problem.remainingAttempts = try registrations.countFailure(
             signer.registration.id, askedAt: asked,
             limit: signer.application.policy.maximumFailures, at: now)
         return problem
@@ -135,5 +137,31 @@ extension Result where Failure == Problem {
     var problem: Problem? {
         if case .failure(let problem) = self { return problem }
         return nil
+    }
+}
+
+extension Challenges {
+    /// `POST /v1/login/challenge`: for whoever asks. Whether there is such an account is not told,
+    /// also not by the time that the answer takes: a challenge is kept either way.
+    func issueChallenge(_ call: Call) async throws(Problem) -> ChallengeAnswer {
+        let wish = try call.body(ChallengeRequest.self)
+        let action = wish.action ?? .login
+        guard action != .register else { throw .malformed("'action' is not one of a challenge") }
+        let challenge = try core.random(32)
+        let expires = core.now + ChallengeBinding.seconds
+        return try await core.write { store throws(DatabaseFault) in
+            guard let application = try store.applications.application(name: wish.application.text)
+            else {
+                return .failure(.notFound)
+            }
+            let binding = ChallengeBinding(
+                application: application.id, account: wish.account.text,
+                device: wish.device.bytes, action: action)
+            try store.challenges.keep(challenge: challenge, binding, until: expires)
+            return .success(
+                ChallengeAnswer(
+                    challenge: Binary(challenge), audience: application.audience,
+                    expires: expires))
+        }
     }
 }

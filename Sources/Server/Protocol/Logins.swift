@@ -1,48 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import Database
 import SignedFormats
 
-// A login: a challenge, its answer, and the tokens or the verdict that follow.
-extension Service {
-    /// How long a challenge is good, in seconds.
-    static let challengeSeconds: Int64 = 60
+/// Logins: a signed challenge and the tokens or the verdict that follow, or an operation that a person
+/// confirms elsewhere.
+struct Logins: Sendable {
+    let keys: ServerKeys
+    let challenges: Challenges
+    let operations: Operations
+    let core: ServerCore
+    let tokens: Tokens
+}
 
-    /// `POST /v1/login/challenge`: for whoever asks. Whether there is such an account is not told,
-    /// also not by the time that the answer takes: a challenge is kept either way.
-    func issueChallenge(_ call: Call) async throws(Problem) -> ChallengeAnswer {
-        let wish = try call.body(ChallengeRequest.self)
-        let action = wish.action ?? .login
-        guard action != .register else { throw .malformed("'action' is not one of a challenge") }
-        let challenge = try random(32)
-        let expires = now + Self.challengeSeconds
-        return try await write { store throws(DatabaseFault) in
-            guard let application = try store.application(name: wish.application.text) else {
-                return .failure(.notFound)
-            }
-            let binding = ChallengeBinding(
-                application: application.id, account: wish.account.text,
-                device: wish.device.bytes, action: action)
-            try store.keep(challenge: challenge, binding, until: expires)
-            return .success(
-                ChallengeAnswer(
-                    challenge: Binary(challenge), audience: application.audience,
-                    expires: expires))
-        }
-    }
-
+extension Logins {
     /// `POST /v1/login`: checks the signed challenge, and begins a session of tokens.
     func logIn(_ call: Call) async throws(Problem) -> LoginAnswer {
         let wish = try call.body(SignedChallengeRequest.self)
         if let module = wish.module, module.challenge.bytes.count != 32 {
             throw .malformed("'challenge' of the module is not 32 bytes")
         }
-        let fresh = try freshTokens()
-        let now = now
+        let fresh = try tokens.freshTokens()
+        let now = core.now
         let module = wish.module.map { module in
             ModulePurpose.text(module.challenge.bytes, [UInt8](module.account.text.utf8))
         }
-        let (signer, statement) = try await settle(
+        let (signer, statement) = try await challenges.settle(
             wish.proof, .login, .login, from: call.origin
         ) {
             (store, signer, statement) throws(DatabaseFault) -> Result<
@@ -59,7 +41,7 @@ extension Service {
             factor: Factor.touch, remainingAttempts: signer.application.policy.maximumFailures,
             flags: signer.flags,
             roles: signer.account.roles,
-            tokens: try pair(
+            tokens: try tokens.pair(
                 fresh, of: signer, methods: statement.claims.integrity.methods, at: now),
             verdict: try wish.module.map { module throws(Problem) in
                 try verdict(for: module, signer, statement, at: now)
@@ -67,14 +49,14 @@ extension Service {
     }
 
     /// What a PAM module that has its own challenge is told; it checks it with the pinned key.
-    private func verdict(
+    func verdict(
         for module: ModuleRequest, _ signer: Signer, _ statement: LoginStatement, at now: Int64
     ) throws(Problem) -> SignedVerdict {
         let verdict = Verdict(
             audience: statement.head.audience, account: statement.head.account,
             local: [UInt8](module.account.text.utf8), device: statement.head.device,
             challenge: statement.challenge, module: module.challenge.bytes, decision: .allow,
-            issued: instant(now), expires: instant(now + Self.challengeSeconds))
+            issued: instant(now), expires: instant(now + ChallengeBinding.seconds))
         let text = verdict.encoded()
         return SignedVerdict(
             statement: Binary(text), signature: Binary(try keys.signVerdict(text)))

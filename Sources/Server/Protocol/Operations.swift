@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Database
-import SignedFormats
 
-// What a person is asked to approve or reject: how it is made, shown, and taken back.
-extension Service {
+/// Operations that an application asks a person to decide, and the decision.
+struct Operations: Sendable {
+    let challenges: Challenges
+    let core: ServerCore
+}
+
+extension Operations {
     /// `POST /v1/operations`: asks for an approval.
     func makeOperation(_ call: Call) async throws(Problem) -> OperationState {
         let wish = try call.body(OperationRequest.self)
         let (record, account) = try await keepOperation(wish, .operation, session: nil, call)
-        return try OperationState(record, account: account, at: now)
+        return try OperationState(record, account: account, at: core.now)
     }
 
     /// Makes an operation from a template that is for `purpose`; `network` is the browser's, for a
@@ -21,33 +25,34 @@ extension Service {
         let (account, template) = try await found(wish, purpose, in: application)
         let text = try template.filled(with: wish.data ?? [:])
         let additional = wish.additional?.printed ?? AdditionalData()
-        let now = now
+        let now = core.now
         let operation = NewOperation(
-            id: try random(16), challenge: try random(32), account: account, template: template,
+            id: try core.random(16), challenge: try core.random(32), account: account,
+            template: template,
             data: text, device: try template.device(of: wish), session: session,
             network: network,
             additional: String(decoding: JSON.encode(additional), as: UTF8.self),
             expires: now + (try template.seconds(of: wish)))
-        return try await write { store throws(DatabaseFault) in
+        return try await core.write { store throws(DatabaseFault) in
             // Counted and asked behind the lock: of many at once, no more are made than may wait.
-            try store.lockAccount(account.id)
+            try store.accounts.lockAccount(account.id)
             let objection = try store.objection(to: operation, purpose, at: now)
             var entry = AuditEntry(
                 event: .operationCreated, outcome: objection?.code ?? "ok",
                 application: application.name, account: account.name)
             if let objection {
                 // An application hears why; a browser does not, so the trail has it.
-                if network != nil { try store.audit(entry, from: call.origin, at: now) }
+                if network != nil { try store.auditTrail.note(entry, from: call.origin, at: now) }
                 return .failure(objection)
             }
-            try store.keep(operation, at: now)
+            try store.operations.keep(operation, at: now)
             entry.detail =
                 OperationTrail(
                     operation: ID(operation.id), template: template.name,
                     device: operation.device.map { ID($0) }, additional: additional
                 ).text
-            try store.audit(entry, from: call.origin, at: now)
-            guard let record = try store.operation(operation.id) else {
+            try store.auditTrail.note(entry, from: call.origin, at: now)
+            guard let record = try store.operations.operation(operation.id) else {
                 throw .broken("an operation that was just made is not there")
             }
             return .success((record, account))
@@ -57,10 +62,10 @@ extension Service {
     private func found(
         _ wish: OperationRequest, _ purpose: TemplatePurpose, in application: ApplicationRecord
     ) async throws(Problem) -> (AccountRecord, Template) {
-        let (account, template) = try await read { store throws(DatabaseFault) in
+        let (account, template) = try await core.read { store throws(DatabaseFault) in
             (
-                try store.account(wish.account.text, of: application.id),
-                try store.template(wish.template.text, of: application.id)
+                try store.accounts.account(wish.account.text, of: application.id),
+                try store.templates.template(wish.template.text, of: application.id)
             )
         }
         guard let account, let template else { throw .notFound }
@@ -74,24 +79,25 @@ extension Service {
     func showOperation(_ call: Call) async throws(Problem) -> OperationState {
         let id = try call.id()
         let application = try call.caller()
-        let found = try await read { store throws(DatabaseFault) in
+        let found = try await core.read { store throws(DatabaseFault) in
             try store.ownOperation(id, of: application)
         }
         guard let (record, account) = found else { throw .notFound }
-        return try OperationState(record, account: account, at: now)
+        return try OperationState(record, account: account, at: core.now)
     }
 
     /// `POST /v1/operations/{id}/cancel`: takes back what is not decided yet.
     func cancelOperation(_ call: Call) async throws(Problem) -> OperationState {
         let id = try call.id()
         let application = try call.caller()
-        let now = now
-        let (record, account): (OperationRecord, AccountRecord) = try await write {
+        let now = core.now
+        let (record, account): (OperationRecord, AccountRecord) = try await core.write {
             store throws(DatabaseFault) in
             guard try store.ownOperation(id, of: application) != nil else {
                 return .failure(.notFound)
             }
-            let isCanceled = try store.end(operation: id, as: .canceled, by: nil, at: now)
+            let isCanceled = try store.operations.end(
+                operation: id, as: .canceled, by: nil, at: now)
             guard let (record, account) = try store.ownOperation(id, of: application) else {
                 return .failure(.notFound)
             }
@@ -100,7 +106,7 @@ extension Service {
                 event: .operationCancelled, outcome: problem?.code ?? "ok",
                 application: application.name, account: account.name)
             entry.detail = OperationTrail(operation: ID(id)).text
-            try store.audit(entry, from: call.origin, at: now)
+            try store.auditTrail.note(entry, from: call.origin, at: now)
             if let problem { return .failure(problem) }
             return .success((record, account))
         }
@@ -110,9 +116,9 @@ extension Service {
     /// `GET /v1/device/operations`: what awaits this account on this device.
     func awaitedOperations(_ call: Call) async throws(Problem) -> AwaitedOperations {
         let signer = try call.deviceSigner()
-        let now = now
-        let records = try await read { store throws(DatabaseFault) in
-            try store.pendingOperations(
+        let now = core.now
+        let records = try await core.read { store throws(DatabaseFault) in
+            try store.operations.pendingOperations(
                 ofAccount: signer.account.id, device: signer.registration.device, at: now)
         }
         return AwaitedOperations(operations: records.map { AwaitedOperation($0) })
@@ -122,9 +128,11 @@ extension Service {
     func operationDetail(_ call: Call) async throws(Problem) -> OperationDetail {
         let id = try call.id()
         let signer = try call.deviceSigner()
-        let record = try await read { store throws(DatabaseFault) in try store.operation(id) }
+        let record = try await core.read { store throws(DatabaseFault) in
+            try store.operations.operation(id)
+        }
         guard let record, record.isFor(signer) else { throw .notFound }
-        return OperationDetail(record, for: signer, at: now)
+        return OperationDetail(record, for: signer, at: core.now)
     }
 }
 
@@ -190,8 +198,8 @@ extension Transaction {
     fileprivate func ownOperation(
         _ id: [UInt8], of application: ApplicationRecord
     ) throws(DatabaseFault) -> (OperationRecord, AccountRecord)? {
-        guard let record = try operation(id), record.application == application.id,
-            let account = try account(record.account)
+        guard let record = try operations.operation(id), record.application == application.id,
+            let account = try accounts.account(record.account)
         else { return nil }
         return (record, account)
     }
@@ -200,7 +208,7 @@ extension Transaction {
     fileprivate func objection(
         to operation: NewOperation, _ purpose: TemplatePurpose, at now: Int64
     ) throws(DatabaseFault) -> Problem? {
-        guard try account(operation.account.id)?.isBlocked == false else {
+        guard try accounts.account(operation.account.id)?.isBlocked == false else {
             return .accountBlocked
         }
         guard try hasPlace(for: operation, purpose, at: now) else {
@@ -219,9 +227,10 @@ extension Transaction {
     ) throws(DatabaseFault) -> Bool {
         let account = operation.account.id
         guard let network = operation.network else {
-            return try countPending(purpose, ofAccount: account, at: now) < purpose.mostPending
+            return try operations.countPending(purpose, ofAccount: account, at: now)
+                < purpose.mostPending
         }
-        let others = try pendingNetworks(ofAccount: account, at: now)
+        let others = try operations.pendingNetworks(ofAccount: account, at: now)
         return others.count < SiteShare.account
             && others.filter { $0 == network }.count < SiteShare.network
     }
@@ -229,7 +238,7 @@ extension Transaction {
     /// Whether the device that an operation is bound to, if any, can decide it.
     fileprivate func hasDevice(for operation: NewOperation) throws(DatabaseFault) -> Bool {
         guard let device = operation.device else { return true }
-        return try registrations(ofAccount: operation.account.id).contains {
+        return try registrations.list(ofAccount: operation.account.id).contains {
             $0.device == device && $0.status == .active
         }
     }

@@ -4,7 +4,7 @@ import Database
 import SignedFormats
 
 // A request that was signed at a touch: `Authorization: Signet`, one call, no round trip before it.
-extension Service {
+extension Requests {
     /// Checks a signed request, and uses its nonce up: of many parallel uses, one wins.
     func acceptSigned(
         _ authorization: SignetAuthorization, _ received: ReceivedRequest,
@@ -15,24 +15,25 @@ extension Service {
         let isMeant =
             received.isMeant(by: statement.request)
             && application.map { [UInt8]($0.record.audience.utf8) == head.audience } ?? true
-        guard isMeant, let key = try await key(of: head) else {
+        guard isMeant, let key = try await signatures.key(of: head) else {
             let detail = isMeant ? "unknown credential" : "another request, or another's"
             try await refuseRequest(
                 .refused, "\(detail): \(hexadecimal(head.credential))", for: application,
                 from: origin)
             throw .refused
         }
-        let isSigned = verifies(
+        let isSigned = signatures.verifies(
             authorization.statement, signature: authorization.signature, .request, by: key,
             of: head.credential)
-        let now = now
-        return try await write { store throws(DatabaseFault) in
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
             guard try store.holds(application) else { return .failure(.apiKeyRefused) }
             let result = try store.accept(statement, by: key, isSigned: isSigned, at: now)
             if let problem = result.problem,
                 self.refusals.hasLine(for: application, isSigned: isSigned, from: origin)
             {
-                try store.audit(refusalOf: head, .request, problem, from: origin, at: now)
+                try store.audit(
+                    refusalOf: head, .request, problem, from: origin, at: now)
             }
             return result
         }
@@ -44,24 +45,6 @@ extension Service {
         } catch {
             throw .malformed("'statement' is not the canonical text of a request")
         }
-    }
-
-    /// The key that the statement says it was signed with; nil if there is no such registration.
-    func key(of head: StatementHead) async throws(Problem) -> P256PublicKey? {
-        if let key = publicKeys.key(of: head.credential) { return key }
-        let signer = try await read { store throws(DatabaseFault) in try store.signer(head) }
-        return signer?.registration.publicKey.flatMap { try? P256PublicKey(point: $0) }
-    }
-
-    /// Whether a text was signed by a key, for one use; one that was is kept ready.
-    func verifies(
-        _ text: [UInt8], signature: [UInt8], _ namespace: SignatureNamespace,
-        by key: P256PublicKey, of credential: [UInt8]
-    ) -> Bool {
-        let isSigned = try? key.verifies(blob: signature, of: text, in: namespace)
-        guard isSigned == true else { return false }
-        publicKeys.keep(key, of: credential)
-        return true
     }
 }
 
@@ -82,16 +65,16 @@ extension Transaction {
         let isNow = isNow(statement.claims.issued, at: now)
         // What is stale cannot be used again, so its nonce need not be kept.
         if isNow {
-            let isNew = try keepNonce(
+            let isNew = try nonces.keepNonce(
                 statement.request.nonce, of: statement.head.credential,
                 issued: statement.claims.issued)
             guard isNew else { return .failure(.replayed) }
         }
-        guard let signer = try signer(statement.head),
+        guard let signer = try signers.signer(statement.head),
             signer.registration.publicKey == key.point
         else { return .failure(.refused) }
         if let objection = signer.objection(to: statement.claims) { return .failure(objection) }
-        guard isNow, try !isForgotten(issued: statement.claims.issued) else {
+        guard isNow, try !nonces.isForgotten(issued: statement.claims.issued) else {
             return .failure(.clock)
         }
         let (counter, isOver) = statement.claims.counter.addingReportingOverflow(
@@ -100,15 +83,15 @@ extension Transaction {
         // It was a touch, as good as a login's; with a counter that is not above, maybe a copy's.
         let registration = signer.registration
         if registration.failures > 0, statement.claims.counter > registration.counter {
-            try forgetFailures(registration.id)
+            try registrations.forgetFailures(registration.id)
         }
-        try noteUse(of: registration, at: now)
+        try registrations.noteUse(of: registration, at: now)
         return .success(signer)
     }
 
     /// Whether a moment is close enough to the server's time.
     func isNow(_ issued: Instant, at now: Int64) -> Bool {
-        abs(now - Int64(clamping: issued.seconds)) <= Service.windowSeconds
+        abs(now - Int64(clamping: issued.seconds)) <= RequestWindow.seconds
     }
 
     /// Writes a refusal down, with the names of who it concerns where there is such a registration.
@@ -116,11 +99,11 @@ extension Transaction {
         refusalOf head: StatementHead, _ event: AuditEntry.Event, _ problem: Problem,
         from origin: Origin, at now: Int64
     ) throws(DatabaseFault) {
-        guard let signer = try signer(head) else {
+        guard let signer = try signers.signer(head) else {
             let detail = "unknown credential: \(hexadecimal(head.credential))"
             let entry = AuditEntry(event: event, outcome: problem.code, detail: detail)
-            return try audit(entry, from: origin, at: now)
+            return try auditTrail.note(entry, from: origin, at: now)
         }
-        try audit(entry(event, signer, problem), from: origin, at: now)
+        try auditTrail.note(entry(event, signer, problem), from: origin, at: now)
     }
 }

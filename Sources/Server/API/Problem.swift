@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import HTTP
 
 /// Why a request was refused, as RFC 9457 has it; the codes are stable and in docs/developer/SERVER.md.
 package struct Problem: Error, Equatable, Sendable {
@@ -21,26 +20,6 @@ package struct Problem: Error, Equatable, Sendable {
         self.code = code
         self.title = title
         self.headers = headers
-    }
-
-    /// As the body `application/problem+json`.
-    package var response: HTTPResponse {
-        let document = Document(
-            type: "urn:signet:problem:\(code)", title: title, status: status, code: code,
-            remainingAttempts: remainingAttempts)
-        return HTTPResponse(
-            status: status,
-            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
-                + headers.map { (name: $0.key, value: $0.value) },
-            body: JSON.encode(document))
-    }
-
-    private struct Document: Encodable {
-        let type: String
-        let title: String
-        let status: Int
-        let code: String
-        let remainingAttempts: Int64?
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import HTTP
 import SignedFormats
 
 /// An HTTP request, as whoever received it tells of it.
@@ -26,11 +25,17 @@ struct AuthenticatedDevice: Sendable {
     var macToken: [UInt8]?
 }
 
-// The authentication code of an HTTP request: a header with a signed statement, or with a MAC.
-extension Service {
-    /// How far from the server's time a code may have been issued, in seconds, both ways.
-    static let windowSeconds: Int64 = 30
+/// The authentication code of an HTTP request: a header with a signed statement, or with a MAC.
+struct Requests: Sendable {
+    let applications: ApplicationCache
+    let database: any Database
+    let keys: ServerKeys
+    let refusals: AuditQuota
+    let core: ServerCore
+    let signatures: SignatureVerification
+}
 
+extension Requests {
     /// `POST /v1/authentication/verify`: for a back end that received a request.
     ///
     /// The caller is who the API key says, so a bad proof is an answer and no refusal.
@@ -58,15 +63,11 @@ extension Service {
 
     /// Who sent a request to this server itself, by its own header.
     func device(
-        of request: HTTPRequest, from origin: Origin, isLeaving: Bool = false
+        of request: ReceivedRequest, authorization header: [UInt8], from origin: Origin,
+        isLeaving: Bool = false
     ) async throws(Problem) -> AuthenticatedDevice {
-        guard let header = request.header("authorization") else { throw .unauthenticated }
-        let digest = try made { () throws(CryptoFault) in try SHA256.digest(request.body) }
-        let received = ReceivedRequest(
-            method: [UInt8](request.method.utf8), resource: [UInt8](request.target.utf8),
-            body: digest)
         return try await authenticate(
-            [UInt8](header.utf8), received, for: nil, from: origin, isLeaving: isLeaving)
+            header, request, for: nil, from: origin, isLeaving: isLeaving)
     }
 
     /// Checks a header of either scheme; `application` is the only one that it may be meant for.
@@ -97,20 +98,22 @@ extension Service {
             if let objection = try await objection(to: application) { throw objection }
             return
         }
-        let now = now
+        let now = core.now
         let entry = AuditEntry(event: .request, outcome: problem.code, detail: detail)
-        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
+        try await core.write { store throws(DatabaseFault) -> Result<Void, Problem> in
             guard try store.holds(application) else { return .failure(.apiKeyRefused) }
-            try store.audit(entry, from: origin, at: now)
+            try store.auditTrail.note(entry, from: origin, at: now)
             return .failure(problem)
         }
     }
 
     /// What stands against who asks: that the API key does not hold any more.
-    private func objection(
+    func objection(
         to application: AskingApplication?
     ) async throws(Problem) -> Problem? {
-        let holds = try await read { store throws(DatabaseFault) in try store.holds(application) }
+        let holds = try await core.read { store throws(DatabaseFault) in
+            try store.holds(application)
+        }
         return holds ? nil : .apiKeyRefused
     }
 }
@@ -119,7 +122,7 @@ extension Transaction {
     /// Whether who asks may still do so; a device that calls for itself needs no API key.
     func holds(_ application: AskingApplication?) throws(DatabaseFault) -> Bool {
         guard let application else { return true }
-        return try holds(apiKey: application.apiKey)
+        return try applications.holds(apiKey: application.apiKey)
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 /// The text of a template: what is shown, with `{name}` where a value goes.
 ///
 /// A value is put in as it is and never looked through again: one that holds `{other}` shows just

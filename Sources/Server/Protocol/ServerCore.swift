@@ -2,39 +2,14 @@
 import Crypto
 import Database
 import Posix
-import SignedFormats
 
-/// What the server does, call by call: the extensions of this type are the protocols' steps.
-package final class Service: Sendable {
+/// What every part of the protocol works with: the records, the clock, the server's keys and its name.
+struct ServerCore: Sendable {
     let database: any Database
     let keys: ServerKeys
     let clock: Clock
-    /// Whether it can serve.
-    let health: Health
     /// How this server is called from outside: the issuer of tokens.
     let issuer: String
-    /// How many days the audit trail is kept; 0 for ever.
-    let auditDays: Int
-    /// Keys of devices that signed something of late.
-    let publicKeys = KeyCache()
-    /// Applications of API keys that held of late.
-    let applications = ApplicationCache()
-    /// Which refusals of requests' codes have a line in the audit trail.
-    let refusals: AuditQuota
-
-    /// `refusals` is how many an application has a minute.
-    init(
-        database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
-        refusals: Int = 120
-    ) {
-        self.database = database
-        self.keys = keys
-        self.clock = clock
-        self.issuer = issuer
-        self.auditDays = auditDays
-        health = Health(database)
-        self.refusals = AuditQuota(perMinute: refusals, clock: clock)
-    }
 
     /// Seconds since 1970.
     var now: Int64 { clock.wallSeconds() }

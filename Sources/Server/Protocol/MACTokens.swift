@@ -4,8 +4,14 @@ import Database
 import Posix
 import SignedFormats
 
-// MAC tokens: issued after a touch, good for many requests without one until they expire.
-extension Service {
+/// MAC tokens, with which a device shows that it is there, without a touch.
+struct MACTokens: Sendable {
+    let keys: ServerKeys
+    let challenges: Challenges
+    let core: ServerCore
+}
+
+extension MACTokens {
     /// How long a token holds, in seconds, if nobody says otherwise.
     private static let macTokenSeconds: Int64 = 30 * 86_400
     private static let secretCount = 32
@@ -20,16 +26,16 @@ extension Service {
         }
         let name = try tokenName(wish.proof)
         let secret = try freshSecret()
-        let id = try random(16)
-        let sealed = try made { () throws(CryptoFault) in
+        let id = try core.random(16)
+        let sealed = try core.made { () throws(CryptoFault) in
             try keys.tokenSeal.seal(secret, row: id)
         }
-        let now = now
+        let now = core.now
         let expires = now + seconds
-        let audience = try await settle(
+        let audience = try await challenges.settle(
             wish.proof, .macToken, .macToken, from: call.origin
         ) { store, signer, _ throws(DatabaseFault) in
-            try store.keepMACToken(
+            try store.macTokens.keepMACToken(
                 id, name: name, sealed, registration: signer.registration.id, at: now,
                 until: expires)
             return .success(signer.application.audience)
@@ -44,11 +50,11 @@ extension Service {
     func listMACTokens(_ call: Call) async throws(Problem) -> MACTokenList {
         let id = try call.id()
         let application = try call.caller()
-        let list = try await read { store throws(DatabaseFault) -> MACTokenList? in
-            guard let signer = try store.signer(registration: id),
+        let list = try await core.read { store throws(DatabaseFault) -> MACTokenList? in
+            guard let signer = try store.signers.signer(registration: id),
                 signer.application.id == application.id
             else { return nil }
-            let tokens = try store.macTokens(ofRegistration: id)
+            let tokens = try store.macTokens.list(ofRegistration: id)
             return MACTokenList(tokens: tokens.map { MACTokenState($0) })
         }
         guard let list else { throw .notFound }
@@ -79,17 +85,17 @@ extension Service {
         _ id: [UInt8], from origin: Origin, by whom: String,
         _ mayBeAsked: @escaping @Sendable (Signer) -> Bool
     ) async throws(Problem) {
-        let now = now
-        try await write { store throws(DatabaseFault) -> Result<Void, Problem> in
-            guard let (token, signer) = try store.macToken(id), mayBeAsked(signer) else {
+        let now = core.now
+        try await core.write { store throws(DatabaseFault) -> Result<Void, Problem> in
+            guard let (token, signer) = try store.macTokens.macToken(id), mayBeAsked(signer) else {
                 return .failure(.notFound)
             }
-            guard try store.revokeMACToken(id, at: now) else {
+            guard try store.macTokens.revokeMACToken(id, at: now) else {
                 return .failure(.conflict("the token was revoked before"))
             }
             var line = entry(.revocation, signer, nil)
             line.detail = "MAC token '\(token.name)', by \(whom)"
-            try store.audit(line, from: origin, at: now)
+            try store.auditTrail.note(line, from: origin, at: now)
             return .success(())
         }
     }

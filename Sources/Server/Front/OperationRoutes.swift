@@ -3,30 +3,30 @@
 extension Routes {
     static let operations: [Route] = [
         Route("POST", "/v1/operations", .application) { service, call throws(Problem) in
-            .json(try await service.makeOperation(call), status: 201)
+            .json(try await service.operations.makeOperation(call), status: 201)
         },
         Route("GET", "/v1/operations/{id}", .application) { service, call throws(Problem) in
-            .json(try await service.showOperation(call))
+            .json(try await service.operations.showOperation(call))
         },
         Route("POST", "/v1/operations/{id}/cancel", .application) {
             service, call throws(Problem) in
-            .json(try await service.cancelOperation(call))
+            .json(try await service.operations.cancelOperation(call))
         },
         Route("GET", "/v1/device/operations", .device) { service, call throws(Problem) in
-            .json(try await service.awaitedOperations(call))
+            .json(try await service.operations.awaitedOperations(call))
         },
         Route("GET", "/v1/device/operations/{id}", .device) { service, call throws(Problem) in
-            .json(try await service.operationDetail(call))
+            .json(try await service.operations.operationDetail(call))
         },
         Route("POST", "/v1/operations/{id}/decision", .anybody) {
             service, call throws(Problem) in
-            .json(try await service.decideOperation(call))
+            .json(try await service.operations.decideOperation(call))
         },
         Route("POST", "/v1/login/init", .application) { service, call throws(Problem) in
-            .json(try await service.beginLogin(call), status: 201)
+            .json(try await service.logins.beginLogin(call), status: 201)
         },
         Route("POST", "/v1/login/confirm", .application) { service, call throws(Problem) in
-            .json(plain: try await service.confirmLogin(call))
+            .json(plain: try await service.logins.confirmLogin(call))
         },
     ]
 }

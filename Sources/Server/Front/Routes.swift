@@ -9,52 +9,52 @@ enum Routes {
 
     private static let registration: [Route] = [
         Route("POST", "/v1/activations", .application) { service, call throws(Problem) in
-            .json(try await service.makeActivation(call), status: 201)
+            .json(try await service.registrations.makeActivation(call), status: 201)
         },
         Route("POST", "/v1/registrations", .anybody, limited: true) {
             service, call throws(Problem) in
-            .json(try await service.beginRegistration(call), status: 201)
+            .json(try await service.registrations.beginRegistration(call), status: 201)
         },
         Route("POST", "/v1/registrations/{id}/proof", .anybody) {
             service, call throws(Problem) in
-            .json(try await service.proveRegistration(call))
+            .json(try await service.registrations.proveRegistration(call))
         },
         Route("POST", "/v1/registrations/{id}/commit", .application) {
             service, call throws(Problem) in
-            .json(try await service.commitRegistration(call))
+            .json(try await service.registrations.commitRegistration(call))
         },
         Route("POST", "/v1/registrations/{id}/block", .application) {
             service, call throws(Problem) in
-            .json(try await service.change(call, to: .blocked))
+            .json(try await service.registrations.change(call, to: .blocked))
         },
         Route("POST", "/v1/registrations/{id}/unblock", .application) {
             service, call throws(Problem) in
-            .json(try await service.change(call, to: .active))
+            .json(try await service.registrations.change(call, to: .active))
         },
         Route("POST", "/v1/registrations/{id}/remove", .application) {
             service, call throws(Problem) in
-            .json(try await service.change(call, to: .removed))
+            .json(try await service.registrations.change(call, to: .removed))
         },
         Route("POST", "/v1/registrations/{id}/disable", .anybody) {
             service, call throws(Problem) in
-            .json(try await service.disableRegistration(call))
+            .json(try await service.registrations.disableRegistration(call))
         },
         Route("GET", "/v1/registrations/{id}", .application) { service, call throws(Problem) in
-            .json(try await service.showRegistration(call))
+            .json(try await service.registrations.showRegistration(call))
         },
         Route("GET", "/v1/accounts/{name}/registrations", .application) {
             service, call throws(Problem) in
-            .json(try await service.listRegistrations(call))
+            .json(try await service.registrations.listRegistrations(call))
         },
     ]
 
     private static let login: [Route] = [
         Route("POST", "/v1/login/challenge", .anybody, limited: true) {
             service, call throws(Problem) in
-            .json(plain: try await service.issueChallenge(call))
+            .json(plain: try await service.challenges.issueChallenge(call))
         },
         Route("POST", "/v1/login", .anybody) { service, call throws(Problem) in
-            .json(plain: try await service.logIn(call))
+            .json(plain: try await service.logins.logIn(call))
         },
     ]
 

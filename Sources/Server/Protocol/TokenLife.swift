@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import HTTP
 import SignedFormats
 
 // How tokens go on and end. A refresh token is good once; one that comes a second time ends its
 // whole session: RFC 9700, section 4.14.
-extension Service {
+extension Tokens {
     /// `POST /v1/token/refresh`: the next pair of tokens, until the session's end.
     func refreshTokens(_ call: Call) async throws(Problem) -> TokenPair {
         let wish = try call.body(RefreshRequest.self)
         guard let hash = try refreshHash(wish.refreshToken) else { throw .tokenRefused }
         let fresh = try freshTokens()
-        let now = now
-        let (signer, session) = try await write { store throws(DatabaseFault) in
+        let now = core.now
+        let (signer, session) = try await core.write { store throws(DatabaseFault) in
             let (result, signer) = try store.rotate(hash, to: fresh, at: now)
-            try store.audit(
+            try store.auditTrail.note(
                 refreshEntry(result.problem, signer), from: call.origin, at: now)
             return result
         }
@@ -35,20 +34,22 @@ extension Service {
             hash == nil
             ? try await accessClaims(wish.token).flatMap { ID(text: $0.sid)?.bytes } : nil
         guard hash != nil || named != nil else { return false }
-        let id = try await read { store throws(DatabaseFault) -> [UInt8]? in
+        let id = try await core.read { store throws(DatabaseFault) -> [UInt8]? in
             var id = named
-            if let hash { id = try store.refreshToken(hash)?.session }
-            guard let id, try store.tokenSession(id)?.isRevoked == false else { return nil }
+            if let hash { id = try store.sessions.refreshToken(hash)?.session }
+            guard let id, try store.sessions.tokenSession(id)?.isRevoked == false else {
+                return nil
+            }
             return id
         }
         guard let id else { return false }
-        let now = now
-        return try await write { store throws(DatabaseFault) in
-            guard let session = try store.tokenSession(id),
-                let signer = try store.signer(registration: session.registration),
-                try store.revoke(session: id, reason: SessionEnd.revoked, at: now)
+        let now = core.now
+        return try await core.write { store throws(DatabaseFault) in
+            guard let session = try store.sessions.tokenSession(id),
+                let signer = try store.signers.signer(registration: session.registration),
+                try store.sessions.revoke(session: id, reason: SessionEnd.revoked, at: now)
             else { return .success(false) }
-            try store.audit(entry(.revocation, signer, nil), from: call.origin, at: now)
+            try store.auditTrail.note(entry(.revocation, signer, nil), from: call.origin, at: now)
             return .success(true)
         }
     }
@@ -57,14 +58,14 @@ extension Service {
     func introspect(_ call: Call) async throws(Problem) -> IntrospectionAnswer {
         let wish = try call.body(TokenRequest.self)
         let application = try call.caller()
-        let now = now
+        let now = core.now
         guard let claims = try await accessClaims(wish.token), claims.aud == application.audience,
-            claims.exp > now, claims.iat <= now + Self.windowSeconds,
+            claims.exp > now, claims.iat <= now + RequestWindow.seconds,
             let id = ID(text: claims.sid)
         else { return .inactive }
-        return try await read { store throws(DatabaseFault) in
-            guard let session = try store.tokenSession(id.bytes),
-                let signer = try store.signer(registration: session.registration),
+        return try await core.read { store throws(DatabaseFault) in
+            guard let session = try store.sessions.tokenSession(id.bytes),
+                let signer = try store.signers.signer(registration: session.registration),
                 signer.application.id == application.id, signer.holds(session, at: now)
             else { return .inactive }
             return IntrospectionAnswer(claims, signer)
@@ -72,19 +73,13 @@ extension Service {
     }
 
     /// `GET /.well-known/jwks.json`: what access tokens are verified with.
-    func showKeys() -> HTTPResponse {
+    func publicKeys() -> [UInt8] {
         var body = [UInt8](#"{"keys":["#.utf8)
         for (index, key) in keys.verifying.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
             body += key.json
         }
-        body += [UInt8]("]}".utf8)
-        return HTTPResponse(
-            status: 200,
-            headers: [
-                ("Content-Type", "application/jwk-set+json"),
-                ("Cache-Control", "public, max-age=300"),
-            ], body: body)
+        return body + [UInt8]("]}".utf8)
     }
 
     /// The claims of an access token that a key of this server signed; whether they hold now is
@@ -99,7 +94,7 @@ extension Service {
         if case .failure(.unknownHeader) = outcome {
             // Another server may have signed it, with a key that is new.
             do throws(KeyFault) {
-                try await keys.refreshForUnknown(at: now)
+                try await keys.refreshForUnknown(at: core.now)
             } catch {
                 report("the keys could not be read anew: \(error)")
                 throw .unavailable
@@ -123,8 +118,8 @@ extension Service {
         } catch { return .failure(error) }
     }
 
-    private func refreshHash(_ token: String) throws(Problem) -> [UInt8]? {
-        try made { () throws(CryptoFault) in
+    func refreshHash(_ token: String) throws(Problem) -> [UInt8]? {
+        try core.made { () throws(CryptoFault) in
             try BearerSecret.refreshToken.digest(of: [UInt8](token.utf8))
         }
     }
@@ -158,19 +153,19 @@ extension Transaction {
     fileprivate func rotate(
         _ hash: [UInt8], to fresh: FreshTokens, at now: Int64
     ) throws(DatabaseFault) -> (Result<(Signer, TokenSession), Problem>, Signer?) {
-        guard let id = try useRefreshToken(hash, at: now) else {
+        guard let id = try sessions.useRefreshToken(hash, at: now) else {
             return (.failure(.tokenRefused), try endReused(hash, at: now))
         }
-        guard let found = try tokenSession(id),
-            let former = try signer(registration: found.registration)
+        guard let found = try sessions.tokenSession(id),
+            let former = try signers.signer(registration: found.registration)
         else { return (.failure(.tokenRefused), nil) }
         // Read anew behind the lock that blocking takes too.
-        try lockAccount(former.account.id)
-        guard let session = try tokenSession(id),
-            let signer = try signer(registration: session.registration)
+        try accounts.lockAccount(former.account.id)
+        guard let session = try sessions.tokenSession(id),
+            let signer = try signers.signer(registration: session.registration)
         else { return (.failure(.tokenRefused), nil) }
         guard signer.holds(session, at: now) else { return (.failure(.tokenRefused), signer) }
-        try keepRefreshToken(
+        try sessions.keepRefreshToken(
             fresh.refreshHash, session: id, at: now,
             until: session.end(by: signer.application.policy))
         return (.success((signer, session)), signer)
@@ -179,11 +174,12 @@ extension Transaction {
     /// Ends the session of a refresh token that was used before: somebody has a copy, and nobody
     /// can tell who. Gives whose it was.
     private func endReused(_ hash: [UInt8], at now: Int64) throws(DatabaseFault) -> Signer? {
-        guard let token = try refreshToken(hash), let session = try tokenSession(token.session)
+        guard let token = try sessions.refreshToken(hash),
+            let session = try sessions.tokenSession(token.session)
         else { return nil }
         if token.isUsed {
-            _ = try revoke(session: token.session, reason: SessionEnd.reuse, at: now)
+            _ = try sessions.revoke(session: token.session, reason: SessionEnd.reuse, at: now)
         }
-        return try signer(registration: session.registration)
+        return try signers.signer(registration: session.registration)
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Database
-import SignedFormats
 
 /// The secrets of a session that is yet to begin.
 struct FreshTokens: Sendable {
@@ -22,15 +21,20 @@ struct FreshTokens: Sendable {
     }
 }
 
-// Access tokens are JWTs (RFC 7519) of ES256; a refresh token is good once, and one that comes a
-// second time ends its whole session (RFC 9700, section 4.14).
-extension Service {
+/// Sessions of tokens: begun, refreshed, ended, and looked at.
+struct Tokens: Sendable {
+    let issuer: String
+    let keys: ServerKeys
+    let core: ServerCore
+}
+
+extension Tokens {
     /// Random ids, and a refresh token, before the transaction that keeps them.
     func freshTokens() throws(Problem) -> FreshTokens {
-        let refresh = try made { () throws(CryptoFault) in
+        let refresh = try core.made { () throws(CryptoFault) in
             try BearerSecret.refreshToken.generate()
         }
-        let ids = try random(32)
+        let ids = try core.random(32)
         return FreshTokens(
             session: [UInt8](ids[..<16]), id: [UInt8](ids[16...]),
             refreshToken: String(decoding: refresh.text, as: UTF8.self),
@@ -56,33 +60,16 @@ extension Service {
     }
 }
 
-/// What an access token says.
-struct AccessClaims: Codable, Sendable {
-    let iss: String
-    let sub: String
-    let aud: String
-    let iat: Int64
-    let exp: Int64
-    let jti: String
-    /// The session of tokens.
-    let sid: String
-    /// The registration.
-    let reg: String
-    let amr: [String]
-    let roles: [String]
-    let flags: [String]
-}
-
 extension Transaction {
     /// Keeps what a login begins.
     func beginSession(
         _ fresh: FreshTokens, of signer: Signer, factor: String, at now: Int64
     ) throws(DatabaseFault) {
         let expires = now + signer.application.policy.refreshSeconds
-        try keepSession(
+        try sessions.keepSession(
             fresh.session, registration: signer.registration.id, factor: factor, at: now,
             until: expires)
-        try keepRefreshToken(
+        try sessions.keepRefreshToken(
             fresh.refreshHash, session: fresh.session, at: now, until: expires)
     }
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the records say, as the bodies of the API have it.
+
+extension OperationState {
+    init(_ record: OperationRecord, account: AccountRecord, at now: Int64) throws(Problem) {
+        operation = ID(record.id)
+        self.account = account.name
+        template = record.template
+        data = record.data
+        status = record.status(at: now)
+        failureCount = record.failures
+        maxFailureCount = record.maximumFailures
+        device = record.device.map { ID($0) }
+        created = record.created
+        expires = record.expires
+        decided = record.decided
+        registration = record.registration.map { ID($0) }
+        confirmed = record.consumed
+        additional = try JSON.decode(AdditionalData.self, from: [UInt8](record.additional.utf8))
+    }
+}
+
+extension AwaitedOperation {
+    init(_ record: OperationRecord) {
+        operation = ID(record.id)
+        template = record.template
+        data = record.data
+        created = record.created
+        expires = record.expires
+    }
+}
+
+extension OperationDetail {
+    init(_ record: OperationRecord, for signer: Signer, at now: Int64) {
+        operation = ID(record.id)
+        application = signer.application.name
+        audience = signer.application.audience
+        account = signer.account.name
+        template = record.template
+        data = record.data
+        challenge = Binary(record.challenge)
+        status = record.status(at: now)
+        failureCount = record.failures
+        maxFailureCount = record.maximumFailures
+        created = record.created
+        expires = record.expires
+        decided = record.decided
+    }
+}
+
+extension RegistrationState {
+    init(_ record: RegistrationRecord, account: AccountRecord) {
+        registration = ID(record.id)
+        self.account = account.name
+        device = ID(record.device)
+        status = record.status
+        reason = record.reason.isEmpty ? nil : record.reason
+        fingerprint = record.publicKey.flatMap { keyFingerprint($0) }
+        key = record.keyKind.isEmpty ? nil : record.keyKind
+        secureBoot = record.secureBoot.isEmpty ? nil : record.secureBoot
+        flags = record.flags
+        failures = record.failures
+        created = record.created
+        lastUsed = record.lastUsed
+    }
+}
+
+extension AuthenticationAnswer {
+    /// It is valid.
+    init(_ device: AuthenticatedDevice) {
+        let signer = device.signer
+        valid = true
+        code = nil
+        remainingAttempts = nil
+        application = signer.application.name
+        account = signer.account.name
+        registration = ID(signer.registration.id)
+        self.device = ID(signer.registration.device)
+        status = signer.registration.status
+        factor = device.factor
+        flags = signer.flags
+        roles = signer.account.roles
+    }
+}
+
+extension MACTokenState {
+    init(_ record: MACTokenRecord) {
+        token = ID(record.id)
+        name = record.name
+        created = record.created
+        expires = record.expires
+        revoked = record.isRevoked
+    }
+}
+
+extension IntrospectionAnswer {
+    /// It holds.
+    init(_ claims: AccessClaims, _ signer: Signer) {
+        active = true
+        iss = claims.iss
+        sub = claims.sub
+        aud = claims.aud
+        iat = claims.iat
+        exp = claims.exp
+        jti = claims.jti
+        sid = claims.sid
+        reg = claims.reg
+        amr = claims.amr
+        roles = signer.account.roles
+        flags = signer.flags
+        tokenType = "Bearer"
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Database
+import Posix
+
+/// What the server does: its parts, each with what it works with.
+package final class Service: Sendable {
+    let core: ServerCore
+    let registrations: Registrations
+    let challenges: Challenges
+    let logins: Logins
+    let tokens: Tokens
+    let requests: Requests
+    let macTokens: MACTokens
+    let operations: Operations
+    let maintenance: Maintenance
+    /// Whether it can serve.
+    let health: Health
+    /// Keys of devices that signed something of late.
+    let publicKeys = KeyCache()
+    /// Applications of API keys that held of late.
+    let applications = ApplicationCache()
+    /// Which refusals of requests' codes have a line in the audit trail.
+    let refusals: AuditQuota
+
+    var database: any Database { core.database }
+    var keys: ServerKeys { core.keys }
+    var clock: Clock { core.clock }
+    var issuer: String { core.issuer }
+
+    /// `auditDays` is how long the audit trail is kept, 0 for ever; `refusals` is how many an application
+    /// has a minute.
+    init(
+        database: any Database, keys: ServerKeys, clock: Clock, issuer: String, auditDays: Int = 0,
+        refusals: Int = 120
+    ) {
+        core = ServerCore(database: database, keys: keys, clock: clock, issuer: issuer)
+        health = Health(database)
+        self.refusals = AuditQuota(perMinute: refusals, clock: clock)
+        let signatures = SignatureVerification(publicKeys: publicKeys, core: core)
+        challenges = Challenges(core: core, signatures: signatures)
+        tokens = Tokens(issuer: issuer, keys: keys, core: core)
+        operations = Operations(challenges: challenges, core: core)
+        logins = Logins(
+            keys: keys, challenges: challenges, operations: operations, core: core, tokens: tokens)
+        registrations = Registrations(challenges: challenges, core: core)
+        macTokens = MACTokens(keys: keys, challenges: challenges, core: core)
+        requests = Requests(
+            applications: applications, database: database, keys: keys, refusals: self.refusals,
+            core: core, signatures: signatures)
+        maintenance = Maintenance(
+            auditDays: auditDays, clock: clock, database: database, keys: keys, requests: requests,
+            core: core)
+    }
+}
