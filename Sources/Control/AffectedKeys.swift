@@ -44,16 +44,18 @@ struct AffectedKeys {
     }
 }
 
-extension Invocation {
+extension AffectedKeys {
     /// What a change of fingers ends besides secrets. A daemon that cannot tell is in no change's
     /// way: then nothing is said of it.
-    func endings(_ account: Bytes) throws(CommandFault) -> AffectedKeys {
+    static func of(_ account: Bytes, _ run: Invocation) throws(CommandFault) -> AffectedKeys {
         var endings = AffectedKeys()
         do throws(CommandFault) {
-            let known = try servers(of: account).filter { $0.state == .good }
+            let known = try ServerCommands(run: run).servers(of: account).filter {
+                $0.state == .good
+            }
             endings.servers = known.map(\.server)
-            if !known.isEmpty { endings.tokens = try ownTokens(account, of: endings.servers) }
-            endings.signing = try signingKey(of: account).state == .good
+            if !known.isEmpty { endings.tokens = try ownTokens(account, of: endings.servers, run) }
+            endings.signing = try SigningKeyCommand(run: run).signingKey(of: account).state == .good
         } catch .interrupted {
             throw .interrupted
         } catch { return endings }
@@ -61,11 +63,11 @@ extension Invocation {
     }
 
     /// The tokens that somebody asked for by name.
-    private func ownTokens(
-        _ account: Bytes, of servers: [Bytes]
+    private static func ownTokens(
+        _ account: Bytes, of servers: [Bytes], _ run: Invocation
     ) throws(CommandFault) -> [MACTokenAnswer] {
-        try macTokens(of: account).filter {
-            $0.name != Invocation.reserved && servers.contains($0.server)
+        try MACTokenCommand(run: run).macTokens(of: account).filter {
+            $0.name != MACTokenCommand.reserved && servers.contains($0.server)
         }
     }
 }

@@ -8,18 +8,21 @@ import LoginProtocol
 import Policy
 import Posix
 
-extension Invocation {
+/// `signet config`
+struct ConfigCommand {
+    let run: Invocation
+
     /// `signet config`, with `--check [FILE…]`
     func config() throws(CommandFault) {
-        if arguments.has(.check) { return try checkFiles() }
-        if let word = arguments.operands.first {
+        if run.arguments.has(.check) { return try checkFiles() }
+        if let word = run.arguments.operands.first {
             throw .usage(CommandText.checkFile(word.bytes))
         }
         let settings = try settings()
-        let modules = surroundings.machine.moduleLines()
+        let modules = run.surroundings.machine.moduleLines()
         let rows = Table.lines(
             settings.map { ["\($0.name)", "= \($0.value)", "(\($0.origin))"] })
-        say(
+        run.say(
             .document(
                 "config",
                 [
@@ -44,7 +47,7 @@ extension Invocation {
 
     /// What is in force.
     func settings() throws(CommandFault) -> [SettingAnswer] {
-        try collect(.configuration) { answer in
+        try run.collect(.configuration) { answer in
             if case .setting(let setting) = answer { return setting }
             return nil
         }
@@ -55,16 +58,16 @@ extension Invocation {
         do throws(ConfigurationFault) {
             configuration = try read()
         } catch {
-            say(.check(error, differences: nil), [error.text.text])
+            run.say(.check(error, differences: nil), [error.text.text])
             throw .said(.denied)
         }
         let files =
-            arguments.operands.isEmpty
-            ? surroundings.configurationFile : arguments.operands.joined(separator: ", ")
+            run.arguments.operands.isEmpty
+            ? run.surroundings.configurationFile : run.arguments.operands.joined(separator: ", ")
         // What the service uses is told too, but the files can be judged without it.
         let running = try? settings()
-        let differences = running.map { Invocation.differences($0, configuration) }
-        let unknown = surroundings.machine.unknownNames(configuration)
+        let differences = running.map { Self.differences($0, configuration) }
+        let unknown = run.surroundings.machine.unknownNames(configuration)
         let obsolete = configuration.obsoleteLines
         var lines = [CommandOutcome.noMistakes(files.bytes)] + obsolete.map(\.text.text)
         lines += unknown.map(\.text)
@@ -75,15 +78,15 @@ extension Invocation {
         } else {
             lines.append(CommandOutcome.serviceUnknown)
         }
-        say(.check(nil, differences: differences, unknown, obsolete), lines)
+        run.say(.check(nil, differences: differences, unknown, obsolete), lines)
     }
 
     private func read() throws(ConfigurationFault) -> Configuration {
-        guard !arguments.operands.isEmpty else {
-            return try ConfigurationFiles.load(surroundings.configurationFile)
+        guard !run.arguments.operands.isEmpty else {
+            return try ConfigurationFiles.load(run.surroundings.configurationFile)
         }
         var files: [(name: String, text: Bytes)] = []
-        for path in arguments.operands {
+        for path in run.arguments.operands {
             do throws(SystemFault) {
                 files.append((path, try readFile(path, cap: Configuration.maximumFileLength)))
             } catch {

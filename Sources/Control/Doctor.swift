@@ -6,10 +6,13 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-extension Invocation {
+/// `signet doctor`
+struct DoctorCommand {
+    let run: Invocation
+
     /// `signet doctor`
     func doctor() throws(CommandFault) {
-        let machine = surroundings.machine
+        let machine = run.surroundings.machine
         var seen = DaemonView(.absent)
         let findings = machine.examine {
             seen = view(of: machine)
@@ -17,7 +20,7 @@ extension Invocation {
         }
         let counts = FindingCounts(findings)
         let checkup = Checkup(findings: findings, counts: counts, fingers: seen.fingerCounts)
-        say(checkup.document, checkup.lines)
+        run.say(checkup.document, checkup.lines)
         guard let worst = counts.worst, worst.exitCode != .done else { return }
         throw .said(worst.exitCode)
     }
@@ -28,32 +31,34 @@ extension Invocation {
         var view = DaemonView(.answers)
         view.isCut = !areAll
         do throws(CommandFault) {
-            view.readers = try listed { () throws(CommandFault) in try readerAnswers() }
-            view.vaults = try collect(.vault) { answer in
+            view.readers = try listed { () throws(CommandFault) in
+                try ReadersCommand(run: run).readerAnswers()
+            }
+            view.vaults = try run.collect(.vault) { answer in
                 if case .vault(let vault) = answer { return vault }
                 return nil
             }
-            view.settings = try settings()
+            view.settings = try ConfigCommand(run: run).settings()
             for name in names { try ask(about: name, &view) }
             // Its version is told with any status: of root's own where nobody has anything.
             if view.version == nil { view.version = try statusAnswer(ofSelf: machine)?.program }
-        } catch { view.reach = reach(error, surroundings.socketPath) }
+        } catch { view.reach = reach(error, run.surroundings.socketPath) }
         return view
     }
 
     private func ask(about name: Bytes, _ view: inout DaemonView) throws(CommandFault) {
         do throws(CommandFault) {
-            let status = try status(of: name)
+            let status = try StatusCommand(run: run).status(of: name)
             view.version = status.program
             view.configurationFault = status.configurationFault
             let prints = try listed { () throws(CommandFault) in
-                try collect(.list(account: name)) { answer -> PrintAnswer? in
+                try run.collect(.list(account: name)) { answer -> PrintAnswer? in
                     if case .print(let print) = answer { return print }
                     return nil
                 }
             }
             let secrets = try listed { () throws(CommandFault) in
-                try collect(.secretList(account: name)) { answer -> SecretAnswer? in
+                try run.collect(.secretList(account: name)) { answer -> SecretAnswer? in
                     if case .secret(let secret) = answer { return secret }
                     return nil
                 }
@@ -61,7 +66,7 @@ extension Invocation {
             view.accounts.append(
                 AccountView(
                     name: name, status: status, prints: prints, secrets: secrets,
-                    servers: try knownServers(name)))
+                    servers: try StatusCommand(run: run).knownServers(name)))
         } catch .denied(let denial, let account) {
             view.denied.append((name, denial.text(account: account)))
         }
@@ -70,7 +75,7 @@ extension Invocation {
     private func statusAnswer(ofSelf machine: Machine) throws(CommandFault) -> StatusAnswer? {
         guard let own = machine.name(of: machine.uid) else { return nil }
         do throws(CommandFault) {
-            return try status(of: own.bytes)
+            return try StatusCommand(run: run).status(of: own.bytes)
         } catch .denied { return nil }
     }
 
@@ -87,7 +92,7 @@ extension Invocation {
         switch fault {
         case .noService(let text):
             guard FileLook(socket) != nil else { return .absent }
-            if let uid = Connection.owner(of: socket), uid != surroundings.daemonUID {
+            if let uid = Connection.owner(of: socket), uid != run.surroundings.daemonUID {
                 return .foreign(uid: uid)
             }
             return .silent(text)

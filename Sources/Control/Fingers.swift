@@ -6,7 +6,10 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-extension Invocation {
+/// `signet enroll`, `list`, `delete`, `verify` and `enable`: an account's fingers, and login by them.
+struct FingerCommands {
+    let run: Invocation
+
     /// The order in which fingers are offered for enrolment.
     private static let preference: [Finger] = [
         .rightIndex, .leftIndex, .rightThumb, .leftThumb, .rightMiddle, .leftMiddle, .rightRing,
@@ -15,7 +18,7 @@ extension Invocation {
 
     /// `signet enroll [FINGER] [--reader ID]`
     func enroll() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let named = try namedFinger()
         var finger = named ?? .rightIndex
         var secrets: UInt32?
@@ -24,12 +27,12 @@ extension Invocation {
             if named == nil { finger = try freeFinger(fingers, account) }
             secrets = fingers.secrets
         }
-        let endings = try endings(account)
+        let endings = try AffectedKeys.of(account, run)
         warn(of: endings, secrets)
-        let done = try follow(
+        let done = try run.follow(
             .enroll(
                 account: account, finger: finger,
-                readerID: arguments.value(.reader)?.bytes), awaitsTouch: true)
+                readerID: run.arguments.value(.reader)?.bytes), awaitsTouch: true)
         let name = (done.finger ?? finger).word
         let lines = [
             CommandOutcome.enrolled(name.bytes, account: account, prints: done.prints ?? 0)
@@ -40,17 +43,17 @@ extension Invocation {
     /// `signet delete FINGER | --all`
     func delete() throws(CommandFault) {
         let finger = try namedFinger()
-        guard (finger == nil) == arguments.has(.all) else {
+        guard (finger == nil) == run.arguments.has(.all) else {
             throw .usage(
                 CommandText.choose("FINGER".bytes, Option.all.name.bytes, action: "delete".bytes))
         }
-        let account = try account()
+        let account = try run.account()
         let known = isAtTerminal ? try knownFingers(account) : nil
-        let endings = try endings(account)
+        let endings = try AffectedKeys.of(account, run)
         // One that is not there ends nothing; a damaged one may be any.
         let isThere = known?.prints.contains { $0.finger == finger || $0.finger == nil } ?? true
         if finger == nil || isThere { warn(of: endings, known?.secrets) }
-        let done = try follow(.delete(account: account, finger: finger), awaitsTouch: false)
+        let done = try run.follow(.delete(account: account, finger: finger), awaitsTouch: false)
         let lines = [
             CommandOutcome.deleted(
                 finger?.word.bytes, account: account, prints: done.prints ?? 0)
@@ -60,7 +63,7 @@ extension Invocation {
 
     /// `signet list`
     func list() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let (prints, secrets) = try fingers(account)
         let document = JSON.document(
             "fingers",
@@ -68,20 +71,20 @@ extension Invocation {
                 ("account", .bytes(account)), ("fingers", .array(prints.map(\.document))),
                 ("secrets", .number(UInt64(secrets ?? 0))),
             ])
-        guard !prints.isEmpty else { return say(document, [CommandOutcome.noFingers(account)]) }
+        guard !prints.isEmpty else { return run.say(document, [CommandOutcome.noFingers(account)]) }
         let depending = secrets.map { [CommandSecrets.depending($0)] } ?? []
-        say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)) + depending)
+        run.say(document, Table.lines([PrintAnswer.heading] + prints.map(\.row)) + depending)
     }
 
     /// `signet verify [--reason TEXT]`
     func verify() throws(CommandFault) {
         let reason = try reason()
-        let account = try account()
-        let done = try follow(
+        let account = try run.account()
+        let done = try run.follow(
             .verify(account: account, timeoutMilliseconds: 30_000, reason: reason),
             awaitsTouch: true)
         let finger = done.finger?.word
-        say(
+        run.say(
             .document(
                 "verified",
                 [("account", .bytes(account)), ("finger", .optional(finger) { .string($0) })]),
@@ -90,7 +93,7 @@ extension Invocation {
 
     /// What the caller says that the touch is for.
     private func reason() throws(CommandFault) -> Bytes? {
-        guard let reason = arguments.value(.reason)?.bytes else { return nil }
+        guard let reason = run.arguments.value(.reason)?.bytes else { return nil }
         guard AskersReason.isSound(reason) else {
             throw .usage(CommandText.badReason(most: UInt32(AskersReason.limit)))
         }
@@ -99,15 +102,15 @@ extension Invocation {
 
     /// `signet enable [--keyring | --no-keyring]`
     func enable() throws(CommandFault) {
-        guard !arguments.has(.keyring) || !arguments.has(.noKeyring) else {
+        guard !run.arguments.has(.keyring) || !run.arguments.has(.noKeyring) else {
             throw .usage(
                 CommandText.choose(
                     Option.keyring.name.bytes, Option.noKeyring.name.bytes, action: "enable".bytes))
         }
-        if isAtTerminal { try showSealing(try account()) }
+        if isAtTerminal { try showSealing(try run.account()) }
         var keyring: Bool?
-        if arguments.has(.keyring) { keyring = true }
-        if arguments.has(.noKeyring) { keyring = false }
+        if run.arguments.has(.keyring) { keyring = true }
+        if run.arguments.has(.noKeyring) { keyring = false }
         try toggle(
             { [keyring] in Request.enable(account: $0, keyring: keyring) }, kind: "enabled"
         ) { account, prints in
@@ -124,9 +127,9 @@ extension Invocation {
         if let damaged = prints.first(where: { !$0.intact }) {
             throw .denied(Denial(.printsDamaged, finger: damaged.finger), account: account)
         }
-        surroundings.say(CommandOutcome.sealing(account))
+        run.surroundings.say(CommandOutcome.sealing(account))
         for line in Table.lines([PrintAnswer.heading] + prints.map(\.row)) {
-            surroundings.say("  \(line)")
+            run.surroundings.say("  \(line)")
         }
     }
 
@@ -134,7 +137,7 @@ extension Invocation {
     /// is left to do where it is not.
     func loginLines(_ state: CredentialState, _ account: Bytes) -> [Text] {
         guard state == .valid else { return [CommandOutcome.login(state, account: account)] }
-        let module = surroundings.machine.moduleUse()
+        let module = run.surroundings.machine.moduleUse()
         let (line, step): (Text, LoginStep)
         if module.isUnused {
             (line, step) = (CommandOutcome.readyUnused(account), .activate(module.activation))
@@ -151,10 +154,10 @@ extension Invocation {
         _ request: (Bytes) -> Request, kind: String,
         _ outcome: (Bytes, [PrintAnswer]) -> [Text]
     ) throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         var prints: [PrintAnswer] = []
-        let done = try follow(request(account), awaitsTouch: false) { prints.append($0) }
-        say(
+        let done = try run.follow(request(account), awaitsTouch: false) { prints.append($0) }
+        run.say(
             .document(
                 kind,
                 [
@@ -168,7 +171,7 @@ extension Invocation {
     }
 
     private func namedFinger() throws(CommandFault) -> Finger? {
-        guard let word = arguments.operands.first else { return nil }
+        guard let word = run.arguments.operands.first else { return nil }
         guard let finger = Finger(word: word) else {
             let names = Finger.allCases.map(\.word).joined(separator: ", ")
             throw .usage(CommandText.unknownFinger(word.bytes, names: names.text))
@@ -180,7 +183,7 @@ extension Invocation {
         _ fingers: (prints: [PrintAnswer], secrets: UInt32?), _ account: Bytes
     ) throws(CommandFault) -> Finger {
         let taken = fingers.prints.compactMap(\.finger)
-        guard let free = Invocation.preference.first(where: { !taken.contains($0) }) else {
+        guard let free = Self.preference.first(where: { !taken.contains($0) }) else {
             throw .denied(Denial(.tooManyFingers), account: account)
         }
         return free
@@ -191,7 +194,7 @@ extension Invocation {
         _ account: Bytes
     ) throws(CommandFault) -> (prints: [PrintAnswer], secrets: UInt32?) {
         var done = DoneAnswer()
-        let prints: [PrintAnswer] = try collect(.list(account: account), &done) { answer in
+        let prints: [PrintAnswer] = try run.collect(.list(account: account), &done) { answer in
             if case .print(let print) = answer { return print }
             return nil
         }
@@ -199,13 +202,13 @@ extension Invocation {
     }
 
     /// Whether somebody sees what is said before a change of fingers, and can still take it back.
-    private var isAtTerminal: Bool { !isJSON && surroundings.columns() != nil }
+    private var isAtTerminal: Bool { !run.isJSON && run.surroundings.columns() != nil }
 
     /// Says what a change of fingers will end, before anything is asked for.
     private func warn(of endings: AffectedKeys, _ secrets: UInt32?) {
         guard isAtTerminal else { return }
-        if let secrets { surroundings.say(CommandSecrets.warning(secrets)) }
-        for warning in endings.warnings { surroundings.say(warning) }
+        if let secrets { run.surroundings.say(CommandSecrets.warning(secrets)) }
+        for warning in endings.warnings { run.surroundings.say(warning) }
     }
 
     /// The fingers, and the secrets that a change would end; nil where that cannot be told: fingers
@@ -229,7 +232,7 @@ extension Invocation {
             ? [CommandOutcome.noFingers(account)]
             : done.state.map { loginLines($0, account) } ?? []
         let secrets = done.secrets.map { [CommandSecrets.ended($0)] } ?? []
-        say(
+        run.say(
             .document(
                 kind,
                 [

@@ -2,16 +2,19 @@
 import CommandMessages
 import LoginMessages
 
-extension Invocation {
+/// `signet help`
+struct HelpCommand {
+    let run: Invocation
+
     /// `signet help`, for all or for one command.
     func help() throws(CommandFault) {
-        guard !arguments.operands.isEmpty else { return help(for: .help) }
-        let words = arguments.operands.joined(separator: " ")
+        guard !run.arguments.operands.isEmpty else { return help(for: .help) }
+        let words = run.arguments.operands.joined(separator: " ")
         if let action = Action(rawValue: words) { return help(for: action) }
         if words == Action.secret { return helpForSecrets() }
         // What a command does besides is told on its own page: 'vault migrate'.
-        guard let first = arguments.operands.first.flatMap(Action.init),
-            first.besides.contains(arguments.operands[1])
+        guard let first = run.arguments.operands.first.flatMap(Action.init),
+            first.besides.contains(run.arguments.operands[1])
         else { throw .usage(CommandText.unknownAction(words.bytes)) }
         help(for: first)
     }
@@ -24,13 +27,13 @@ extension Invocation {
             [
                 ("command", .string(Action.secret)),
                 ("commands", .array(actions.map { .string($0.rawValue) })),
-                ("options", .array([])), ("exitCodes", Invocation.exitCodes),
+                ("options", .array([])), ("exitCodes", Self.exitCodes),
             ])
         let rows = actions.map { ($0.rawValue.text, $0.purpose) }
-        say(
+        run.say(
             document,
             [CommandHelp.usage("\(Action.secret) COMMAND".bytes), "", CommandHelp.commands]
-                + Invocation.indented(rows) + ["", CommandHelp.more])
+                + Self.indented(rows) + ["", CommandHelp.more])
     }
 
     private static var exitCodes: JSON {
@@ -46,9 +49,9 @@ extension Invocation {
                 ("command", .string(action.rawValue)),
                 ("commands", .array(Action.allCases.map { .string($0.rawValue) })),
                 ("options", .array(options.map { .string($0.name) })),
-                ("exitCodes", Invocation.exitCodes),
+                ("exitCodes", Self.exitCodes),
             ])
-        say(document, action == .help ? Invocation.overview : Invocation.page(action))
+        run.say(document, action == .help ? Self.overview : Self.page(action))
     }
 
     private static var overview: [Text] {

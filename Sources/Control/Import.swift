@@ -4,20 +4,23 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-extension Invocation {
+/// `signet import-fprintd`
+struct ImportCommand {
+    let run: Invocation
+
     /// `signet import-fprintd`
     func importFprintd() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         var prints: [ImportedPrintAnswer] = []
         var done: DoneAnswer?
         do throws(CommandFault) {
             done = try takeOver(account, &prints)
         } catch {
             // What was taken over before it went wrong stays.
-            if !isJSON, !prints.isEmpty { Self.table(prints).forEach(surroundings.say) }
+            if !run.isJSON, !prints.isEmpty { Self.table(prints).forEach(run.surroundings.say) }
             throw error
         }
-        say(
+        run.say(
             Self.document(prints, done ?? DoneAnswer(), account),
             lines(prints, done ?? DoneAnswer(), account))
         let isComplete = prints.allSatisfy { $0.outcome == .imported || $0.outcome == .known }
@@ -28,13 +31,13 @@ extension Invocation {
     private func takeOver(
         _ account: Bytes, _ prints: inout [ImportedPrintAnswer]
     ) throws(CommandFault) -> DoneAnswer {
-        var progress = Progress(surroundings, isJSON: isJSON)
+        var progress = Progress(run.surroundings, isJSON: run.isJSON)
         defer { progress.end() }
         var result = DoneAnswer()
         // Shown once, however often the password is mistyped.
         var shown: [ImportedPrintAnswer] = []
         // Nobody is to touch anything, but there may be others who are served first.
-        try exchange(.importPrint(account: account), awaitsTouch: true).run {
+        try run.exchange(.importPrint(account: account), awaitsTouch: true).run {
             (answer) throws(CommandFault) in
             switch answer {
             case .notice(let notice):
@@ -62,15 +65,15 @@ extension Invocation {
 
     /// Shows a file that may be taken over, for whoever is about to give the password.
     private func show(_ print: ImportedPrintAnswer, of account: Bytes, isFirst: Bool) {
-        guard !isJSON else { return }
-        if isFirst { surroundings.say(CommandImport.decide(account)) }
-        surroundings.say(
+        guard !run.isJSON else { return }
+        if isFirst { run.surroundings.say(CommandImport.decide(account)) }
+        run.surroundings.say(
             "  \(CommandImport.found(print.name, written: print.since.map(Text.date), place: print.place))"
         )
-        guard let since = print.since, let born = surroundings.homeBirth(account),
+        guard let since = print.since, let born = run.surroundings.homeBirth(account),
             since < UInt64(clamping: born)
         else { return }
-        surroundings.say(
+        run.surroundings.say(
             "  \(CommandImport.olderThanHome(account, born: .date(UInt64(clamping: born))))")
     }
 
@@ -83,13 +86,13 @@ extension Invocation {
     ) -> [Text] {
         guard !prints.isEmpty else { return [CommandImport.nothing(account)] }
         let count = prints.count { $0.outcome == .imported }
-        var lines = Invocation.table(prints)
+        var lines = Self.table(prints)
         lines.append(
             CommandImport.takenOver(
                 UInt8(clamping: count), account: account, prints: done.prints ?? 0))
         let isHere = done.prints != 0
         if isHere, let state = done.state {
-            lines += loginLines(state, account)
+            lines += FingerCommands(run: run).loginLines(state, account)
         }
         if let keyring = done.keyring {
             lines.append(CommandOutcome.keyring(keyring, account: account))

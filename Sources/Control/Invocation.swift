@@ -54,42 +54,43 @@ package struct Invocation {
     }
 
     private func perform() throws(CommandFault) {
-        if arguments.has(.help) { return help(for: arguments.action) }
+        if arguments.has(.help) { return HelpCommand(run: self).help(for: arguments.action) }
         switch arguments.action {
-        case .status: try status()
-        case .enroll: try enroll()
-        case .list: try list()
-        case .delete: try delete()
-        case .verify: try verify()
-        case .enable where arguments.has(.signing): try enableSigning()
-        case .enable where arguments.has(.server): try enableServer()
-        case .enable: try enable()
-        case .disable where arguments.has(.signing): try disableSigning()
-        case .disable where arguments.has(.server): try disableServer()
+        case .status: try StatusCommand(run: self).status()
+        case .enroll: try FingerCommands(run: self).enroll()
+        case .list: try FingerCommands(run: self).list()
+        case .delete: try FingerCommands(run: self).delete()
+        case .verify: try FingerCommands(run: self).verify()
+        case .enable where arguments.has(.signing): try SigningKeyCommand(run: self).enableSigning()
+        case .enable where arguments.has(.server): try ServerCommands(run: self).enableServer()
+        case .enable: try FingerCommands(run: self).enable()
+        case .disable where arguments.has(.signing):
+            try SigningKeyCommand(run: self).disableSigning()
+        case .disable where arguments.has(.server): try ServerCommands(run: self).disableServer()
         case .disable:
-            try toggle(Request.disable, kind: "disabled") { account, _ in
+            try FingerCommands(run: self).toggle(Request.disable, kind: "disabled") { account, _ in
                 [CommandOutcome.disabled(account)]
             }
-        case .login: try login()
-        case .sign: try sign()
-        case .operations: try operations()
-        case .macToken: try macToken()
+        case .login: try ServerCommands(run: self).login()
+        case .sign: try SignCommand(run: self).sign()
+        case .operations: try OperationsCommand(run: self).operations()
+        case .macToken: try MACTokenCommand(run: self).macToken()
         case .unlock:
-            try toggle(Request.unlock, kind: "unlocked") { account, _ in
+            try FingerCommands(run: self).toggle(Request.unlock, kind: "unlocked") { account, _ in
                 [CommandOutcome.unlocked(account)]
             }
-        case .importFprintd: try importFprintd()
-        case .readers: try readers()
-        case .vault: try vault()
-        case .log: try log()
-        case .config: try config()
-        case .doctor: try doctor()
-        case .notify: try notify()
-        case .secretSet: try setSecret()
-        case .secretGet: try getSecret()
-        case .secretList: try listSecrets()
-        case .secretDelete: try deleteSecret()
-        case .help: try help()
+        case .importFprintd: try ImportCommand(run: self).importFprintd()
+        case .readers: try ReadersCommand(run: self).readers()
+        case .vault: try VaultCommand(run: self).vault()
+        case .log: try LogCommand(run: self).log()
+        case .config: try ConfigCommand(run: self).config()
+        case .doctor: try DoctorCommand(run: self).doctor()
+        case .notify: try NotifyCommand(run: self).notify()
+        case .secretSet: try SecretCommands(run: self).setSecret()
+        case .secretGet: try SecretCommands(run: self).getSecret()
+        case .secretList: try SecretCommands(run: self).listSecrets()
+        case .secretDelete: try SecretCommands(run: self).deleteSecret()
+        case .help: try HelpCommand(run: self).help()
         }
     }
 

@@ -3,8 +3,9 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-/// A JSON document (RFC 8259) to be written in one line.
-enum JSON {
+/// A JSON document (RFC 8259) to be written in one line. Indirect, since Swift 6.2 else finds a circle
+/// in it where a target that imports this one is compiled.
+indirect enum JSON {
     case null
     case bool(Bool)
     case number(UInt64)

@@ -19,33 +19,36 @@ struct LogAnswers {
     var signersFile: Bytes { signers.flatMap { $0 + [10] } }
 }
 
-extension Invocation {
+/// `signet log`
+struct LogCommand {
+    let run: Invocation
+
     /// `signet log`, with `--verify`, `--export N --to DIRECTORY` or `--signers`
     func log() throws(CommandFault) {
-        let chosen = [Option.verify, .export, .signers].filter { arguments.has($0) }
+        let chosen = [Option.verify, .export, .signers].filter { run.arguments.has($0) }
         guard chosen.count <= 1 else {
             throw .usage(
                 CommandText.choose(
                     chosen[0].name.bytes, chosen[1].name.bytes, action: "log".bytes))
         }
-        guard arguments.has(.export) == arguments.has(.to) else {
+        guard run.arguments.has(.export) == run.arguments.has(.to) else {
             throw .usage(
-                arguments.has(.to)
+                run.arguments.has(.to)
                     ? CommandText.needs(Option.to.name.bytes, Option.export.name.bytes)
                     : CommandText.needs(Option.export.name.bytes, Option.to.name.bytes))
         }
         let number = try exportNumber()
-        let account = try account()
+        let account = try run.account()
         let answers = try logAnswers(account)
-        if arguments.has(.verify) { return try check(answers, account) }
-        if arguments.has(.export) { return try export(answers, number, account) }
-        if arguments.has(.signers) { return saySigners(answers, account) }
+        if run.arguments.has(.verify) { return try check(answers, account) }
+        if run.arguments.has(.export) { return try export(answers, number, account) }
+        if run.arguments.has(.signers) { return saySigners(answers, account) }
         sayReceipts(answers, account)
         if let damage = answers.damage { throw .denied(damage, account: account) }
     }
 
     private func exportNumber() throws(CommandFault) -> UInt64 {
-        guard let word = arguments.value(.export) else { return 0 }
+        guard let word = run.arguments.value(.export) else { return 0 }
         guard let number = Decimal.decode(word.bytes) else {
             throw .usage(CommandText.notNumber(word.bytes, option: Option.export.name.bytes))
         }
@@ -66,7 +69,7 @@ extension Invocation {
         _ answers: inout LogAnswers, _ account: Bytes
     ) throws(CommandFault) {
         let request = Request.log(LogRequest(account: account))
-        try exchange(request).run { (answer) throws(CommandFault) in
+        try run.exchange(request).run { (answer) throws(CommandFault) in
             switch answer {
             case .receipt(let receipt): answers.receipts.append(receipt)
             case .refusal(let refusal): answers.refusals.append(refusal)
@@ -93,22 +96,22 @@ extension Invocation {
                 ("refusals", .array(answers.refusals.map(\.document))),
             ])
         guard !answers.receipts.isEmpty || !answers.refusals.isEmpty else {
-            return say(document, [CommandOutcome.noReceipts(account)])
+            return run.say(document, [CommandOutcome.noReceipts(account)])
         }
-        say(document, answers.lines(of: account))
+        run.say(document, answers.lines(of: account))
         let isAsked = answers.receipts.contains { receipt in
             (try? Statement(parsing: receipt.statement))?.server?.mode == .online
         }
-        if isAsked && !isJSON { surroundings.complain(CommandLog.asked) }
+        if isAsked && !run.isJSON { run.surroundings.complain(CommandLog.asked) }
         let isAnyUnused = answers.receipts.contains { receipt in
             (try? Statement(parsing: receipt.statement)).map(receipt.isUnused) ?? false
         }
-        if isAnyUnused && !isJSON { surroundings.complain(CommandLog.unused) }
+        if isAnyUnused && !run.isJSON { run.surroundings.complain(CommandLog.unused) }
     }
 
     private func saySigners(_ answers: LogAnswers, _ account: Bytes) {
         let lines = answers.signers.map { Text(escaping: $0) }
-        say(
+        run.say(
             .document(
                 "signers",
                 [
@@ -127,7 +130,7 @@ extension Invocation {
         guard let receipt = found else {
             throw .refused(CommandOutcome.noReceipt(number, account: account))
         }
-        let directory = arguments.value(.to) ?? "."
+        let directory = run.arguments.value(.to) ?? "."
         let files: [(String, Bytes)] = [
             ("\(directory)/statement", receipt.statement),
             ("\(directory)/statement.sig", Armour.wrap(receipt.signature)),
@@ -140,7 +143,7 @@ extension Invocation {
             try makeDirectory(directory)
             for (path, bytes) in files { try createFile(path, bytes) }
         } catch { throw .system(error) }
-        say(
+        run.say(
             .document(
                 "exported",
                 [

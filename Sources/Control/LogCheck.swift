@@ -14,7 +14,7 @@ private struct ReceiptFault {
     let problem: Text
 }
 
-extension Invocation {
+extension LogCommand {
     /// `signet log --verify`: signatures, registered keys, numbers, the chain and its end.
     func check(_ answers: LogAnswers, _ account: Bytes) throws(CommandFault) {
         let fault = try firstFault(answers, account)
@@ -26,7 +26,7 @@ extension Invocation {
                 position: UInt64(index + 1), counter: counter, fault.problem)
         }
         let position = fault?.index.map { JSON.number(UInt64($0 + 1)) } ?? .null
-        say(
+        run.say(
             .document(
                 "log-check",
                 [
@@ -81,7 +81,7 @@ extension Invocation {
         }
     }
 
-    private func uid(of account: Bytes) throws(CommandFault) -> UInt32 {
+    func uid(of account: Bytes) throws(CommandFault) -> UInt32 {
         do throws(SystemFault) {
             let name = String(validating: account, as: UTF8.self) ?? ""
             if let found = try Account.named(name) { return found.uid }

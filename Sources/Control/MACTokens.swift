@@ -8,14 +8,17 @@ import Policy
 import Posix
 import SignedFormats
 
-extension Invocation {
+/// `signet mac-token`
+struct MACTokenCommand {
+    let run: Invocation
+
     /// What `signet operations` reads with; it is got and used there alone.
     static let reserved = Bytes("signet-operations".utf8)
 
     /// `signet mac-token add URL NAME | list | remove NAME | header NAME METHOD URL`
     func macToken() throws(CommandFault) {
-        let words = arguments.operands
-        guard words.first == "header" || !arguments.has(.body) else {
+        let words = run.arguments.operands
+        guard words.first == "header" || !run.arguments.has(.body) else {
             throw .usage(CommandMACTokens.choose)
         }
         switch (words.first, words.count) {
@@ -28,13 +31,13 @@ extension Invocation {
     }
 
     private func addMACToken(_ url: String, _ typed: String) throws(CommandFault) {
-        let server = try server(url)
+        let server = try ServerCommands(run: run).server(url)
         let name = try tokenName(typed)
-        let account = try account()
+        let account = try run.account()
         let request = MACTokenAddRequest(
             account: account, timeoutMilliseconds: 30_000, server: server, name: name)
         var got: MACTokenAnswer?
-        _ = try ask(
+        _ = try ServerCommands(run: run).ask(
             .macTokenAdd(request), purpose: { CommandMACTokens.adding($0, name, server) },
             meanwhile: { answer in
                 guard case .macToken(let token) = answer else { return false }
@@ -46,35 +49,35 @@ extension Invocation {
         }
         guard let token = got else { throw .fault(CommandText.unexpected) }
         let until = Text.date(token.expires)
-        say(
+        run.say(
             .document("mac-token", [("account", .bytes(account)), ("token", token.document)]),
             [CommandMACTokens.added(name, server, until: until)])
     }
 
     private func listMACTokens() throws(CommandFault) {
-        let account = try account()
-        let only = try arguments.value(.server).map { (typed) throws(CommandFault) in
-            try server(typed)
+        let account = try run.account()
+        let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
+            try ServerCommands(run: run).server(typed)
         }
         let tokens = try macTokens(of: account).filter { $0.server == only ?? $0.server }
         let document = JSON.document(
             "mac-tokens",
             [("account", .bytes(account)), ("tokens", .array(tokens.map(\.document)))])
-        guard !tokens.isEmpty else { return say(document, [CommandMACTokens.none(account)]) }
-        say(document, Table.lines([CommandMACTokens.heading] + tokens.map(\.row)))
+        guard !tokens.isEmpty else { return run.say(document, [CommandMACTokens.none(account)]) }
+        run.say(document, Table.lines([CommandMACTokens.heading] + tokens.map(\.row)))
     }
 
     private func removeMACToken(_ typed: String) throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let token = try token(named: typed.bytes, account)
-        let done = try ask(
+        let done = try ServerCommands(run: run).ask(
             .macTokenRemove(account: account, server: token.server, name: token.name),
             awaitsTouch: false, purpose: { _ in "" }
         ) { answer in
             if case .done(let done) = answer { done } else { nil }
         }
         let isKnown = done.state != .disabled
-        say(
+        run.say(
             .document(
                 "mac-token-removed",
                 [
@@ -98,29 +101,29 @@ extension Invocation {
         guard RequestLines.isMethod(method.bytes) else {
             throw .usage(CommandSigning.badMethod(method.bytes))
         }
-        let digest = try bodyDigest()
-        let account = try account()
+        let digest = try SignCommand(run: run).bodyDigest()
+        let account = try run.account()
         let token = try token(named: typed.bytes, account)
         let request = MACTokenHeaderRequest(
             account: account, server: token.server, name: token.name, method: method.bytes,
             resource: resource, bodyDigest: digest)
-        let header = try ask(
+        let header = try ServerCommands(run: run).ask(
             .macTokenHeader(request), awaitsTouch: false, purpose: { _ in "" }
         ) { answer in
             if case .authorization(let header) = answer { header } else { nil }
         }
-        if isJSON {
-            return surroundings.say(
+        if run.isJSON {
+            return run.surroundings.say(
                 .document("authorization", [("authorization", .bytes(header))]))
         }
-        guard surroundings.release(Bytes("Authorization: ".utf8) + header + [10]) else {
+        guard run.surroundings.release(Bytes("Authorization: ".utf8) + header + [10]) else {
             throw .fault(CommandServers.unwritten)
         }
     }
 
     /// The MAC tokens that an account has.
     func macTokens(of account: Bytes) throws(CommandFault) -> [MACTokenAnswer] {
-        try collect(.macTokenList(account: account)) { answer in
+        try run.collect(.macTokenList(account: account)) { answer in
             if case .macToken(let token) = answer { token } else { nil }
         }
     }
@@ -129,8 +132,8 @@ extension Invocation {
     private func token(
         named name: Bytes, _ account: Bytes
     ) throws(CommandFault) -> MACTokenAnswer {
-        let only = try arguments.value(.server).map { (typed) throws(CommandFault) in
-            try server(typed)
+        let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
+            try ServerCommands(run: run).server(typed)
         }
         let named = try macTokens(of: account).filter {
             $0.name == name && $0.server == only ?? $0.server

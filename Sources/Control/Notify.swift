@@ -2,11 +2,14 @@
 import CommandMessages
 import Posix
 
-extension Invocation {
+/// `signet notify`
+struct NotifyCommand {
+    let run: Invocation
+
     /// `signet notify`: becomes the program that shows notices, so that this one needs no bus.
     func notify() throws(CommandFault) {
         // Returns only where it fails.
-        _ = becomeProgram(surroundings.notifier)
-        throw .fault(NotificationText.notInstalled(surroundings.notifier.bytes))
+        _ = becomeProgram(run.surroundings.notifier)
+        throw .fault(NotificationText.notInstalled(run.surroundings.notifier.bytes))
     }
 }

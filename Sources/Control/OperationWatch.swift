@@ -5,7 +5,10 @@ import LoginMessages
 import LoginProtocol
 import Posix
 
-extension Invocation {
+/// `signet operations`
+struct OperationsCommand {
+    let run: Invocation
+
     /// The longest that a server that is away is left alone.
     private static let longestPause = Duration.seconds(300)
 
@@ -14,32 +17,34 @@ extension Invocation {
     /// It asks the daemon again and again, and needs no touch after the first time: a daemon that has
     /// ended is there again when it is asked.
     func watchOperations() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         var known: Set<Bytes> = []
         var told: [ServerTroubleAnswer] = []
         var complaint: Text?
-        var pause = surroundings.watchInterval
+        var pause = run.surroundings.watchInterval
         var isFirst = true
         var hasShown = false
         while true {
             var isTroubled = false
             do throws(CommandFault) {
                 let found = try awaited(account, mayTouch: isFirst)
-                if isFirst && !isJSON { surroundings.complain(CommandOperations.watching) }
+                if isFirst && !run.isJSON { run.surroundings.complain(CommandOperations.watching) }
                 isFirst = false
                 let news = found.operations.filter { !known.contains($0.server + $0.id) }
                 for operation in news {
-                    if hasShown && !isJSON { surroundings.put([10]) }
+                    if hasShown && !run.isJSON { run.surroundings.put([10]) }
                     say(operation)
                     hasShown = true
                 }
-                if surroundings.hasLostOutput { throw .fault(CommandText.unwritten) }
+                if run.surroundings.hasLostOutput { throw .fault(CommandText.unwritten) }
                 // What is decided is forgotten, unless its server has only fallen silent.
                 if found.troubles.isEmpty { known = [] }
                 known.formUnion(found.operations.map { $0.server + $0.id })
                 isTroubled = !found.troubles.isEmpty
                 if found.troubles != told {
-                    for trouble in found.troubles { surroundings.complain(trouble.line(account)) }
+                    for trouble in found.troubles {
+                        run.surroundings.complain(trouble.line(account))
+                    }
                 }
                 told = found.troubles
                 complaint = nil
@@ -48,13 +53,13 @@ extension Invocation {
             } catch {
                 // What passes is waited for; what does not is said, and the end of it.
                 guard !isFirst, error.exitCode == .noService else { throw error }
-                if let text = error.text, text != complaint { surroundings.complain(text) }
+                if let text = error.text, text != complaint { run.surroundings.complain(text) }
                 complaint = error.text
                 isTroubled = true
             }
-            pause = isTroubled ? min(pause * 2, Self.longestPause) : surroundings.watchInterval
+            pause = isTroubled ? min(pause * 2, Self.longestPause) : run.surroundings.watchInterval
             let end = ContinuousClock.now + pause
-            if wait(for: -1, or: surroundings.interrupts, until: end) == .interrupted {
+            if wait(for: -1, or: run.surroundings.interrupts, until: end) == .interrupted {
                 throw .said(.interrupted)
             }
         }

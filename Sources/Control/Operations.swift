@@ -6,10 +6,10 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-extension Invocation {
+extension OperationsCommand {
     /// `signet operations [list | show ID | approve ID | reject ID | watch]`
     func operations() throws(CommandFault) {
-        let words = arguments.operands
+        let words = run.arguments.operands
         switch (words.first ?? "list", words.count) {
         case ("list", ...1): try listOperations()
         case ("watch", 1): try watchOperations()
@@ -21,7 +21,7 @@ extension Invocation {
     }
 
     private func listOperations() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let found = try awaited(account)
         let document = JSON.document(
             "operations",
@@ -31,35 +31,35 @@ extension Invocation {
                 ("troubles", .array(found.troubles.map { $0.document(account) })),
             ])
         if found.operations.isEmpty {
-            say(document, found.troubles.isEmpty ? [CommandOperations.none] : [])
+            run.say(document, found.troubles.isEmpty ? [CommandOperations.none] : [])
         } else {
-            say(document, table(of: found.operations) + [CommandOperations.next])
+            run.say(document, table(of: found.operations) + [CommandOperations.next])
         }
         try tell(found.troubles, account)
     }
 
     /// A line each, which a terminal has room for unless names alone fill it.
     private func table(of operations: [OperationAnswer]) -> [Text] {
-        let (now, columns) = (now, surroundings.columns())
+        let (now, columns) = (now, run.surroundings.columns())
         func lines(_ room: Int) -> [Text] {
             Table.lines(
                 [CommandOperations.heading]
                     + operations.map { $0.row(now, isNarrow: columns != nil, columns: room) })
         }
         guard let columns else { return lines(40) }
-        let bare = lines(0).map { Columns.count(of: surroundings.rendering($0)) }.dropFirst()
+        let bare = lines(0).map { Columns.count(of: run.surroundings.rendering($0)) }.dropFirst()
         return lines(max(8, columns - (bare.max() ?? 0)))
     }
 
     private func showOperation(_ typed: String) throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let wanted = try place(of: typed, account)
         let operation = try show(wanted, account)
         say(operation)
     }
 
     private func decide(_ choice: OperationChoice, _ typed: String) throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let wanted = try place(of: typed, account)
         let request = Request.operationDecide(
             OperationDecideRequest(
@@ -69,7 +69,7 @@ extension Invocation {
         var isShown = false
         let state: OperationState
         do throws(CommandFault) {
-            state = try ask(
+            state = try ServerCommands(run: run).ask(
                 request,
                 purpose: { action in
                     isShown
@@ -81,13 +81,13 @@ extension Invocation {
                     isShown = true
                     say(operation)
                     // Nobody decides what could not be read.
-                    if surroundings.hasLostOutput { throw .interrupted }
+                    if run.surroundings.hasLostOutput { throw .interrupted }
                     return true
                 }
             ) { answer in
                 if case .decided(let state) = answer { state } else { nil }
             }
-        } catch .interrupted where surroundings.hasLostOutput {
+        } catch .interrupted where run.surroundings.hasLostOutput {
             throw .fault(CommandOperations.unshown)
         }
         let document = JSON.document(
@@ -97,22 +97,22 @@ extension Invocation {
                 ("operation", .bytes(Hexadecimal.encode(wanted.operation))),
                 ("state", .string(state.word)),
             ])
-        say(document, [CommandOperations.decided(state, id, wanted.server)])
+        run.say(document, [CommandOperations.decided(state, id, wanted.server)])
         let isDone = state == (choice == .approve ? .approved : .rejected)
         guard isDone else { throw .said(.denied) }
     }
 
     func say(_ operation: OperationAnswer) {
-        say(
+        run.say(
             .document("operation", [("operation", operation.document)]),
-            operation.lines(now, columns: surroundings.columns()))
+            operation.lines(now, columns: run.surroundings.columns()))
     }
 
     /// Says why servers have told nothing; then the command has not done all of what it was told.
     private func tell(
         _ troubles: [ServerTroubleAnswer], _ account: Bytes
     ) throws(CommandFault) {
-        for trouble in troubles { surroundings.complain(trouble.line(account)) }
+        for trouble in troubles { run.surroundings.complain(trouble.line(account)) }
         if let code = troubles.map(\.denial.exitCode).first { throw .said(code) }
     }
 
@@ -132,19 +132,19 @@ private struct OperationKey: Hashable {
     let operation: Bytes
 }
 
-extension Invocation {
+extension OperationsCommand {
     /// What awaits the account at one server or all; at a touch, where that is wanted first.
     func awaited(
         _ account: Bytes, mayTouch: Bool = true
     ) throws(CommandFault) -> AwaitedOperations {
-        let only = try arguments.value(.server).map { (typed) throws(CommandFault) in
-            try server(typed)
+        let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
+            try ServerCommands(run: run).server(typed)
         }
         if only == nil, mayTouch { try requireServer(account) }
         let request = OperationListRequest(
             account: account, timeoutMilliseconds: mayTouch ? 30_000 : nil, server: only)
         var found = AwaitedOperations()
-        _ = try ask(
+        _ = try ServerCommands(run: run).ask(
             .operationList(request), purpose: { CommandOperations.reading($0) },
             meanwhile: { answer in
                 switch answer {
@@ -162,7 +162,7 @@ extension Invocation {
 
     /// Refuses where no server could be asked, and says what stands in the way.
     private func requireServer(_ account: Bytes) throws(CommandFault) {
-        let known = try servers(of: account)
+        let known = try ServerCommands(run: run).servers(of: account)
         guard !known.contains(where: { $0.state == .good }) else { return }
         guard let first = known.first else { throw .refused(CommandServers.none(account)) }
         throw .refused(CommandServers.line(first))
@@ -199,10 +199,10 @@ extension Invocation {
         _ digits: Bytes, _ account: Bytes
     ) throws(CommandFault) -> OperationKey? {
         guard let operation = Hexadecimal.decode(digits), operation.count == 16 else { return nil }
-        let only = try arguments.value(.server).map { (typed) throws(CommandFault) in
-            try server(typed)
+        let only = try run.arguments.value(.server).map { (typed) throws(CommandFault) in
+            try ServerCommands(run: run).server(typed)
         }
-        let places = try servers(of: account)
+        let places = try ServerCommands(run: run).servers(of: account)
             .filter { $0.state == .good && $0.server == only ?? $0.server }
             .map { OperationKey(server: $0.server, operation: operation) }
         // Where there is one only, that says itself what is wrong.
@@ -217,7 +217,7 @@ extension Invocation {
             account: account, timeoutMilliseconds: 30_000, server: place.server,
             operation: place.operation)
         var shown: OperationAnswer?
-        _ = try ask(
+        _ = try ServerCommands(run: run).ask(
             .operationShow(request), purpose: { CommandOperations.reading($0) },
             meanwhile: { answer in
                 guard case .operation(let operation) = answer else { return false }

@@ -4,31 +4,34 @@ import CommandProtocol
 import LoginMessages
 import LoginProtocol
 
-extension Invocation {
+/// `signet readers`
+struct ReadersCommand {
+    let run: Invocation
+
     /// `signet readers [--prints | --delete-foreign | --clear --force]`
     func readers() throws(CommandFault) {
         let actions: [(Option, StorageAction)] = [
             (.prints, .list), (.deleteForeign, .deleteForeign), (.clear, .clear),
         ]
-        let asked = actions.filter { arguments.has($0.0) }
+        let asked = actions.filter { run.arguments.has($0.0) }
         guard asked.count < 2 else { throw .usage(CommandText.oneOfStorage) }
         if let (_, action) = asked.first { return try stored(action) }
-        guard arguments.value(.reader) == nil, !arguments.has(.force) else {
+        guard run.arguments.value(.reader) == nil, !run.arguments.has(.force) else {
             throw .usage(CommandText.oneOfStorage)
         }
         let readers = try readerAnswers()
         let document = JSON.document("readers", [("readers", .array(readers.map(\.document)))])
-        guard !readers.isEmpty else { return say(document, [CommandOutcome.noReaders]) }
-        say(document, Table.lines([CommandTable.readers] + readers.map(\.row)))
+        guard !readers.isEmpty else { return run.say(document, [CommandOutcome.noReaders]) }
+        run.say(document, Table.lines([CommandTable.readers] + readers.map(\.row)))
     }
 
     private func stored(_ action: StorageAction) throws(CommandFault) {
-        guard action != .clear || arguments.has(.force) else {
+        guard action != .clear || run.arguments.has(.force) else {
             throw .usage(CommandText.clearWantsForce)
         }
         var done = DoneAnswer()
-        let request = ReaderPrintsRequest(action, readerID: arguments.value(.reader)?.bytes)
-        let prints = try collect(.readerPrints(request), &done) { answer in
+        let request = ReaderPrintsRequest(action, readerID: run.arguments.value(.reader)?.bytes)
+        let prints = try run.collect(.readerPrints(request), &done) { answer in
             if case .storedPrint(let print) = answer { return print }
             return nil
         }
@@ -40,7 +43,7 @@ extension Invocation {
             ? [CommandOutcome.noStoredPrints]
             : Table.lines([CommandTable.storedPrints] + prints.map(\.row))
         let notes = action == .clear ? [] : try mute().map(CommandOutcome.cannotList)
-        say(
+        run.say(
             action == .list
                 ? .document("stored-prints", members) : .document("deleted-prints", members),
             (action == .list ? lines : [CommandOutcome.deletedPrints(done.prints ?? 0)]) + notes)
@@ -48,7 +51,7 @@ extension Invocation {
 
     /// The ids of the readers, of those that are asked, which store fingerprints and list none.
     private func mute() throws(CommandFault) -> [Bytes] {
-        let asked = arguments.value(.reader)?.bytes
+        let asked = run.arguments.value(.reader)?.bytes
         return try readerAnswers().filter { reader in
             reader.features.contains(.storage) && !reader.features.contains(.storageList)
                 && (asked == nil || reader.readerID == asked)
@@ -57,7 +60,7 @@ extension Invocation {
 
     /// All readers that the daemon knows.
     func readerAnswers() throws(CommandFault) -> [ReaderAnswer] {
-        try collect(.readers) { answer in
+        try run.collect(.readers) { answer in
             if case .reader(let reader) = answer { return reader }
             return nil
         }

@@ -6,16 +6,19 @@ import LoginProtocol
 import Policy
 import Posix
 
-extension Invocation {
+/// `signet secret`
+struct SecretCommands {
+    let run: Invocation
+
     /// `signet secret set NAME [--replace]`
     func setSecret() throws(CommandFault) {
-        let name = try secretName(arguments.operands.first)
-        let account = try account()
+        let name = try secretName(run.arguments.operands.first)
+        let account = try run.account()
         let secret = SecretBuffer()
         try fill(secret, name)
         guard secret.count > 0 else { throw .refused(CommandSecrets.empty) }
         guard secret.count <= Limit.secret else { throw .refused(CommandSecrets.tooLong) }
-        try keep(secret, name, account, replaces: arguments.has(.replace))
+        try keep(secret, name, account, replaces: run.arguments.has(.replace))
         saySecret("secret-kept", name, account, CommandSecrets.kept(name, account: account))
     }
 
@@ -26,7 +29,7 @@ extension Invocation {
         let request = SecretSetRequest(
             account: account, size: UInt32(clamping: secret.count), name: name,
             replaces: replaces)
-        var exchange = exchange(.secretSet(request))
+        var exchange = run.exchange(.secretSet(request))
         exchange.secret = secret
         try exchange.run { (answer) throws(CommandFault) in
             guard case .done = answer else { throw .fault(CommandText.unexpected) }
@@ -38,10 +41,10 @@ extension Invocation {
     ///
     /// Nothing goes out before all of it is there: half a secret is no secret.
     func getSecret() throws(CommandFault) {
-        let name = try secretName(arguments.operands.first)
-        let account = try account()
+        let name = try secretName(run.arguments.operands.first)
+        let account = try run.account()
         let secret = SecretBuffer()
-        var exchange = exchange(
+        var exchange = run.exchange(
             .secretGet(account: account, name: name, timeoutMilliseconds: 30_000),
             awaitsTouch: true)
         exchange.secret = secret
@@ -64,33 +67,33 @@ extension Invocation {
 
     /// `signet secret list`
     func listSecrets() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let secrets = try secrets(of: account)
         let document = JSON.document(
             "secrets",
             [("account", .bytes(account)), ("secrets", .array(secrets.map(\.document)))])
-        guard !secrets.isEmpty else { return say(document, [CommandSecrets.none(account)]) }
-        say(document, Table.lines([CommandSecrets.heading] + secrets.map(\.row)))
+        guard !secrets.isEmpty else { return run.say(document, [CommandSecrets.none(account)]) }
+        run.say(document, Table.lines([CommandSecrets.heading] + secrets.map(\.row)))
     }
 
     /// The secrets of an account, without their contents.
     func secrets(of account: Bytes) throws(CommandFault) -> [SecretAnswer] {
-        try collect(.secretList(account: account)) { answer in
+        try run.collect(.secretList(account: account)) { answer in
             if case .secret(let secret) = answer { secret } else { nil }
         }
     }
 
     /// `signet secret delete NAME`
     func deleteSecret() throws(CommandFault) {
-        let name = try secretName(arguments.operands.first)
-        let account = try account()
-        _ = try follow(.secretDelete(account: account, name: name), awaitsTouch: false)
+        let name = try secretName(run.arguments.operands.first)
+        let account = try run.account()
+        _ = try run.follow(.secretDelete(account: account, name: name), awaitsTouch: false)
         saySecret(
             "secret-deleted", name, account, CommandSecrets.deleted(name, account: account))
     }
 
     private func saySecret(_ kind: String, _ name: Bytes, _ account: Bytes, _ line: Text) {
-        say(.document(kind, [("account", .bytes(account)), ("name", .bytes(name))]), [line])
+        run.say(.document(kind, [("account", .bytes(account)), ("name", .bytes(name))]), [line])
     }
 
     /// A secret's name as it was typed, if it can be one.
@@ -108,18 +111,18 @@ extension Invocation {
     }
 }
 
-extension Invocation {
+extension SecretCommands {
     /// Standard input as it is, or a line that is typed twice.
     private func fill(_ secret: SecretBuffer, _ name: Bytes) throws(CommandFault) {
-        guard isTerminal(surroundings.input) else {
+        guard isTerminal(run.surroundings.input) else {
             return try secret.read(
-                from: surroundings.input, interrupts: surroundings.interrupts)
+                from: run.surroundings.input, interrupts: run.surroundings.interrupts)
         }
         var first = try HiddenInput.secret.typed(
-            after: CommandSecrets.prompt(name), in: surroundings)
+            after: CommandSecrets.prompt(name), in: run.surroundings)
         defer { wipe(&first) }
         guard !first.isEmpty else { throw .refused(CommandSecrets.empty) }
-        var second = try HiddenInput.secret.typed(after: CommandSecrets.again, in: surroundings)
+        var second = try HiddenInput.secret.typed(after: CommandSecrets.again, in: run.surroundings)
         defer { wipe(&second) }
         guard constantTimeEqual(first, second) else {
             throw .refused(CommandSecrets.different)
@@ -131,22 +134,22 @@ extension Invocation {
     private func tell(_ notice: Notice, _ name: Bytes, _ account: Bytes) {
         if notice.kind == .touch {
             let purpose = CommandSecrets.purpose(name)
-            return surroundings.complain(
+            return run.surroundings.complain(
                 Prompt.touch(notice, purpose: purpose, who: "\(account)"))
         }
-        if let text = notice.text { surroundings.complain(text) }
+        if let text = notice.text { run.surroundings.complain(text) }
     }
 
     private func release(_ secret: SecretBuffer) throws(CommandFault) {
-        let isTerminal = surroundings.columns() != nil
-        guard !isTerminal || arguments.has(.force) || secret.isText else {
+        let isTerminal = run.surroundings.columns() != nil
+        guard !isTerminal || run.arguments.has(.force) || secret.isText else {
             throw .refused(CommandSecrets.binary)
         }
-        guard secret.withBytes(surroundings.release) else {
+        guard secret.withBytes(run.surroundings.release) else {
             throw .fault(CommandSecrets.unwritten)
         }
-        if isTerminal && !secret.endsLine && !arguments.has(.noNewline) {
-            surroundings.put([10])
+        if isTerminal && !secret.endsLine && !run.arguments.has(.noNewline) {
+            run.surroundings.put([10])
         }
     }
 }

@@ -7,12 +7,15 @@ import Policy
 import Posix
 import SignedFormats
 
-extension Invocation {
+/// `signet login`, and what of `enable` and `disable` is about servers.
+struct ServerCommands {
+    let run: Invocation
+
     /// `signet enable --server URL`
     func enableServer() throws(CommandFault) {
         try exclude([.keyring, .noKeyring], beside: .server)
-        let server = try server(arguments.value(.server))
-        let account = try account()
+        let server = try server(run.arguments.value(.server))
+        let account = try run.account()
         // The daemon looks, too; here it spares a person the code and the password.
         let known = try servers(of: account)
         guard !known.contains(where: { $0.server == server && $0.state == .good }) else {
@@ -39,13 +42,13 @@ extension Invocation {
             ? CommandServers.pending(enabled.fingerprint) : CommandServers.key(enabled.fingerprint)
         let done = CommandServers.enabled(
             server, as: enabled.account, application: enabled.application)
-        say(document, [done, key])
+        run.say(document, [done, key])
     }
 
     /// `signet disable --server URL`
     func disableServer() throws(CommandFault) {
-        let server = try server(arguments.value(.server))
-        let account = try account()
+        let server = try server(run.arguments.value(.server))
+        let account = try run.account()
         // Nobody types a password in vain.
         guard try servers(of: account).contains(where: { $0.server == server }) else {
             throw .denied(Denial(.unknownServer, subject: server), account: account)
@@ -63,7 +66,7 @@ extension Invocation {
             case .invalidated: CommandServers.dropped(server)
             case .disabled, .valid, nil: CommandServers.disabledLater(server)
             }
-        say(
+        run.say(
             .document(
                 "unregistered",
                 [
@@ -74,15 +77,15 @@ extension Invocation {
 
     /// Refuses options that have no meaning beside another one.
     func exclude(_ others: [Option], beside option: Option) throws(CommandFault) {
-        guard let other = others.first(where: arguments.has) else { return }
+        guard let other = others.first(where: run.arguments.has) else { return }
         throw .usage(
             CommandText.choose(
-                option.name.bytes, other.name.bytes, action: arguments.action.rawValue.bytes))
+                option.name.bytes, other.name.bytes, action: run.arguments.action.rawValue.bytes))
     }
 
     /// The servers that an account is registered at.
     func servers(of account: Bytes) throws(CommandFault) -> [ServerAnswer] {
-        try collect(.serverList(account: account)) { answer in
+        try run.collect(.serverList(account: account)) { answer in
             if case .server(let server) = answer { server } else { nil }
         }
     }
@@ -90,9 +93,9 @@ extension Invocation {
     /// `signet login [URL] [--secret NAME]`: the access token and nothing else on standard output, or
     /// nothing of it; without a URL, the servers that there are.
     func login() throws(CommandFault) {
-        let account = try account()
-        guard let operand = arguments.operands.first else {
-            guard !arguments.has(.secret), !arguments.has(.replace) else {
+        let account = try run.account()
+        guard let operand = run.arguments.operands.first else {
+            guard !run.arguments.has(.secret), !run.arguments.has(.replace) else {
                 throw .usage(CommandServers.secretWithoutServer)
             }
             return say(try servers(of: account), account)
@@ -112,25 +115,25 @@ extension Invocation {
             wipe(&token.refreshToken)
         }
         if let place { return try keep(token, of: server, as: place, account) }
-        if isJSON { return surroundings.say(document(of: token, server)) }
-        guard surroundings.release(token.accessToken + [10]) else {
+        if run.isJSON { return run.surroundings.say(document(of: token, server)) }
+        guard run.surroundings.release(token.accessToken + [10]) else {
             throw .fault(CommandServers.unwritten)
         }
     }
 
     /// The secret that a token becomes, if it does; a touch is not asked for in vain.
     private func placeForToken(_ account: Bytes) throws(CommandFault) -> Bytes? {
-        guard let typed = arguments.value(.secret) else {
-            guard !arguments.has(.replace) else {
+        guard let typed = run.arguments.value(.secret) else {
+            guard !run.arguments.has(.replace) else {
                 throw .usage(
                     CommandText.needs(Option.replace.name.bytes, Option.secret.name.bytes))
             }
             return nil
         }
-        let name = try secretName(typed)
-        let kept = try secrets(of: account)
+        let name = try SecretCommands(run: run).secretName(typed)
+        let kept = try SecretCommands(run: run).secrets(of: account)
         let isThere = kept.contains { $0.name == name }
-        guard arguments.has(.replace) || !isThere else {
+        guard run.arguments.has(.replace) || !isThere else {
             throw .denied(Denial(.secretExists, subject: name), account: account)
         }
         guard isThere || kept.count < Limit.secrets else {
@@ -146,8 +149,9 @@ extension Invocation {
         guard secret.append(token.accessToken[...]) else {
             throw .refused(CommandSecrets.tooLong)
         }
-        try keep(secret, name, account, replaces: arguments.has(.replace))
-        say(
+        try SecretCommands(run: run).keep(
+            secret, name, account, replaces: run.arguments.has(.replace))
+        run.say(
             .document(
                 "token-kept",
                 [
@@ -160,7 +164,7 @@ extension Invocation {
         let document = JSON.document(
             "servers",
             [("account", .bytes(account)), ("servers", .array(servers.map(\.document)))])
-        say(
+        run.say(
             document,
             servers.isEmpty
                 ? [CommandServers.none(account)] : servers.map(CommandServers.line))
@@ -185,14 +189,14 @@ extension Invocation {
         meanwhile: (Answer) throws(CommandFault) -> Bool = { _ in false },
         _ value: (Answer) -> Value?
     ) throws(CommandFault) -> Value {
-        var exchange = exchange(request, awaitsTouch: awaitsTouch)
+        var exchange = run.exchange(request, awaitsTouch: awaitsTouch)
         exchange.awaitsServer = awaitsServer
         var result: Value?
         try exchange.run { (answer) throws(CommandFault) in
             if case .notice(let notice) = answer {
                 let text = notice.kind == .touch ? purpose(Prompt.action(notice)) : notice.text
-                if let text { surroundings.complain(text) }
-                if notice.kind == .touch { details.forEach(surroundings.complain) }
+                if let text { run.surroundings.complain(text) }
+                if notice.kind == .touch { details.forEach(run.surroundings.complain) }
                 return .goOn
             }
             if try meanwhile(answer) { return .goOn }
@@ -215,12 +219,13 @@ extension Invocation {
 
     /// Asked for at the terminal, or a line of standard input; a mistyped one goes nowhere.
     private func activationCode(_ server: Bytes) throws(CommandFault) -> Bytes {
-        let isTyped = isTerminal(surroundings.input) && !arguments.has(.passwordStdin)
+        let isTyped = isTerminal(run.surroundings.input) && !run.arguments.has(.passwordStdin)
         var typed =
             isTyped
-            ? try HiddenInput.code.typed(after: CommandServers.codePrompt(server), in: surroundings)
+            ? try HiddenInput.code.typed(
+                after: CommandServers.codePrompt(server), in: run.surroundings)
             : try HiddenInput.code.read(
-                from: surroundings.input, interrupts: surroundings.interrupts)
+                from: run.surroundings.input, interrupts: run.surroundings.interrupts)
         defer { wipe(&typed) }
         do throws(ActivationCodeFault) {
             return try ActivationCode(typed: typed).text

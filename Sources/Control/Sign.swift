@@ -7,14 +7,17 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-extension Invocation {
+/// `signet sign`
+struct SignCommand {
+    let run: Invocation
+
     /// How long a touch is awaited, in milliseconds.
     static let patience: UInt32 = 30_000
 
     /// `signet sign`: files, a challenge, or a request.
     func sign() throws(CommandFault) {
-        let kinds = [Option.challenge, .request, .publicKey].filter(arguments.has)
-        let count = arguments.operands.count
+        let kinds = [Option.challenge, .request, .publicKey].filter(run.arguments.has)
+        let count = run.arguments.operands.count
         let isOne =
             switch kinds {
             case []: count > 0
@@ -25,14 +28,14 @@ extension Invocation {
         guard isOne else { throw .usage(CommandSigning.choose) }
         for (option, kind) in [
             (Option.audience, Option.challenge), (.body, .request), (.server, .request),
-        ] where arguments.has(option) && kinds != [kind] {
+        ] where run.arguments.has(option) && kinds != [kind] {
             throw .usage(CommandText.needs(option.name.bytes, kind.name.bytes))
         }
-        if let kind = kinds.first { try exclude([.force], beside: kind) }
+        if let kind = kinds.first { try ServerCommands(run: run).exclude([.force], beside: kind) }
         switch kinds.first {
         case .challenge: try signChallenge()
         case .request: try signRequest()
-        case .publicKey: try showSigningKey()
+        case .publicKey: try SigningKeyCommand(run: run).showSigningKey()
         default: try signFiles()
         }
     }
@@ -40,12 +43,12 @@ extension Invocation {
     /// `signet sign --challenge TEXT --audience NAME`
     private func signChallenge() throws(CommandFault) {
         let challenge = try value(.challenge, most: Limit.challengeText)
-        guard arguments.has(.audience) else {
+        guard run.arguments.has(.audience) else {
             throw .usage(
                 CommandText.needs(Option.challenge.name.bytes, Option.audience.name.bytes))
         }
         let audience = try value(.audience, most: Limit.label)
-        let account = try account()
+        let account = try run.account()
         let signed = try sign(
             .challenge(audience: audience, text: challenge), account,
             { CommandSigning.challenge($0, audience, challenge) })
@@ -55,8 +58,8 @@ extension Invocation {
         else { throw .fault(CommandText.unexpected) }
         try checkSignature(signed.signature, of: try digest(of: text), in: .challenge)
         let armoured = Armour.wrap(signed.signature)
-        if isJSON {
-            return surroundings.say(
+        if run.isJSON {
+            return run.surroundings.say(
                 .document(
                     "challenge-signed",
                     [
@@ -69,21 +72,21 @@ extension Invocation {
 
     /// SHA-256 of the body that was named, or of nothing.
     func bodyDigest() throws(CommandFault) -> Bytes {
-        guard let body = arguments.value(.body) else { return try digest(of: []) }
-        return try SignedFile(body).digest(in: surroundings)
+        guard let body = run.arguments.value(.body) else { return try digest(of: []) }
+        return try SignedFile(body).digest(in: run.surroundings)
     }
 
     /// `signet sign --request METHOD URL`
     private func signRequest() throws(CommandFault) {
-        let method = (arguments.value(.request) ?? "").bytes
-        let url = arguments.operands[0]
+        let method = (run.arguments.value(.request) ?? "").bytes
+        let url = run.arguments.operands[0]
         guard RequestLines.isMethod(method) else {
             throw .usage(CommandSigning.badMethod(method))
         }
         guard let resource = RequestTarget.resource(of: url) else {
             throw .usage(CommandSigning.badTarget(url.bytes))
         }
-        let account = try account()
+        let account = try run.account()
         let server = try signingServer(account)
         let digest = try bodyDigest()
         let signed = try sign(
@@ -96,8 +99,8 @@ extension Invocation {
         try checkSignature(signed.signature, of: try self.digest(of: text), in: .request)
         let authorization = SignetAuthorization(statement: text, signature: signed.signature)
         guard let header = authorization.header else { throw .refused(CommandSigning.tooLong) }
-        if isJSON {
-            return surroundings.say(
+        if run.isJSON {
+            return run.surroundings.say(
                 .document(
                     "request-signed",
                     [
@@ -111,8 +114,10 @@ extension Invocation {
 
     /// Whose key signs a request: the server that was named, or the only one there is.
     private func signingServer(_ account: Bytes) throws(CommandFault) -> Bytes {
-        if arguments.has(.server) { return try server(arguments.value(.server)) }
-        let known = try servers(of: account)
+        if run.arguments.has(.server) {
+            return try ServerCommands(run: run).server(run.arguments.value(.server))
+        }
+        let known = try ServerCommands(run: run).servers(of: account)
         let good = known.filter { $0.state == .good }
         guard good.count <= 1 else { throw .usage(CommandSigning.whichServer) }
         guard let server = good.first ?? known.first else {
@@ -122,13 +127,15 @@ extension Invocation {
     }
 }
 
-extension Invocation {
+extension SignCommand {
     func sign(
         _ matter: SigningMatter, _ account: Bytes, _ purpose: (Text) -> Text
     ) throws(CommandFault) -> SignedAnswer {
         let request = SignRequest(
             account: account, timeoutMilliseconds: Self.patience, matter)
-        return try ask(.sign(request), awaitsServer: false, purpose: purpose) { answer in
+        return try ServerCommands(run: run).ask(
+            .sign(request), awaitsServer: false, purpose: purpose
+        ) { answer in
             if case .signed(let signed) = answer { signed } else { nil }
         }
     }
@@ -148,14 +155,14 @@ extension Invocation {
         }
     }
 
-    private func digest(of text: Bytes) throws(CommandFault) -> Bytes {
+    func digest(of text: Bytes) throws(CommandFault) -> Bytes {
         do throws(CryptoFault) {
             return try SHA256.digest(text)
         } catch { throw .fault(CommandText.failed("\(error)".bytes)) }
     }
 
     private func value(_ option: Option, most: Int) throws(CommandFault) -> Bytes {
-        let value = (arguments.value(option) ?? "").bytes
+        let value = (run.arguments.value(option) ?? "").bytes
         guard (1...most).contains(value.count) else {
             throw .usage(
                 CommandSigning.badLength(option.name.bytes, most: UInt32(clamping: most)))
@@ -164,6 +171,6 @@ extension Invocation {
     }
 
     func release(_ bytes: Bytes) throws(CommandFault) {
-        guard surroundings.release(bytes) else { throw .fault(CommandSigning.unwritten) }
+        guard run.surroundings.release(bytes) else { throw .fault(CommandSigning.unwritten) }
     }
 }

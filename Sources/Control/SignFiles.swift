@@ -8,13 +8,13 @@ import Posix
 import SignedFormats
 
 /// Files that one touch signs: all of them, or none.
-extension Invocation {
+extension SignCommand {
     /// `signet sign FILE…`: the signature of each goes beside it.
     func signFiles() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let files = try namedFiles()
         var digests: [Bytes] = []
-        for file in files { digests.append(try file.digest(in: surroundings)) }
+        for file in files { digests.append(try file.digest(in: run.surroundings)) }
         let signatures =
             files.count == 1
             ? [try sign(files[0], digests[0], account)] : try sign(files, digests, account)
@@ -24,7 +24,7 @@ extension Invocation {
         let armoured = signatures.map(Armour.wrap)
         try write(armoured, of: files)
         for (index, file) in files.enumerated() {
-            if file.isInput && !isJSON {
+            if file.isInput && !run.isJSON {
                 try release(armoured[index])
             } else {
                 sayFile(file, digests[index], armoured[index], account)
@@ -34,7 +34,7 @@ extension Invocation {
 
     /// The files that were named, if each can be read and all be shown in a prompt.
     private func namedFiles() throws(CommandFault) -> [SignedFile] {
-        let files = arguments.operands.map(SignedFile.init)
+        let files = run.arguments.operands.map(SignedFile.init)
         guard files.count(where: \.isInput) <= 1 else { throw .usage(CommandSigning.inputTwice) }
         guard files.count <= Limit.files else {
             throw .usage(CommandSigning.tooManyFiles(Limit.files))
@@ -51,14 +51,14 @@ extension Invocation {
         // Before anybody touches for nothing.
         for file in files where !file.isInput {
             try file.checkReadable()
-            if !arguments.has(.force), exists(file.signature) {
+            if !run.arguments.has(.force), exists(file.signature) {
                 throw .refused(CommandSigning.exists(file.signature.bytes))
             }
         }
         return files
     }
 
-    private func sign(
+    func sign(
         _ file: SignedFile, _ digest: Bytes, _ account: Bytes
     ) throws(CommandFault) -> Bytes {
         let start = Hexadecimal.encode(Bytes(digest.prefix(8)))
@@ -72,14 +72,14 @@ extension Invocation {
     }
 
     /// One touch for several files; gives their signatures in the order of the files.
-    private func sign(
+    func sign(
         _ files: [SignedFile], _ digests: [Bytes], _ account: Bytes
     ) throws(CommandFault) -> [Bytes] {
         let list = zip(files, digests).map { FileDigest(name: $0.name, digest: $1) }
         let request = SignRequest(
             account: account, timeoutMilliseconds: Self.patience, .files(list))
         var signatures: [Bytes] = []
-        _ = try ask(
+        _ = try ServerCommands(run: run).ask(
             .sign(request), awaitsServer: false,
             purpose: { CommandSigning.files($0, files.count) }, details: list.map(\.line),
             meanwhile: { answer in
@@ -102,7 +102,7 @@ extension Invocation {
         var written: [String] = []
         do throws(SystemFault) {
             for (file, signature) in zip(files, signatures) where !file.isInput {
-                if arguments.has(.force) {
+                if run.arguments.has(.force) {
                     try replaceFile(file.signature, signature)
                 } else {
                     try createFile(file.signature, signature)
@@ -118,7 +118,7 @@ extension Invocation {
     private func sayFile(
         _ file: SignedFile, _ digest: Bytes, _ armoured: Bytes, _ account: Bytes
     ) {
-        say(
+        run.say(
             .document(
                 "file-signed",
                 [

@@ -6,48 +6,51 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-extension Invocation {
+/// The key that an account signs files with.
+struct SigningKeyCommand {
+    let run: Invocation
+
     /// `signet enable --signing`
     func enableSigning() throws(CommandFault) {
-        try exclude([.server, .keyring, .noKeyring], beside: .signing)
-        let account = try account()
-        let key = try ask(
+        try ServerCommands(run: run).exclude([.server, .keyring, .noKeyring], beside: .signing)
+        let account = try run.account()
+        let key = try ServerCommands(run: run).ask(
             .signingEnable(account: account), awaitsServer: false,
             purpose: { CommandSigning.enabling($0) }
         ) { answer in
             if case .signingKey(let key) = answer { key } else { nil }
         }
         let lines = try PublicLines(key, account)
-        say(
+        run.say(
             lines.document,
             [CommandSigning.enabled(account), Text(escaping: lines.key)])
     }
 
     /// `signet disable --signing`
     func disableSigning() throws(CommandFault) {
-        try exclude([.server], beside: .signing)
-        let account = try account()
-        _ = try follow(.signingDisable(account: account), awaitsTouch: false)
-        say(
+        try ServerCommands(run: run).exclude([.server], beside: .signing)
+        let account = try run.account()
+        _ = try run.follow(.signingDisable(account: account), awaitsTouch: false)
+        run.say(
             .document("signing-disabled", [("account", .bytes(account))]),
             [CommandSigning.disabled(account)])
     }
 
     /// `signet sign --public-key`
     func showSigningKey() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let key = try signingKey(of: account)
         guard key.state == .good else {
             throw .denied(Denial(.signingKeyInvalidated), account: account)
         }
         let lines = try PublicLines(key, account)
-        say(lines.document, [Text(escaping: lines.key), Text(escaping: lines.signer)])
+        run.say(lines.document, [Text(escaping: lines.key), Text(escaping: lines.signer)])
     }
 
     /// The account's signing key.
     func signingKey(of account: Bytes) throws(CommandFault) -> SigningKeyAnswer {
         var key: SigningKeyAnswer?
-        try exchange(.signingKey(account: account)).run { (answer) throws(CommandFault) in
+        try run.exchange(.signingKey(account: account)).run { (answer) throws(CommandFault) in
             guard case .signingKey(let found) = answer else {
                 throw .fault(CommandText.unexpected)
             }

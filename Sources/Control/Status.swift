@@ -6,25 +6,28 @@ import LoginMessages
 import LoginProtocol
 import SignedFormats
 
-extension Invocation {
+/// `signet status`
+struct StatusCommand {
+    let run: Invocation
+
     /// `signet status`
     func status() throws(CommandFault) {
-        let account = try account()
+        let account = try run.account()
         let status = try status(of: account)
         let standing = StatusReport(
             status: status, damaged: status.damaged > 0 ? try damaged(account) : [],
-            readers: try knownReaders(), module: surroundings.machine.moduleUse(),
+            readers: try knownReaders(), module: run.surroundings.machine.moduleUse(),
             servers: try knownServers(account), signing: try knownSigningKey(account),
-            demands: surroundings.machine.serverDemands())
-        let named = arguments.value(.account)?.bytes
-        say(standing.document(naming: named), standing.lines(naming: named))
+            demands: run.surroundings.machine.serverDemands())
+        let named = run.arguments.value(.account)?.bytes
+        run.say(standing.document(naming: named), standing.lines(naming: named))
         guard standing.obstacles.isEmpty else { throw .said(.denied) }
     }
 
     /// How things stand for an account.
     func status(of account: Bytes) throws(CommandFault) -> StatusAnswer {
         var status: StatusAnswer?
-        try exchange(.status(account: account)).run { (answer) throws(CommandFault) in
+        try run.exchange(.status(account: account)).run { (answer) throws(CommandFault) in
             switch answer {
             case .status(let answer):
                 status = answer
@@ -46,7 +49,7 @@ extension Invocation {
 
     /// The prints that are damaged.
     private func damaged(_ account: Bytes) throws(CommandFault) -> [PrintAnswer] {
-        try collect(.list(account: account)) { answer -> PrintAnswer? in
+        try run.collect(.list(account: account)) { answer -> PrintAnswer? in
             if case .print(let print) = answer { return print }
             return nil
         }.filter { !$0.intact }
@@ -55,14 +58,14 @@ extension Invocation {
     /// The servers; nil where the daemon cannot tell, and other lines say why.
     func knownServers(_ account: Bytes) throws(CommandFault) -> [ServerAnswer]? {
         do throws(CommandFault) {
-            return try servers(of: account)
+            return try ServerCommands(run: run).servers(of: account)
         } catch .denied { return nil }
     }
 
     /// The signing key, if there is one that the daemon can tell of.
     private func knownSigningKey(_ account: Bytes) throws(CommandFault) -> SigningKeyAnswer? {
         do throws(CommandFault) {
-            return try signingKey(of: account)
+            return try SigningKeyCommand(run: run).signingKey(of: account)
         } catch .denied { return nil }
     }
 
@@ -70,7 +73,7 @@ extension Invocation {
     /// not answer, which the refusal of the status tells.
     private func knownReaders() throws(CommandFault) -> [ReaderAnswer]? {
         do throws(CommandFault) {
-            return try readerAnswers()
+            return try ReadersCommand(run: run).readerAnswers()
         } catch .denied(let denial, let account) {
             switch denial.reason {
             case .noReader: return []

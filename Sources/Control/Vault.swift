@@ -4,12 +4,15 @@ import CommandProtocol
 import LoginMessages
 import SignedFormats
 
-extension Invocation {
+/// `signet vault`
+struct VaultCommand {
+    let run: Invocation
+
     /// `signet vault [migrate file|tpm | trust]`
     func vault() throws(CommandFault) {
-        switch (arguments.operands.first, arguments.operands.count) {
+        switch (run.arguments.operands.first, run.arguments.operands.count) {
         case (nil, _): try showVaults()
-        case ("migrate", 2): try migrate(to: arguments.operands[1])
+        case ("migrate", 2): try migrate(to: run.arguments.operands[1])
         case ("migrate", _): throw .usage(CommandText.whichVault)
         case ("trust", 1): try trustVault()
         case (let word?, _):
@@ -19,16 +22,16 @@ extension Invocation {
 
     private func showVaults() throws(CommandFault) {
         let vaults = try vaultAnswers(to: .vault)
-        say(
+        run.say(
             .document("vaults", [("vaults", .array(vaults.map(\.document)))]),
             Table.lines(vaults.flatMap(\.rows)))
     }
 
     private func migrate(to name: String) throws(CommandFault) {
         guard ["file", "tpm"].contains(name) else { throw .usage(CommandText.whichVault) }
-        let account = try account()
-        let done = try follow(.migrate(account: account, vault: name.bytes), awaitsTouch: false)
-        say(
+        let account = try run.account()
+        let done = try run.follow(.migrate(account: account, vault: name.bytes), awaitsTouch: false)
+        run.say(
             .document(
                 "migrated",
                 [
@@ -40,13 +43,13 @@ extension Invocation {
 
     private func trustVault() throws(CommandFault) {
         let vaults = try vaultAnswers(to: .trustVault)
-        say(
+        run.say(
             .document("trusted", [("vaults", .array(vaults.map(\.document)))]),
             [CommandOutcome.trusted(Hexadecimal.encode(vaults.first?.root ?? []))])
     }
 
     private func vaultAnswers(to request: Request) throws(CommandFault) -> [VaultAnswer] {
-        try collect(request) { answer in
+        try run.collect(request) { answer in
             if case .vault(let vault) = answer { return vault }
             return nil
         }
