@@ -173,6 +173,7 @@ INSTALLED = \
 	$(call under,docs/screen.svg,$(DOCDIR)/docs) \
 	$(call under,docs/admin/*.md,$(DOCDIR)/docs/admin) \
 	$(call under,docs/developer/*,$(DOCDIR)/docs/developer) \
+	$(call under,docs/contributor/*,$(DOCDIR)/docs/contributor) \
 	$(call under,pam/examples/*,$(DOCDIR)/examples) \
 	$(foreach section,1 5 8,\
 		$(call under,docs/man/*.$(section),$(PREFIX)/share/man/man$(section))) \

@@ -31,8 +31,8 @@ extension Finding {
             .fingersClosed, account,
             "the fingerprints of \(account) cannot be opened: \(detail: reason)",
             why: """
-                no touch lets in while that is so. share/doc/signet/VAULT.md tells what to do for \
-                each cause
+                no touch lets in while that is so. share/doc/signet/docs/admin/VAULT.md tells \
+                what to do for each cause
                 """,
             mend: LoginStep.closed(because: reason, status.cause).mend(of: account))
     }
@@ -218,8 +218,8 @@ extension Finding {
             .vaultTrouble, vault,
             "the vault '\(vault)' is wanted and cannot be used: \(detail: reason)",
             why: """
-                no key can be made, and those in it do not open. share/doc/signet/VAULT.md tells \
-                what to do
+                no key can be made, and those in it do not open. share/doc/signet/docs/admin/VAULT.md \
+                tells what to do
                 """,
             mend: LoginStep.closed(because: reason, nil).mend(of: []))
     }
