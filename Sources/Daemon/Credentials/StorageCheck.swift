@@ -123,7 +123,7 @@ extension Credentials {
                 }
             } catch { throw .vault(error) }
             try kept.credential.keep(credential, resealed: resealed, covering: storage)
-            journal.credential(of: account, "resealed", because: "a reader is covered accounts.now")
+            journal.credential(of: account, "resealed", because: "a reader is covered now")
         } catch { journal.fault(error.description, account: account.name) }
     }
 }
