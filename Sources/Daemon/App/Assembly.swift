@@ -6,12 +6,19 @@ import Policy
 import Posix
 import Store
 
-/// The parts of the daemon, put together: each gets what it works with, from the innermost outwards.
+/// Builds every part of the daemon once and connects them.
+///
+/// Parts are made from the innermost outwards, and each receives exactly the parts that it uses
+/// through its initialiser; there is no global state and no other way from one part to another.
+/// Only the parts that `Program` needs after start-up are stored here; the others are kept alive by
+/// the parts that use them.
+///
+/// Throws `SystemFault` if the kernel's boot identifier cannot be read.
 @ServiceActor
 struct Assembly {
-    /// Answers requests.
+    /// Decides who may ask, and dispatches requests.
     let router: Router
-    /// The way to servers.
+    /// Sends requests to servers through `signet-relay`.
     let relay: RelayClient
     let recovery: AccountRecovery
     let sessionTokens: SessionTokens
@@ -25,14 +32,15 @@ struct Assembly {
         logind: Logind, admission: Admission, examiner: PresenceExaminer, paths: Paths
     ) throws(SystemFault) {
         let boot = Bytes(try clock.boot().utf8)
-        // The relay may repeat a request once; its own limits end it, this one is for a relay that hangs.
+        // The relay may repeat a request once, and enforces its own time limit. This limit catches
+        // a relay that hangs.
         relay = RelayClient(
             path: paths.relay,
             limit: (settings.duration(Settings.relayTimeout) ?? .seconds(15)) * 2 + .seconds(5))
         let passwords = PasswordProof(
             program: paths.verifyPassword,
             timeout: settings.duration(Settings.passwordTimeout) ?? .seconds(30))
-        // Whatever a turn is for, and however it ends.
+        // Covers every kind of turn, however it ends.
         let queue = TouchQueue(limit: settings.count(Settings.touchWaiting)) { [logind] in
             logind.readersAreInUse($0)
         }

@@ -2,16 +2,20 @@
 import Posix
 import Vault
 
-/// What `signetd` is started with.
+/// What the command line of `signetd` asks for.
 package enum DaemonCommand: Equatable {
-    /// Serve; in the foreground, entries go to standard error where there is no journal.
+    /// Run the daemon. With `foreground`, log entries go to standard error if there is no journal.
     case serve(foreground: Bool)
+    /// Print the version.
     case version
+    /// Print `usage`.
     case help
-    /// An argument that is not known.
+    /// Reject this argument, which is not known.
     case unknown(String)
 
-    /// Reads the arguments after the program's name.
+    /// Parses the arguments that follow the program name.
+    ///
+    /// `--version`, `--help` and unknown arguments win over anything that comes after them.
     package init(_ arguments: [String]) {
         self = .serve(foreground: false)
         for argument in arguments {
@@ -30,7 +34,7 @@ package enum DaemonCommand: Equatable {
         }
     }
 
-    /// What `--help` shows.
+    /// The text that `--help` prints.
     package static let usage = """
         usage: signetd [--foreground] [--version] [--help]
 
@@ -41,13 +45,16 @@ package enum DaemonCommand: Equatable {
         """
 }
 
-/// What the daemon does before it looks at anything: nothing in the environment may steer it or
-/// the libraries it uses, and its memory is nobody's to read.
+/// Prepares the process before it reads any input.
+///
+/// Clears the environment except for the variables that systemd sets, so that it cannot influence
+/// the daemon or its libraries, and protects its memory from debuggers and core dumps. Call this
+/// while the process has a single thread.
 package func enterDaemon() throws(SystemFault) {
     try hardenProcess()
     try clearEnvironment(keeping: [
         "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "CREDENTIALS_DIRECTORY",
     ])
-    // Here, while there is one thread.
+    // Changes the environment, so it must run while there is only one thread.
     try TPMVault.keepLibraryQuiet()
 }

@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// Where the daemon finds and keeps things.
+/// The files, directories and sockets that the daemon uses.
+///
+/// Tests replace them; the defaults are those of the installed system.
 package struct Paths: Sendable {
     /// The state directory.
     package var state: String
-    /// The socket, made by the daemon itself where systemd has not passed one.
+    /// The socket that clients connect to. The daemon creates it if systemd did not pass one.
     package var socket: String
-    /// The configuration file; drop-ins lie in the directory of the same name with `.d`.
+    /// The configuration file. Drop-ins are read from the directory of the same name with `.d`
+    /// appended.
     package var configuration: String
-    /// The program that checks a password.
+    /// The program that checks passwords.
     package var verifyPassword: String
-    /// systemd's credentials directory, if there is one.
+    /// systemd's credentials directory (`$CREDENTIALS_DIRECTORY`), if there is one.
     package var credentials: String?
-    /// The directory in which fprintd keeps prints.
+    /// The directory in which fprintd stores prints.
     package var fprintd: String
-    /// The socket of the system's message bus.
+    /// The socket of the system message bus.
     package var systemBus: String
-    /// The directory in which the kernel tells of lids.
+    /// The directory in which the kernel exposes the state of lids.
     package var lids: String
-    /// The socket of the way to servers.
+    /// The socket of `signet-relay`, through which servers are reached.
     package var relay = "/run/signet/relay.sock"
-    /// The socket of the process of the readers.
+    /// The socket of `signet-reader`, which drives the readers.
     package var readers = "/run/signet/reader.sock"
-    /// The directory in which tokens lie for the sessions that PAM opens.
+    /// The directory for access tokens that PAM sessions pick up.
     package var tokens = "/run/signet/tokens"
-    /// The file in which the kernel tells of secure boot.
+    /// The EFI variable that says whether secure boot is on.
     package var secureBoot = Firmware.secureBootVariable
 
-    /// The places of the installed daemon.
+    /// The paths of the installed daemon, unless given otherwise.
     package init(
         state: String = "/var/lib/signet", socket: String = "/run/signet/signetd.sock",
         configuration: String = "/etc/signet/signet.conf", verifyPassword: String,
@@ -47,7 +50,7 @@ package struct Paths: Sendable {
 }
 
 extension Paths {
-    /// The places of the running program: what belongs to it lies beside it.
+    /// The paths of the running program: helper programs are expected in its own directory.
     package static func installed() -> Paths {
         Paths(
             verifyPassword: programDirectory() + "/verify-password",

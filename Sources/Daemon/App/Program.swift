@@ -8,18 +8,25 @@ import Store
 import Systemd
 import Vault
 
-/// The daemon from start to end.
+/// The daemon's life: start, idle exit and orderly stop.
+///
+/// Start-up takes the listening socket first, since that shows whether another daemon uses the
+/// state. It then opens the state, assembles the parts, recovers what a crash left unfinished, and
+/// only then accepts clients. The daemon exits when idle if systemd holds its socket and would
+/// start it again.
 @ServiceActor
 package final class Program {
-    /// How long requests under way have to be answered when the daemon stops, by servers too: less
-    /// than systemd waits for it.
+    /// How long requests in progress, including those to servers, may take to finish when the
+    /// daemon stops. Less than systemd's stop timeout.
     private static let farewell = Duration.seconds(3)
 
     private let paths: Paths
     private let clock: Clock
     private let faults: DurableFaults
+    /// How long to wait for an unplugged reader.
     private let absence: Duration
     private let journal: DecisionJournal
+    /// Whether systemd passed the listening socket.
     private var isActivated = false
     private var parts: Assembly?
     private var vaults: Vaults?
@@ -27,8 +34,10 @@ package final class Program {
     private var signals: Signals?
     private var idle: Timer?
     private var idleExit: Duration?
-    /// Whether nobody has asked for so long that only a server's answer is waited for.
+    /// Whether the idle time has passed, so that the daemon stops as soon as no server request is
+    /// pending.
     private var isLeaving = false
+    /// Whether the daemon created the socket and therefore has to remove it.
     private var hasOwnSocket = false
 
     private init(
@@ -41,10 +50,15 @@ package final class Program {
         journal = DecisionJournal(foreground: foreground)
     }
 
-    /// Runs the daemon on the calling thread, which must be the process's first, until it stops:
-    /// on SIGTERM or SIGINT, or when idle if systemd holds the socket for it. Gives the exit status.
+    /// Runs the daemon on the calling thread, which must be the process's first, until it stops.
     ///
-    /// `clock`, `faults` and `absence`, how long an unplugged reader is waited for, are for tests.
+    /// It stops on SIGTERM or SIGINT, or when idle if systemd holds the socket for it.
+    ///
+    /// - Parameters:
+    ///   - clock: for tests.
+    ///   - faults: injected disk faults, for tests.
+    ///   - absence: how long to wait for an unplugged reader; shorter in tests.
+    /// - Returns: the exit status: 0, or 1 if the daemon could not start.
     package nonisolated static func run(
         paths: Paths, foreground: Bool, clock: Clock = .system, faults: DurableFaults = .none,
         absence: Duration = .seconds(10)
@@ -66,29 +80,29 @@ package final class Program {
         return status.value
     }
 
-    /// Written on the service's thread, read when that thread is gone.
+    /// The result, written on the service's thread and read after that thread has ended.
     // SAFETY: MainLoop.run joins the service's thread before it returns.
     private final class ExitStatus: @unchecked Sendable {
         var value: Int32 = 0
         var program: Program?
     }
 
-    /// Takes the steps in which a fault ends the program; false if one did.
+    /// Starts all parts; returns false, after logging why, if a fault prevents it.
     private func start() async -> Bool {
         let (settings, fault) = loadSettings()
         idleExit = settings.duration(Settings.idleExit)
         do {
-            // First the socket: it tells whether another daemon has the state in use.
+            // The socket comes first: it shows whether another daemon is using the state.
             let socket = try listeningSocket()
             let logind = Logind(socket: paths.systemBus, journal: journal)
-            // The readers are looked for meanwhile, in their own process: that takes the longest.
+            // Finding the readers takes the longest, so their process starts on it now.
             let line = ReaderLine(
                 path: paths.readers, unit: ReaderUnit(bus: logind, journal: journal)
             ) { [journal] in journal.fault($0) }
             let readers = ReaderPool(
                 line, ignoring: settings.words(Settings.ignoredReaders), absence: absence)
             readers.wake()
-            // So is the bus: nobody shall wait for it when a finger is wanted.
+            // Connect to the bus early too, so that the first touch does not have to wait for it.
             logind.connect()
             let state = try StateDirectory.open(
                 paths.state, credentials: paths.credentials, faults: faults)
@@ -161,7 +175,7 @@ package final class Program {
         return listener
     }
 
-    /// Ends when nobody has asked for anything for a while, if systemd would start it again.
+    /// Starts or cancels the idle timer. The daemon exits only if systemd would start it again.
     private func idleChanged(_ isIdle: Bool) {
         idle?.cancel()
         isLeaving = false
@@ -174,7 +188,8 @@ package final class Program {
         }
     }
 
-    /// Who has asked a server may be gone: what it says counts all the same, and somebody has to hear it.
+    /// Stops once no server request is in progress. The client may have gone, but the server's
+    /// answer still takes effect and has to be processed.
     private func leaveIfQuiet() {
         if isLeaving, parts?.relay.isQuiet != false { stop() }
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Loop
 
-/// What is left to do for a client when its answer is out, and nobody waits for.
+/// Postpones work until a client's answer has been sent, so that the client does not wait for it.
 @ServiceActor
 final class AfterAnswers {
     private var actions: [ObjectIdentifier: [() -> Void]] = [:]
 
-    /// Has something done when the client's answer is out.
+    /// Postpones an action until the client's current request was answered.
     func add(_ client: any Client, _ action: @escaping () -> Void) {
         actions[ObjectIdentifier(client), default: []].append(action)
     }
 
-    /// Does what is left, once.
+    /// Runs the postponed actions, each once.
     func run(for client: any Client) {
         for action in actions.removeValue(forKey: ObjectIdentifier(client)) ?? [] { action() }
     }

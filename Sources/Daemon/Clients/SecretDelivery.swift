@@ -3,16 +3,20 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// Collects the parts of one announced secret, on locked pages, and hands it on when it is whole.
+/// Assembles one announced secret from its parts, in locked memory.
+///
+/// The parts have to arrive in order, each with exactly the size that the announced total implies.
+/// The waiting task is resumed once: with the whole secret, or with a `Denial` (`storage` if there
+/// is no locked memory, `cancelled` if the delivery was given up).
 @ServiceActor
 final class SecretDelivery {
-    /// What a part led to.
+    /// What a part has led to.
     enum Step: Equatable {
-        /// More has to come.
+        /// More parts have to come.
         case more
-        /// It is whole, or there was no memory for it: whoever waited knows.
+        /// The secret is complete, or there was no memory for it. The waiting task was resumed.
         case ended
-        /// The part is not the one that has to come next.
+        /// The part has the wrong size for its place.
         case refused
     }
 
@@ -20,7 +24,7 @@ final class SecretDelivery {
     private var parts: [SecretBytes] = []
     private var waiting: CheckedContinuation<Result<SecretBytes, Denial>, Never>?
 
-    /// For a secret of which nothing has come yet.
+    /// Starts with a secret of which no part has arrived yet.
     init(
         _ progress: SecretProgress,
         to waiting: CheckedContinuation<Result<SecretBytes, Denial>, Never>
@@ -29,7 +33,7 @@ final class SecretDelivery {
         self.waiting = waiting
     }
 
-    /// Takes the next part, which must have exactly the size that it has in this secret.
+    /// Adds the next part, which must have exactly the size that it has in this secret.
     func add(_ part: RawSpan) -> Step {
         guard progress.take(part.byteCount) else { return .refused }
         do throws(SystemFault) {
@@ -42,7 +46,7 @@ final class SecretDelivery {
         return .ended
     }
 
-    /// Ends it without a secret.
+    /// Ends the delivery without a secret; the waiting task gets `cancelled`.
     func giveUp() { end(.failure(Denial(.cancelled))) }
 
     private func end(_ result: Result<SecretBytes, Denial>) {
@@ -53,10 +57,10 @@ final class SecretDelivery {
 }
 
 extension SecretBytes {
-    /// The frame that carries some of the bytes to a client; the caller wipes it.
+    /// The frame that carries some of the bytes to a client. The caller must wipe it.
     func packet(_ range: Range<Int>) -> Bytes {
         var packet = SecretPartFrame.header(.released, count: range.count)
-        // All at once: growing would leave copies behind.
+        // Reserve all of it first: growing the array would leave copies of the secret behind.
         packet.reserveCapacity(packet.count + range.count)
         withBytes { bytes in
             unsafe bytes.extracting(range).withUnsafeBytes { unsafe packet.append(contentsOf: $0) }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps any one user from taking what the others need: connections, and requests a second.
+/// Limits the connections and requests of each user, so that no user can starve the others.
+///
+/// Users are identified by uid. Connections are limited in total and per user; requests by a token
+/// bucket of `burst` tokens that refills by `requestsPerSecond`. Root is exempt from the limits per
+/// user, because every user's logins arrive through it.
 final class Admission {
-    /// Requests that a user may make at once; then `requestsPerSecond` more each second.
+    /// The size of a user's token bucket: how many requests may come at once.
     static let burst = 60
-    /// See `burst`.
+    /// How many requests a user gains each second, up to `burst`.
     static let requestsPerSecond = 10
 
     private struct User {
@@ -19,19 +23,19 @@ final class Admission {
     private var users: [UInt32: User] = [:]
     private var connections = 0
 
-    /// Limits on connections, of all together and of each user.
+    /// Sets the limits on connections, in total and for each user.
     init(total: Int, perUser: Int) {
         self.total = total
         self.perUser = perUser
     }
 
-    /// Whether nobody is connected.
+    /// Whether there are no connections.
     var isIdle: Bool { connections == 0 }
 
-    /// Takes a place for a connection; false if there is none for this user.
+    /// Claims a place for a connection; returns false if this user may not have one.
     ///
-    /// A quarter of the places is kept for programs with root's rights: the PAM module of sudo, su and
-    /// login. They count for the user who started them, where that is known.
+    /// A quarter of all places is reserved for programs that run as root, such as sudo, su and
+    /// login with the PAM module. They count towards the user who started them, if that is known.
     func admit(uid: UInt32, asRoot isRoot: Bool) -> Bool {
         let limit = isRoot ? total : total - total / 4
         guard connections < limit else { return false }
@@ -41,7 +45,7 @@ final class Admission {
         return true
     }
 
-    /// Gives a connection's place back.
+    /// Releases the place of a connection.
     func leave(uid: UInt32) {
         guard let user = users[uid], user.connections > 0 else { return }
         connections -= 1
@@ -49,8 +53,8 @@ final class Admission {
         if user.connections == 1, user.allowance == Admission.burst { users[uid] = nil }
     }
 
-    /// Takes one request from a user's allowance; false if it is used up. Root has no such limit,
-    /// since everybody's logins come through it.
+    /// Takes one request from a user's allowance; returns false if it is used up. Never false for
+    /// root.
     func mayRequest(uid: UInt32, at now: Duration) -> Bool {
         if uid == 0 { return true }
         var user = users[uid, default: User()]
@@ -66,7 +70,7 @@ final class Admission {
         return true
     }
 
-    /// Forgets users who are not connected and have their whole allowance again.
+    /// Forgets users who have no connection and whose allowance must be full again.
     func sweep(at now: Duration) {
         users = users.filter { _, user in
             user.connections > 0 || now - user.countedAt < .seconds(Admission.burst)

@@ -6,46 +6,52 @@ import Loop
 import Policy
 import Posix
 
-/// One client: takes its packets apart, serves one request at a time, and ends with it.
+/// One connected client.
+///
+/// Decodes its frames, runs one request at a time and ends with the socket. A malformed, unexpected
+/// or surplus frame is answered with `badRequest` and ends the connection. Passwords and secrets
+/// are moved to locked memory and wiped from the receive buffer. When the client hangs up, the
+/// request in progress is cancelled, but the connection keeps its place in the limits until that
+/// request has ended.
 @ServiceActor
 final class Connection {
-    /// How long a client may stay without a request under way.
+    /// How long a client may stay connected without a request in progress.
     static let patience = Duration.seconds(30)
-    /// How long a person may take to type a password.
+    /// How long a user may take to type a password.
     static let typing = Duration.seconds(120)
-    /// How long a client may take to send the secret that it has announced.
+    /// How long a client may take to send a secret that it has announced.
     static let sending = Duration.seconds(10)
-    /// How long the daemon waits for a client that does not read.
+    /// How long to wait for a client that does not read.
     static let sendTimeout = Duration.seconds(5)
-    /// When a client that asked for a touch has a sign that the service is there, and when it is told
-    /// what takes so long: a reader may be slow to open, or its driver say nothing.
+    /// When to send the first and second `preparing` notice if a request for a touch has produced
+    /// no output yet: a reader may be slow to open, and its driver may be silent.
     static let (firstSign, secondSign) = (Duration.milliseconds(80), Duration.milliseconds(1_500))
-    /// Requests over one connection.
+    /// How many requests one connection may carry.
     static let requestLimit = 256
 
-    /// Who is at the other end, as the kernel says.
+    /// The credentials of the other end, from the kernel.
     nonisolated var peer: PeerCredentials { process.credentials }
-    /// The process there, as it was when it connected.
+    /// The process at the other end, as it was when it connected.
     nonisolated let process: ClientProcess
 
     private let socket: PacketSocket
     private let service: any Answering
     private let ended: (Connection) -> Void
-    /// Hears that the client only listens from now on.
+    /// Called when the client only listens from now on.
     var becamePassive: (Connection) -> Void = { _ in }
-    /// Hears that it may ask for something again.
+    /// Called when the client may make requests again.
     var becameActive: (Connection) -> Void = { _ in }
     private var watch: FileWatch?
     private var idle: Timer?
     private var request: Task<Void, Never>?
-    /// Says that the service is there, as long as nothing else was said to the request under way.
+    /// Sends `preparing` notices until the current request produces its first output.
     private var sign: Timer?
     private var password: CheckedContinuation<SecretBytes?, Never>?
     private var secret: SecretDelivery?
-    /// The password that came with the request under way, and the one that goes with its answer.
+    /// The password that came with the current request, and the one to send with its answer.
     private var received: SecretBytes?
     private var enclosed: SecretBytes?
-    /// Who waits until a notice is shown, in the order in which the client acknowledges them.
+    /// Continuations of `show`, in the order in which the client acknowledges notices.
     private var shown: [CheckedContinuation<Bool, Never>] = []
     var requester: Requester?
     var confirmation: (any AwaitedConfirmation)? {
@@ -55,8 +61,9 @@ final class Connection {
     private var isOpen = true
     private var isStopping = false
 
-    /// Serves a connected socket until either side ends it; `ended` hears when what was asked over
-    /// it has ended too.
+    /// Prepares to serve a connected socket until either side ends it.
+    ///
+    /// - Parameter ended: called once the connection and the last request on it have both ended.
     init(
         _ socket: consuming PacketSocket, process: ClientProcess, service: any Answering,
         ended: @escaping (Connection) -> Void
@@ -67,7 +74,7 @@ final class Connection {
         self.ended = ended
     }
 
-    /// Begins to listen to the client.
+    /// Starts reading requests.
     func open() {
         watch = FileWatch(descriptor, for: .readable) { [weak self] _ in self?.receive() }
         waitForRequest()
@@ -75,7 +82,7 @@ final class Connection {
 
     private var descriptor: Int32 { socket.descriptor.number }
 
-    /// Ends the connection, and whatever was asked over it.
+    /// Closes the connection and cancels the request in progress.
     func close() {
         guard isOpen else { return }
         isOpen = false
@@ -85,12 +92,14 @@ final class Connection {
         acknowledgeNothing()
         giveUpSecret()
         confirmation = nil
-        // The place is free when the request is over: else hanging up would evade the limits.
+        // The place is only freed when the request has ended; otherwise hanging up would evade the
+        // limits.
         guard let request else { return ended(self) }
         request.cancel()
     }
 
-    /// Ends the connection because the daemon stops; what was asked is answered before.
+    /// Closes the connection because the daemon is stopping. The current request is cancelled, and
+    /// its answer is still sent.
     func stop() {
         isStopping = true
         guard let request else { return close() }
@@ -101,7 +110,7 @@ final class Connection {
         idle = Timer(after: Connection.patience) { [weak self] in self?.close() }
     }
 
-    /// Takes what is there: one packet a turn, so that no client holds up the others.
+    /// Reads one packet per event-loop iteration, so that no client holds up the others.
     private func receive() {
         do throws(SystemFault) {
             switch try socket.receive(limit: Frame.maximumLength) {
@@ -129,7 +138,7 @@ final class Connection {
             }
             take(try Request(decoding: packet), password ?? nil)
         } catch {
-            // It may hold a password or a secret all the same.
+            // Even a malformed packet may contain a password or a secret.
             wipe(&packet)
             refuse()
         }
@@ -178,7 +187,7 @@ final class Connection {
         }
     }
 
-    /// The answer, with the reason for which a request was really cut short.
+    /// The answer, with `cancelled` replaced by `stopping` if the daemon cut the request short.
     private func finalAnswer(_ answer: Answer) -> Answer {
         guard isStopping, case .denial(var denial) = answer, denial.reason == .cancelled else {
             return answer
@@ -192,7 +201,7 @@ final class Connection {
         password = nil
     }
 
-    /// Tells the client that it was not understood, and ends the connection.
+    /// Reports a protocol violation and closes the connection.
     private func refuse() {
         post(.denial(Denial(.badRequest)))
         close()
@@ -207,7 +216,7 @@ extension Connection: Client {
     func post(_ answer: Answer) {
         sign?.cancel()
         guard isOpen, let packet = try? answer.encoded() else { return }
-        // A client that lets so little pile up is not reading: it is let go.
+        // So little fits the send buffer only if the client is not reading, so it is disconnected.
         if (try? socket.send(packet)) != .whole { close() }
     }
 
@@ -236,7 +245,8 @@ extension Connection: Client {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled || !isOpen { return continuation.resume(returning: nil) }
                 password = continuation
-                // Only now, so that no answer can come before somebody waits for it.
+                // Ask only now, so that no reply can arrive before there is something to receive
+                // it.
                 post(.passwordWanted(account: account))
             }
         } onCancel: {
@@ -251,7 +261,7 @@ extension Connection: Client {
 
     func enclose(_ password: SecretBytes) { enclosed = password }
 
-    /// The frame of an answer; what is enclosed goes with a confirmation, and with nothing else.
+    /// Encodes an answer. The enclosed password goes out with a confirmation and with nothing else.
     private func frame(of answer: Answer) throws(WireFault) -> Bytes {
         guard case .confirmed = answer, let enclosed else { return try answer.encoded() }
         return try enclosed.withBytes { bytes throws(WireFault) in
@@ -278,7 +288,8 @@ extension Connection {
                     return continuation.resume(returning: false)
                 }
                 shown.append(continuation)
-                // Only now, so that no acknowledgement can come before somebody waits for it.
+                // Send only now, so that no acknowledgement can arrive before there is something to
+                // receive it.
                 post(.notice(notice))
             }
         } onCancel: {
@@ -286,13 +297,14 @@ extension Connection {
         }
     }
 
-    /// The client has shown the first notice that it has not acknowledged yet.
+    /// Resumes the oldest `show`: the client acknowledges notices in order.
     private func acknowledge() {
         guard !shown.isEmpty else { return }
         shown.removeFirst().resume(returning: true)
     }
 
-    /// Nobody waits any more: which notice an acknowledgement is about could not be told.
+    /// Ends all calls of `show` with false. An acknowledgement that comes later could no longer be
+    /// assigned to its notice.
     private func acknowledgeNothing() {
         let waiting = shown
         shown = []
@@ -300,7 +312,7 @@ extension Connection {
     }
 
     func askSecret(_ announced: SecretProgress) async throws(Denial) -> SecretBytes {
-        // What is announced and does not come is no request: the connection ends.
+        // A client that announces a secret and does not send it violates the protocol.
         let patience = Timer(after: Connection.sending) { [weak self] in self?.refuse() }
         defer { patience.cancel() }
         let delivered = await withTaskCancellationHandler {
@@ -310,7 +322,7 @@ extension Connection {
                         returning: Result<SecretBytes, Denial>.failure(Denial(.cancelled)))
                 }
                 secret = SecretDelivery(announced, to: continuation)
-                // Only now, so that no part can come before somebody waits for it.
+                // Ask only now, so that no part can arrive before there is something to receive it.
                 post(.secretWanted)
             }
         } onCancel: {

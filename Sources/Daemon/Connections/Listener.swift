@@ -5,10 +5,14 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// Accepts connections within the limits, and tells when nobody asks for anything any more.
+/// Accepts connections within the limits, and reports when the daemon becomes idle.
+///
+/// The daemon is idle when there are no connections, or when all of them are passive, that is, only
+/// watching for events. Clients beyond the limits get `tooManyRequests` and are disconnected.
 @ServiceActor
 final class Listener {
-    /// Connections taken in one turn: whoever connects in a loop must not fill the kernel's queue.
+    /// How many connections to accept per event-loop iteration. Large enough that a client which
+    /// connects in a loop cannot fill the kernel's backlog.
     private static let batch = 32
 
     private let socket: PacketListener
@@ -17,15 +21,17 @@ final class Listener {
     private let admission: Admission
     private let examiner: PresenceExaminer
     private var connections: [ObjectIdentifier: Connection] = [:]
-    /// Those of them that only listen.
+    /// The connections that only listen.
     private var passive: Set<ObjectIdentifier> = []
     private var watch: FileWatch?
     private var resumption: Timer?
     private let becameIdle: (Bool) -> Void
     private var drained: CheckedContinuation<Void, Never>?
 
-    /// Accepts on a listening socket; `becameIdle` hears true when the last client has left or only
-    /// listens, and false when one comes.
+    /// Prepares to accept on a listening socket.
+    ///
+    /// - Parameter becameIdle: called with true when the last active client leaves or becomes
+    ///   passive, and with false when one connects or becomes active.
     init(
         _ socket: consuming PacketListener, admission: Admission, examiner: PresenceExaminer,
         clock: Clock, service: any Answering, becameIdle: @escaping (Bool) -> Void
@@ -38,15 +44,15 @@ final class Listener {
         self.examiner = examiner
     }
 
-    /// Begins to accept.
+    /// Starts accepting.
     func open() {
         watch = FileWatch(socket.descriptor.number, for: .readable) { [weak self] _ in
             self?.accept()
         }
     }
 
-    /// Accepts nobody any more, and ends all connections: what was asked is answered before, if
-    /// that takes no longer than `patience`.
+    /// Stops accepting, cancels requests in progress, and closes all connections when these are
+    /// answered, after `patience` at the latest.
     func stop(within patience: Duration) async {
         watch?.cancel()
         resumption?.cancel()
@@ -54,7 +60,7 @@ final class Listener {
         if connections.isEmpty { return }
         let limit = Timer(after: patience) { [weak self] in self?.resumeStop() }
         await withCheckedContinuation { continuation in
-            // An await lets others have their turn: the last one may have left by now.
+            // The last connection may have ended before this continuation was created.
             if connections.isEmpty { continuation.resume() } else { drained = continuation }
         }
         limit.cancel()
@@ -70,7 +76,8 @@ final class Listener {
         do throws(SystemFault) {
             for _ in 0..<Listener.batch {
                 guard let accepted = try socket.accept() else { return }
-                // One that does not tell who it is says nothing about the others.
+                // A client whose process cannot be examined is dropped; the others are still
+                // accepted.
                 guard let process = try? examiner.client(on: accepted.descriptor) else { continue }
                 welcome(accepted, process)
             }
@@ -98,7 +105,8 @@ final class Listener {
         connection.open()
     }
 
-    /// Out of descriptors: clients stay in the kernel's queue, and the loop must not spin.
+    /// Stops accepting for a second when there are no file descriptors left. Clients wait in the
+    /// kernel's backlog meanwhile; without the pause, the event loop would spin.
     private func pause() {
         watch?.watch(for: [])
         resumption = Timer(after: .seconds(1)) { [weak self] in self?.watch?.watch(for: .readable) }

@@ -7,7 +7,12 @@ import Policy
 import Posix
 import Store
 
-/// Answers requests: who may ask is judged here, what is asked is done by the part that it is about.
+/// Decides who may make a request, and hands it to the part that carries it out.
+///
+/// The order is fixed: rate limit, the caller check of the verb's row in `VerbTable`, the account,
+/// and the password where the row demands one. A peer that may not ask about an account gets
+/// `notPermitted` whether or not that account exists. Guards that are specific to touches are in
+/// `TouchGuards`.
 @ServiceActor
 final class Router: Answering {
     let admission: Admission
@@ -33,7 +38,7 @@ final class Router: Answering {
     let secrets: Secrets
     let servers: Servers
     let templates: TemplateKeys
-    /// Users who have been refused for asking too often, and not served since.
+    /// Users who have been refused by the rate limit and not served since; each is logged once.
     private var rateLimitedUsers: Set<UInt32> = []
 
     init(
@@ -72,12 +77,17 @@ final class Router: Answering {
 }
 
 extension Router {
+    /// Carries out a request and returns its final answer; every `Denial` becomes an answer too.
+    ///
+    /// Accounts whose records may be incomplete after a disk fault are recovered before, and again
+    /// after a denial.
     func answer(_ request: Request, from client: any Client) async -> Answer {
         await recovery.recoverFaultedAccounts()
         do throws(Denial) {
             return try await serve(request, client)
         } catch {
-            // At once: who logs in reads the public key before anything is asked of this process.
+            // Recover at once: the next login reads the public key from disk before it asks this
+            // process anything.
             await recovery.recoverFaultedAccounts()
             return .denial(error)
         }
@@ -86,7 +96,7 @@ extension Router {
     private func serve(
         _ request: Request, _ client: any Client
     ) async throws(Denial) -> Answer {
-        // What another request has proven is not confirmed any more.
+        // A confirmation has to be the very next request. Anything else forfeits the pending proof.
         if request.verb != .confirm { (client.confirmation, client.requester) = (nil, nil) }
         let rule = VerbTable.rule(for: request.verb)
         guard rule.beginsRequest else { throw Denial(.badRequest) }
@@ -104,15 +114,19 @@ extension Router {
         return try await answer(request, about: account, password, client)
     }
 
+    /// Finishes a request after its answer was sent: runs postponed work, and logs the decision.
+    ///
+    /// The log entry for a proof that awaits confirmation is postponed until that has ended.
     func answered(_ request: Request, with answer: Answer, to client: any Client) {
         let proven = client.confirmation
         afterAnswers.run(for: client)
-        // Who asks too often must not fill the journal too, in which others' decisions stand.
+        // A client that is refused for asking too often must not flood the journal and drown out
+        // other decisions.
         if case .denial(let denial) = answer, denial.reason == .tooManyRequests { return }
         let (journal, peer, requester) = (journal, client.peer, client.requester)
         let record = { journal.record(request, from: peer, by: requester, answer) }
-        // The journal waits until the client has asked whether its proof is still good, which it does
-        // at once, and which the person waits for.
+        // The client asks for confirmation right away and the user is waiting for it, so logging
+        // comes after that.
         if case .assertion = answer, let pending = client.confirmation {
             pending.afterwards = record
         } else {
@@ -124,7 +138,7 @@ extension Router {
     }
 
     private func checkRate(of process: ClientProcess) throws(Denial) {
-        // Root has no such limit, since everybody's logins come through it.
+        // Root is exempt, because every user's logins arrive through it.
         if process.credentials.uid == 0 { return }
         let uid = process.accountable
         guard !admission.mayRequest(uid: uid, at: clock.sinceBoot()) else {
@@ -137,17 +151,19 @@ extension Router {
         throw Denial(.tooManyRequests)
     }
 
-    /// The account, if there is one and the peer may ask this about it.
+    /// Looks up the account, and checks that the peer may make this request about it.
+    ///
+    /// Throws `notPermitted` or `unknownAccount`.
     private func account(
         _ name: Bytes, for verb: Verb, _ client: any Client
     ) throws(Denial) -> Account {
-        // Whom a proof is about was looked up before the touch.
+        // The account of a pending proof was looked up before the touch.
         let proven = verb == .confirm ? client.confirmation?.account : nil
         let account =
             if let proven, Bytes(proven.name.utf8) == name { proven } else {
                 String(validating: name, as: UTF8.self).flatMap { try? Account.named($0) }
             }
-        // Who may not ask is not told either whether there is such an account.
+        // A peer without permission must not learn whether the account exists.
         guard VerbTable.permits(verb, peerUID: client.peer.uid, accountUID: account?.uid) else {
             throw Denial(.notPermitted)
         }
@@ -157,14 +173,15 @@ extension Router {
         return account
     }
 
-    /// The password that a request has to prove itself with; nil where it has not.
+    /// Asks for and checks the password that the request requires; nil if it requires none.
     private func proof(
         _ rule: VerbRule, _ request: Request, _ account: Account, _ client: any Client
     ) async throws(Denial) -> VerifiedPassword? {
         switch rule.proof {
         case .none: return nil
         case .password:
-            // Root proves nothing, but what is to be kept has to be given, and to be right.
+            // Root needs no proof, but a password that is to be stored has to be given, and has to
+            // be right.
             if client.peer.uid == 0, !request.keepsPassword { return nil }
             return try await passwords.proof(for: account, from: client)
         }
@@ -250,10 +267,12 @@ extension Router {
         }
     }
 
+    /// Answers requests about registrations at servers, and then retries removals that servers have
+    /// not heard of yet.
     private func answerServer(
         _ request: Request, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        // Nobody waits for what other servers have yet to be told.
+        // These removals run in the background; the client does not wait for them.
         defer { removals.want() }
         return switch request {
         case .serverEnable(let request): try await servers.enableServer(request, account, client)
@@ -267,7 +286,7 @@ extension Router {
 }
 
 extension Request {
-    /// Whether the password itself is wanted, not only the proof that it is known.
+    /// Whether the password itself is needed, and not only the proof that the user knows it.
     fileprivate var keepsPassword: Bool {
         if case .enable(_, true) = self { true } else { false }
     }

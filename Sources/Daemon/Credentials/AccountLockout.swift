@@ -5,7 +5,11 @@ import Policy
 import Posix
 import Store
 
-/// The failed attempts of one account, as the gate counts them.
+/// The failed attempts of one account on disk, as the gate counts them.
+///
+/// An attempt is saved as a failure before the reader is asked, and taken back or lifted
+/// afterwards, so that neither a crash nor a restart forgives one. The denials are `lockedForNow`
+/// with the seconds left, `lockedUntilPassword`, and `storage` if the record cannot be written.
 struct AccountLockout: LockoutLedger {
     let account: Account
     let store: LockoutStore
@@ -24,26 +28,26 @@ struct AccountLockout: LockoutLedger {
         } catch { throw fault(error) }
     }
 
-    /// The denial that a fault of the disk becomes.
+    /// Logs a storage fault and returns its denial.
     nonisolated fileprivate func fault(_ fault: StoreFault) -> Denial {
         journal.fault(fault.description, account: account.name)
         return Denial(.storage, subject: Bytes(fault.description.utf8.prefix(Limit.text)))
     }
 }
 
-/// The moments by which lockouts are counted.
+/// The clock of lockouts: time since boot together with the boot identifier.
 struct LockoutTime: Sendable {
     let boot: Bytes
     let clock: Clock
 
-    /// This moment.
+    /// The current moment.
     var now: Lockout.Moment { Lockout.Moment(boot: boot, sinceBoot: clock.sinceBoot()) }
 }
 
-/// One attempt, on disk as a failure from its first moment.
+/// One attempt, which is on disk as a failure from the start.
 ///
-/// Nothing else counts while it is under way, since there is one touch at a time; but a password
-/// may lift the lockout meanwhile, and then its word holds.
+/// Since there is one touch at a time, nothing else counts meanwhile. A password may lift the
+/// lockout, though; that takes precedence.
 private struct CountedAttempt: LockoutAttempt {
     private let lockout: AccountLockout
     private let before: Lockout
@@ -56,7 +60,7 @@ private struct CountedAttempt: LockoutAttempt {
         try lockout.store.save(counted)
     }
 
-    /// Where the lockout was lifted meanwhile, this is the first failure since.
+    /// If the lockout was lifted meanwhile, this is the first failure since.
     func failed() throws(Denial) {
         let now = lockout.time.now
         let after: Lockout
@@ -69,7 +73,7 @@ private struct CountedAttempt: LockoutAttempt {
         if let denial = Denial(of: after, at: now) { throw denial }
     }
 
-    /// Where the disk does not let it, the attempt counts.
+    /// If the disk fails, the attempt stays counted.
     func takeBack() {
         do throws(StoreFault) {
             if lockout.store.load() == counted { try lockout.store.save(before) }
@@ -88,7 +92,7 @@ private struct CountedAttempt: LockoutAttempt {
 }
 
 extension Denial {
-    /// Why a lockout keeps the finger out; nil if it may be tried.
+    /// Why a lockout refuses the finger now; nil if it does not.
     init?(of lockout: Lockout, at now: Lockout.Moment) {
         switch lockout.verdict(at: now) {
         case .open: return nil

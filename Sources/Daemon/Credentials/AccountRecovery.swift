@@ -2,7 +2,9 @@
 import Loop
 import Store
 
-/// Completes what a crash or a fault of the disk left half-made of accounts.
+/// Completes changes that a crash or a disk fault has left unfinished.
+///
+/// An account's prints have to be opened for that, which is why the template keys come first.
 @ServiceActor
 final class AccountRecovery {
     let state: StateDirectory
@@ -19,7 +21,7 @@ final class AccountRecovery {
 }
 
 extension AccountRecovery {
-    /// Completes what faults of the disk left half-made, as far as the disk lets it now.
+    /// Recovers the accounts at which the disk failed. Those that still fail remain marked.
     func recoverFaultedAccounts() async {
         for uid in accounts.faultedAccounts {
             guard let kept = try? state.account(uid: uid) else { continue }
@@ -31,7 +33,7 @@ extension AccountRecovery {
         }
     }
 
-    /// Completes what a crash left half-made, before anybody is served.
+    /// Recovers all accounts. Called when the daemon starts, before it serves clients.
     func recover() async {
         for kept in state.unfinished() { await templates.openTemplates(of: kept) }
         state.recover()

@@ -2,23 +2,26 @@
 import Store
 import Vault
 
-/// An account whose credential fits its fingers: a touch could sign for it.
+/// The records of an account whose credential fits its fingers, so that a touch could sign for it.
+///
+/// It is a copy of what was read; `stamp` shows later whether the records have changed since.
 struct AccountSnapshot {
     let kept: AccountState
     let enrolment: Enrolment
     let credential: FoundCredential
-    /// How the records were from which this was read.
+    /// The state of the files when they were read.
     let stamp: AccountStamp
-    /// What readers keep, where that was found out anew; else what was recorded counts.
+    /// The reader contents that were found during this touch; nil to use those recorded with the
+    /// credential.
     var storage: [ReaderStorage]?
 }
 
-/// What guards are passed for.
+/// What guards are checked for.
 enum GuardPurpose {
-    /// A finger is to be asked for: what does not fit the fingers any more is revoked, and readers are
-    /// looked for anew.
+    /// A finger is about to be asked for. A credential that no longer fits is revoked, and readers
+    /// are looked for anew.
     case touch
-    /// Somebody asks how things stand: nothing is changed, and what the next touch needs is not used
+    /// Only a report is wanted. Nothing is changed, and nothing that the next touch needs is used
     /// up.
     case report
 }

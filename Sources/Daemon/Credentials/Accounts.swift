@@ -7,15 +7,19 @@ import SignedFormats
 import Store
 import Vault
 
-/// What is kept on disk for accounts, as far as all of the daemon needs it: found, read, and its faults
-/// turned into denials in one place.
+/// Gives the other parts access to the records of accounts.
+///
+/// Finds and reads records, and turns errors into denials in one place: each is logged with the
+/// account's name, and becomes `storage`, `vaultUnavailable`, `fingersClosed` or the like. Accounts
+/// at which the disk failed are remembered until `AccountRecovery` has completed what was left
+/// unfinished.
 @ServiceActor
 final class Accounts {
     let boot: Bytes
     let clock: Clock
     let journal: DecisionJournal
     let state: StateDirectory
-    /// Accounts at which the disk failed: what it left half-made is completed as soon as it can be.
+    /// The uids of accounts at which the disk failed, and whose records may be incomplete.
     private(set) var faultedAccounts: Set<UInt32> = []
 
     init(
@@ -29,7 +33,7 @@ final class Accounts {
 }
 
 extension Accounts {
-    /// Runs what reads or writes the disk; a fault is recorded and thrown as a denial.
+    /// Runs code that reads or writes records. An error is logged and thrown as a denial.
     func reading<Value, Fault: Error>(
         _ account: Account, _ body: () throws(Fault) -> Value
     ) throws(Denial) -> Value {
@@ -38,7 +42,7 @@ extension Accounts {
         } catch { throw denial(for: error, account) }
     }
 
-    /// Runs what takes time and reads or writes the disk, in the same way.
+    /// Runs asynchronous code that reads or writes records. Errors are treated as by `reading`.
     func answering<Value, Fault: Error>(
         _ account: Account, _ body: () async throws(Fault) -> Value
     ) async throws(Denial) -> Value {
@@ -47,13 +51,13 @@ extension Accounts {
         } catch { throw denial(for: error, account) }
     }
 
-    /// Notes that the disk failed at an account, and may have left something half-made.
+    /// Records that the disk failed at an account, so that it is recovered after the request.
     func noteFault(at account: Account) { faultedAccounts.insert(account.uid) }
 
-    /// Notes that nothing half-made is left at an account.
+    /// Records that an account has been recovered.
     func noteRecovery(of uid: UInt32) { faultedAccounts.remove(uid) }
 
-    /// The denial that an error becomes.
+    /// Logs an error and returns its denial. A `Denial` is returned as it is, without logging.
     func denial(for error: any Error, _ account: Account) -> Denial {
         switch error {
         case let denial as Denial: return denial
@@ -66,7 +70,8 @@ extension Accounts {
         }
     }
 
-    /// The denial that a fault of the disk becomes, after it was recorded.
+    /// Logs a storage fault and returns its denial. A disk fault also marks the account for
+    /// recovery.
     func denial(for fault: StoreFault, _ account: Account) -> Denial {
         journal.fault(fault.description, account: account.name)
         if case .file = fault { noteFault(at: account) }
@@ -83,25 +88,28 @@ extension Accounts {
 }
 
 extension Accounts {
-    /// What is kept for an account, nil if nothing.
+    /// Opens the records of an account; nil if it has none.
+    ///
+    /// Throws `StoreFault.anotherAccount` if the records of this uid belong to another account
+    /// name.
     func kept(_ account: Account) throws(StoreFault) -> AccountState? {
         try state.account(Bytes(account.name.utf8), uid: account.uid)
     }
 
-    /// The failed attempts of an account, for the gate.
+    /// The account's failed attempts, as the gate counts them.
     func lockoutLedger(of account: Account, _ kept: AccountState) -> AccountLockout {
         AccountLockout(
             account: account, store: kept.lockout, time: LockoutTime(boot: boot, clock: clock),
             journal: journal)
     }
 
-    /// This moment, for lockouts.
+    /// The current time for lockouts: the boot identifier, and the time since boot.
     var now: Lockout.Moment { LockoutTime(boot: boot, clock: clock).now }
 
-    /// This moment of the wall clock, for people.
+    /// The current time of the wall clock, which is shown to people.
     var instant: Instant { Instant(seconds: UInt64(clamping: clock.wallSeconds())) }
 
-    /// An account's fingers; throws where it has none.
+    /// An account's records and prints. Throws `notEnrolled` if it has no finger.
     func fingers(of account: Account) throws(Denial) -> (AccountState, Enrolment) {
         try reading(account) {
             guard let kept = try kept(account) else { throw Denial(.notEnrolled) }

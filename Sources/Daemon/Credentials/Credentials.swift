@@ -9,9 +9,12 @@ import SignedFormats
 import Store
 import Vault
 
-/// The credential of each account: how it stands, when it is revoked, and how it is issued.
+/// The credential of each account: its state, and when it is revoked, issued and moved.
 ///
-/// The innermost part of the daemon. Whatever opens a key or changes fingers goes through it.
+/// Everything that opens an account's key or changes its fingers goes through this part. A
+/// credential is sealed to the fingers and to the prints that readers store; if either has changed
+/// in another way than through Signet, `standing` and `revokeIfUnfit` destroy it and record the
+/// cause. Functions that only read say that they change nothing.
 @ServiceActor
 final class Credentials {
     let journal: DecisionJournal
@@ -40,13 +43,16 @@ final class Credentials {
 }
 
 extension Credentials {
-    /// How an account stands for a touch that signs; the answer is no unless all is in order.
+    /// The account's records, if a touch could sign for it.
     ///
-    /// Completes what a crash left, and revokes a credential that does not fit the fingers any more.
+    /// Completes what a crash left unfinished, and destroys a credential that no longer fits the
+    /// fingers. Throws `notEnrolled`, `notEnabled`, `invalidated` with the cause, or the denial of
+    /// a storage fault.
     func standing(of account: Account) throws(Denial) -> AccountSnapshot {
         try standing(of: account, try record(of: account))
     }
 
+    /// Opens the account's records. Throws `notEnrolled` if there are none.
     func record(of account: Account) throws(Denial) -> AccountState {
         let found = try accounts.reading(account) { () throws(StoreFault) in
             try accounts.kept(account)
@@ -55,7 +61,8 @@ extension Credentials {
         return found
     }
 
-    /// The same after that was found out once: read anew only where a record may have changed.
+    /// As `standing(of:)`, but returns `before` if its stamp shows that no record has changed
+    /// since.
     func standing(of account: Account, since before: AccountSnapshot) throws(Denial)
         -> AccountSnapshot
     {
@@ -63,14 +70,14 @@ extension Credentials {
         return try standing(of: account, before.kept)
     }
 
-    /// The same for an account whose files are open already: read anew, but not searched for.
+    /// As `standing(of:)`, for an account whose records are open already.
     func standing(of account: Account, _ kept: AccountState) throws(Denial) -> AccountSnapshot {
         try standing(of: account, kept) { (enrolment) throws(StoreFault) in
             try revokeIfUnfit(account, kept, enrolment)
         }
     }
 
-    /// How a login would find an account, by its records as they are: changes nothing.
+    /// How a login would find the account, judged by the records as they are. Changes nothing.
     func readStanding(of account: Account) throws(Denial) -> AccountSnapshot {
         let kept = try record(of: account)
         return try standing(of: account, kept) { (enrolment) throws(StoreFault) in
@@ -78,12 +85,13 @@ extension Credentials {
         }
     }
 
+    /// Reads the records, and judges the credential with `state`.
     func standing(
         of account: Account, _ kept: AccountState,
         _ state: (Enrolment) throws(StoreFault) -> Store.CredentialState
     ) throws(Denial) -> AccountSnapshot {
         let (stamp, enrolment, found) = try accounts.reading(account) { () throws(StoreFault) in
-            // First: what is changed while the records are read shows later.
+            // The stamp comes first, so that it reveals changes made while the records are read.
             let stamp = try kept.stamp([.prints, .credential])
             let enrolment = try kept.prints.enrolment()
             return (stamp, enrolment, try state(enrolment))
@@ -100,8 +108,8 @@ extension Credentials {
         }
     }
 
-    /// Completes what a crash left half-made of an account's credential, destroys one that does not
-    /// fit the fingers, and gives the state then.
+    /// Completes what a crash left unfinished, destroys a credential that does not fit the fingers,
+    /// and returns the state after that.
     @discardableResult
     func revokeIfUnfit(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
@@ -112,11 +120,14 @@ extension Credentials {
         return try destroy(account, kept, because: cause)
     }
 
-    /// Destroys an account's credential and records why.
+    /// Destroys an account's credential on disk and records the cause.
+    ///
+    /// The stored login password and all keys for servers end with it.
     func destroy(
         _ account: Account, _ kept: AccountState, because cause: InvalidationCause
     ) throws(StoreFault) -> Store.CredentialState {
-        // First: who enables login again may be root, who gives no password.
+        // Drop it before the key: if login is enabled again by root, no password is given that
+        // could replace it.
         if case .kept = try kept.keyring.state() {
             try keyringRecords.drop(account, kept, because: .fingersChanged)
         }
@@ -127,11 +138,11 @@ extension Credentials {
         return .destroyed(cause, since: accounts.instant)
     }
 
-    /// Whether a touch could sign for an account, and the lockout if one keeps the finger out.
+    /// Checks whether a touch could sign for an account; returns the lockout if the finger is
+    /// locked.
     ///
-    /// A lockout is known by the records alone: then neither prints nor a reader are looked at, and
-    /// whether they still fit the credential is found when it is lifted. Where only a report is
-    /// wanted, nothing is changed.
+    /// If it is locked, prints and readers are not looked at; whether the credential still fits
+    /// them is checked after the lockout was lifted. For a report, nothing is changed.
     func lockout(of account: Account, for purpose: GuardPurpose) async throws(Denial) -> Denial? {
         let kept = try record(of: account)
         if case .issued? = try? kept.credential.recorded(),
@@ -149,10 +160,19 @@ extension Credentials {
 }
 
 extension Credentials {
-    /// Issues a credential for these fingers in the place of any older one: in the vault that is
-    /// wanted, else where the older one was. It covers `storage` of what readers keep. Where `change`
-    /// leads to these fingers, both happen at once or not at all. False where the prints did not
-    /// follow into the credential's vault.
+    /// Issues a credential for these fingers, replacing any older one, and moves the account's
+    /// secrets and prints to its vault.
+    ///
+    /// Throws `.changedMeanwhile`, with nothing issued, if the credential or the fingers were
+    /// changed while the vault was at work.
+    ///
+    /// - Parameters:
+    ///   - change: the change of prints that leads to `enrolment`; it takes effect in the same
+    ///     write as the credential, or not at all.
+    ///   - storage: the reader contents that the credential is sealed to.
+    ///   - wanted: the vault to use; nil for the vault of the older credential, or the preferred
+    ///     one.
+    /// - Returns: false if the prints could not be resealed for the credential's vault.
     @discardableResult
     func issue(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment,
@@ -169,8 +189,8 @@ extension Credentials {
                 try vault.create(draft.context)
             }
         } catch { throw .vault(error) }
-        // While the vault was at work, somebody else may have changed the fingers, or switched
-        // login by finger off.
+        // While the vault was at work, others may have changed the fingers or disabled login by
+        // finger.
         guard try kept.credential.state() == former else { throw .changedMeanwhile }
         if change == nil {
             guard try kept.prints.enrolment().state == enrolment.state else {
@@ -180,13 +200,15 @@ extension Credentials {
         if let change { try upkeep.noteDeletion(of: change.removed) }
         try kept.credential.publish(draft, made, by: kind, with: change, now: accounts.instant)
         journal.credential(of: account, "issued", because: reason)
-        // What the account keeps goes where its credential is: the other vault may be given up.
+        // Secrets go where the credential is, because the other vault may be given up.
         await moveSecrets(kept, for: enrolment.state, to: kind)
         return await templates.moveTemplates(of: account, kept, to: kind)
     }
 
-    /// Destroys a credential that what a reader keeps does not fit: a new finger vouches for none
-    /// that somebody else added.
+    /// Destroys the account's credential if a reader's contents do not fit it.
+    ///
+    /// Called before a finger is added, so that a new credential never covers a print that was
+    /// added by other means.
     func judge(_ contents: ReaderContents, _ account: Account) throws(StoreFault) {
         guard let kept = try accounts.kept(account) else { return }
         let stamp = try kept.stamp([.prints, .credential])
@@ -199,7 +221,8 @@ extension Credentials {
         _ = examine(contents, of: "", account, standing, StorageCheck())
     }
 
-    /// How many secrets open to these fingers; nil for none, and where that cannot be told.
+    /// The number of secrets that open to these fingers; nil if there are none or they cannot be
+    /// read.
     func secrets(_ kept: AccountState, fitting state: EnrolmentState) -> UInt32? {
         do throws(StoreFault) {
             let count = try kept.secrets.list().count(fitting: state)
@@ -210,8 +233,8 @@ extension Credentials {
         }
     }
 
-    /// Moves the keys of secrets that open to some fingers to another vault. What fails is told, and
-    /// stays as it was.
+    /// Moves the keys of secrets that open to these fingers to another vault. Failures are logged,
+    /// and leave the secret where it was.
     func moveSecrets(
         _ kept: AccountState, for fingers: EnrolmentState, to vault: VaultKind
     ) async {
@@ -224,6 +247,7 @@ extension Credentials {
         } catch { journal.fault(error.description) }
     }
 
+    /// Moves the key of one secret, unless it is in that vault already or opens to other fingers.
     func move(
         _ secret: StoredSecret, in secrets: SecretStore, for fingers: EnrolmentState,
         to vault: VaultKind
@@ -234,7 +258,7 @@ extension Credentials {
         try secrets.keep(secret, resealed: key, by: vault, fingers)
     }
 
-    /// Seals a key that a vault opens in another one, to the same context.
+    /// Opens a sealed key in one vault and seals it in another, to the same context.
     func move(
         _ sealed: Bytes, from old: VaultKind, to new: VaultKind, _ context: SealingContext
     ) async throws(StoreFault) -> Bytes {
@@ -250,8 +274,9 @@ extension Credentials {
         } catch { throw .vault(error) }
     }
 
-    /// An account's keys for others as they are shown: one that does not fit the fingers any more
-    /// counts as invalidated. Changes nothing.
+    /// An account's keys for servers and its signing key, as lists show them.
+    ///
+    /// A key that no longer fits the fingers appears as invalidated. Changes nothing.
     func shownKeys(of account: Account) async throws(Denial) -> [ServerKey] {
         await templates.openTemplates(of: account)
         return try accounts.reading(account) { () throws(StoreFault) in

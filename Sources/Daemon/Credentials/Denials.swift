@@ -3,7 +3,7 @@ import LoginProtocol
 import Vault
 
 extension Denial {
-    /// Why a vault could not be used, for the person.
+    /// The denial for a vault's error: `platformChanged`, or `vaultUnavailable` with a description.
     init(of error: VaultError, mismatches: UInt8 = 0) {
         switch error {
         case .trouble(.platformChanged): self.init(.platformChanged, mismatches: mismatches)

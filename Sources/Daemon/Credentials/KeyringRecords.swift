@@ -4,7 +4,8 @@ import Loop
 import Posix
 import Store
 
-/// What is kept of login passwords for the keyring: judged, and dropped with the reason.
+/// The records of login passwords for the keyring: judges whether one is still usable, and drops it
+/// with the reason.
 @ServiceActor
 final class KeyringRecords {
     let journal: DecisionJournal
@@ -19,8 +20,8 @@ final class KeyringRecords {
 }
 
 extension KeyringRecords {
-    /// How the keyring stands: a password that is of no use any more counts as dropped. Changes
-    /// nothing.
+    /// The state of an account's keyring. A password that is no longer usable is reported as
+    /// `useless`. Changes nothing.
     func keyringJudgement(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
     ) throws(StoreFault) -> KeyringJudgement {
@@ -38,8 +39,7 @@ extension KeyringRecords {
         }
     }
 
-    /// Drops a password that is of no use any more, with the reason, and gives how the keyring stands
-    /// then.
+    /// Drops a stored password that is no longer usable, and returns the state after that.
     func dropUselessPassword(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
     ) throws(StoreFault) -> KeyringJudgement {
@@ -49,7 +49,7 @@ extension KeyringRecords {
         return .dropped(loss)
     }
 
-    /// Drops an account's password and records why.
+    /// Deletes an account's stored password from disk, and records and logs the reason.
     func drop(
         _ account: Account, _ kept: AccountState, because loss: KeyringLoss
     ) throws(StoreFault) {
@@ -57,7 +57,7 @@ extension KeyringRecords {
         journal.keyring(of: account, "dropped", because: loss.text)
     }
 
-    /// Drops an account's password, and that it was wanted.
+    /// Deletes an account's stored password, and with it the user's wish to have one stored.
     func forgetKeyring(
         _ account: Account, _ kept: AccountState, because reason: String
     ) throws(StoreFault) {
@@ -66,7 +66,7 @@ extension KeyringRecords {
         journal.keyring(of: account, "dropped", because: reason)
     }
 
-    /// What shadow(5) says of an account now.
+    /// The account's current entry in shadow(5); nil if it has none.
     func shadowEntry(_ account: Account) throws(StoreFault) -> ShadowEntry? {
         do throws(SystemFault) {
             return try ShadowEntry.named(account.name)
@@ -75,7 +75,7 @@ extension KeyringRecords {
 }
 
 extension KeyringLoss {
-    /// For the journal.
+    /// The reason for the journal.
     fileprivate var text: String {
         switch self {
         case .passwordChanged: "the login password has changed: run 'signet enable --keyring'"
@@ -85,15 +85,15 @@ extension KeyringLoss {
     }
 }
 
-/// How an account's keyring stands, judged by its fingers and shadow(5).
+/// The state of an account's keyring, judged by its fingers and shadow(5).
 enum KeyringJudgement {
     case off
     case kept(KeyringPassword)
-    /// A password is kept, and is of no use any more: it is dropped at the next release or change.
+    /// A password is stored and no longer usable. It is dropped at the next release or change.
     case useless(KeyringLoss)
     case dropped(KeyringLoss)
 
-    /// As the socket has it.
+    /// The state for the command protocol.
     var onTheWire: CommandProtocol.KeyringState {
         switch self {
         case .off: .off

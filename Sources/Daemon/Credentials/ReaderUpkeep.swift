@@ -4,8 +4,11 @@ import ReaderProtocol
 import Store
 import Vault
 
-/// Prints that an interrupted enrolment, or a deletion without the reader, left on readers: they are
-/// deleted there, or they would stand as fingers that nobody knows.
+/// Deletes prints from readers that store prints themselves, where Signet has left some behind.
+///
+/// An interrupted enrolment, or a deletion while the reader was away, leaves a print on the reader
+/// that belongs to no finger. Intentions are recorded on disk (`ReaderWork`) before the reader or
+/// the prints are changed, and carried out by `tidyReaders`.
 @ServiceActor
 final class ReaderUpkeep {
     let journal: DecisionJournal
@@ -27,14 +30,15 @@ final class ReaderUpkeep {
 }
 
 extension ReaderUpkeep {
-    /// Does what is to be done on readers, as far as they are there. The caller has the turn.
+    /// Deletes what was left behind on the readers that are connected. The caller must have the
+    /// turn. Failures are logged, and retried next time.
     func tidyReaders() async {
         do throws(StoreFault) {
             guard try !state.readerWork().isEmpty else { return }
             let present = await readers.listing()
             await templates.openAllTemplates()
             for reader in present {
-                // Which of two that cannot be told apart is meant, nobody knows.
+                // Of two identical readers, it is not known which one is meant.
                 guard present.count(where: { $0.identity == reader.identity }) == 1 else {
                     continue
                 }
@@ -49,7 +53,8 @@ extension ReaderUpkeep {
         let work = try state.readerWork()
         let isEnrolling = work.enrolling.contains { $0.isSameUnit(as: unit) }
         let isDeleting = work.deleting.contains { $0.isSameKind(as: unit) }
-        // What a reader cannot delete stays noted, and so stands against nobody.
+        // A print that the reader cannot delete stays noted, and is not held against any
+        // credential.
         guard isEnrolling || (isDeleting && reader.features.contains(.delete)) else { return }
         guard case .success(let contents) = await readers.list(reader) else {
             return journal.fault("cannot list what \(reader.id) keeps, to tidy it")
@@ -61,7 +66,7 @@ extension ReaderUpkeep {
             guard work.isLeft(digest, on: unit), !owned.contains(digest) else { continue }
             if await !readers.delete(print, on: reader.id) { left.append(digest) }
         }
-        // Others may have begun something meanwhile.
+        // Others may have started something meanwhile, so the record is read again.
         var now = try state.readerWork()
         now.enrolling.removeAll { $0.isSameUnit(as: unit) }
         for done in work.deleting where done.isSameKind(as: unit) { now.deleted(done) }
@@ -69,7 +74,7 @@ extension ReaderUpkeep {
         try state.keep(now)
     }
 
-    /// Notes that prints are to be deleted from readers, before they stop counting here.
+    /// Records that prints are to be deleted from readers. Call this before they are deleted here.
     func noteDeletion(of prints: [Store.StoredPrint]) throws(StoreFault) {
         let kinds = try AccountStorage(prints).kinds
         guard !kinds.isEmpty else { return }
@@ -81,7 +86,7 @@ extension ReaderUpkeep {
         try state.keep(work)
     }
 
-    /// Notes that a print was deleted from a reader that does not list what it keeps.
+    /// Records that a print was deleted from a reader that cannot list its contents.
     func noteDeleted(_ print: Store.StoredPrint) {
         do throws(StoreFault) {
             var work = try state.readerWork()
@@ -90,14 +95,16 @@ extension ReaderUpkeep {
         } catch { journal.fault(error.description) }
     }
 
-    /// Notes what a reader keeps before an enrolment on it.
+    /// Records what a reader stores before an enrolment on it; a print that is new later was left
+    /// behind.
     func noteEnrolment(on contents: ReaderContents) throws(StoreFault) {
         var work = try state.readerWork()
         work.begin(on: try contents.storage())
         try state.keep(work)
     }
 
-    /// Notes that what was enrolled on a reader is on disk.
+    /// Records that the print enrolled on a reader is on disk, so that it is not taken for a
+    /// leftover.
     func noteEnrolled(on contents: ReaderContents) throws(StoreFault) {
         let unit = contents.storage(of: [])
         var work = try state.readerWork()
@@ -107,7 +114,7 @@ extension ReaderUpkeep {
 }
 
 extension ReaderWork {
-    /// Whether a print that a reader keeps was left there.
+    /// Whether a print that a reader stores was left behind there.
     fileprivate func isLeft(_ print: PrintDigest, on unit: ReaderStorage) -> Bool {
         let isDeleted = deleting.contains {
             $0.isSameKind(as: unit) && $0.prints.contains(print)

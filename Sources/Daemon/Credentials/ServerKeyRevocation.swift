@@ -5,14 +5,17 @@ import Policy
 import Posix
 import Store
 
-/// Ends keys for servers, and the signing key: those that do not fit the fingers any more, and those that
-/// a server does not take any more. What hangs on a key ends with it.
+/// Ends keys for servers and the signing key.
+///
+/// A key ends when the fingers it is sealed to have changed, or when its server no longer accepts
+/// it. MAC tokens and session tokens that depend on a key end with it. A key whose registration is
+/// in progress (`isProving`) is left alone until its server has answered.
 @ServiceActor
 final class ServerKeyRevocation {
     let journal: DecisionJournal
     let accounts: Accounts
     let sessionTokens: SessionTokens
-    /// Keys that servers are being shown just now.
+    /// Identifiers of keys whose registration is in progress.
     private var provingKeys: Set<Bytes> = []
 
     init(
@@ -25,16 +28,16 @@ final class ServerKeyRevocation {
 }
 
 extension ServerKeyRevocation {
-    /// Whether a server is being shown a key just now: then it is not known yet what becomes of it.
+    /// Whether a registration with this key is in progress, so that its outcome is not known yet.
     func isProving(_ key: ServerKey) -> Bool { provingKeys.contains(key.identifier) }
 
-    /// Notes that a server is being shown a key, which is not revoked meanwhile.
+    /// Marks a key whose registration is in progress; it is not revoked meanwhile.
     func beginProving(_ key: ServerKey) { provingKeys.insert(key.identifier) }
 
-    /// Notes that what the server says of a key is known, or will not be.
+    /// Marks the registration of a key as finished, or as never to be known.
     func endProving(_ key: ServerKey) { provingKeys.remove(key.identifier) }
 
-    /// Forgets the tokens of keys that are gone or good for nothing any more.
+    /// Deletes the MAC tokens whose key is gone or no longer good.
     func forgetUselessTokens(
         _ kept: AccountState, keeping keys: [ServerKey]
     ) throws(StoreFault) {
@@ -44,8 +47,9 @@ extension ServerKeyRevocation {
         }
     }
 
-    /// Revokes the keys for others that do not fit the fingers, gives up those that a crash left
-    /// half-registered, and gives what is left.
+    /// Revokes the keys that do not fit the fingers, and returns those that are left.
+    ///
+    /// Registrations that a crash left unfinished are marked for removal at the server.
     @discardableResult
     func revokeUnfitServerKeys(
         _ account: Account, _ kept: AccountState, _ enrolment: Enrolment
@@ -53,7 +57,7 @@ extension ServerKeyRevocation {
         var keys: [ServerKey] = []
         for key in try kept.servers.all() {
             if key.state == .proving, isProving(key) { continue }
-            // What a crash left: whether its server has it is not known, and so it is told.
+            // Left by a crash: the server may know the key, so it is told that it was given up.
             let key = key.state == .proving ? try kept.servers.beginRemoval(key) : key
             let fits = key.state == .invalidated || key.sealed(for: enrolment.state) != nil
             if let left = fits ? key : try invalidate(key, account, kept) { keys.append(left) }
@@ -61,8 +65,10 @@ extension ServerKeyRevocation {
         return keys
     }
 
-    /// Destroys all of an account's keys for others: the fingers that they were made for are gone,
-    /// or cannot be told from others any more.
+    /// Destroys all keys of an account for servers, and its signing key.
+    ///
+    /// Called when the fingers that they were made for are gone, or can no longer be told from
+    /// others.
     func invalidateServerKeys(
         _ account: Account, _ kept: AccountState
     ) throws(StoreFault) {
@@ -71,8 +77,10 @@ extension ServerKeyRevocation {
         }
     }
 
-    /// What is left of a key that opens no more; nil of one that was given up already, since it could
-    /// not prove to its server that it is.
+    /// Invalidates a key that does not open any more, and logs that.
+    ///
+    /// - Returns: the key's record; nil if it was being removed already. That one is deleted, since
+    ///   it cannot prove its removal to the server.
     @discardableResult
     func invalidate(
         _ key: ServerKey, _ account: Account, _ kept: AccountState
@@ -87,7 +95,8 @@ extension ServerKeyRevocation {
         return try kept.servers.invalidate(key)
     }
 
-    /// A blocked key stays, but what its server said before is good for nothing any more.
+    /// The denial for a key that its server has blocked. The key stays, but its cached verdict and
+    /// session token are deleted.
     func blocked(
         _ key: ServerKey?, _ url: ServerURL, _ account: Account
     ) -> Denial {
@@ -98,6 +107,8 @@ extension ServerKeyRevocation {
         } catch { return accounts.denial(for: error, account) }
     }
 
+    /// Deletes a key that its server no longer accepts, with its session token, and returns the
+    /// denial.
     func destroyed(
         _ reason: DenialReason, _ key: ServerKey, _ account: Account
     ) -> Denial {

@@ -5,9 +5,9 @@ import Loop
 import Posix
 import SignedFormats
 
-/// The access tokens that lie in files for the sessions that PAM opens.
+/// The access tokens that servers issue for the sessions that PAM opens.
 ///
-/// A fault here ends no login: the token is no part of the proof.
+/// Failures are logged and never end a login, since the token is not part of the proof.
 @ServiceActor
 final class SessionTokens {
     let journal: DecisionJournal
@@ -24,24 +24,23 @@ final class SessionTokens {
 }
 
 extension SessionTokens {
-    /// Removes tokens that have ended while no daemon ran.
+    /// Deletes tokens that expired while no daemon was running.
     func tidyTokens() {
         do throws(FileFault) {
             try tokenFiles.sweep(at: accounts.instant.seconds)
         } catch { journal.fault("tokens of sessions: \(error)") }
     }
 
-    /// Removes the token of an account whose login at a server, or at any, is good for nothing any
-    /// more.
+    /// Deletes an account's token because the login at a server is no longer valid.
+    ///
+    /// - Parameter server: the server whose token it is; nil for any.
     func forgetToken(of account: Account, from server: Bytes? = nil) {
         do throws(FileFault) {
             try tokenFiles.remove(of: account.uid, from: server)
         } catch { journal.fault("a token stays: \(error)", account: account.name) }
     }
 
-    /// Puts a token where the sessions of an account find it; whether it lies there.
-    ///
-    /// A login does not fail by it: the token is no part of the proof.
+    /// Stores a token for the account's sessions; returns whether that succeeded.
     func keepToken(_ tokens: RelayTokens, from server: Bytes, for account: Account) -> Bool {
         do throws(FileFault) {
             try tokenFiles.keep(

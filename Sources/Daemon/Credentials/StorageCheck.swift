@@ -7,12 +7,13 @@ import SignedFormats
 import Store
 import Vault
 
-/// What the readers that a touch is awaited on keep, held against what the credential is sealed to.
+/// What the readers were found to store during one touch, compared with what the credential is
+/// sealed to.
 @ServiceActor
 final class StorageCheck {
-    /// What readers were found to keep, by their ids.
+    /// What each reader was found to store, by its identifier.
     private var found: [String: (storage: ReaderStorage, verdict: StorageVerdict)] = [:]
-    /// Why no finger need be awaited.
+    /// Why waiting for a finger is pointless; nil if it is not.
     fileprivate(set) var denial: Denial?
 
     fileprivate func keep(
@@ -21,21 +22,24 @@ final class StorageCheck {
         found[reader] = (storage, verdict)
     }
 
-    /// What the credential must be opened with after a match on this reader: what that was just
-    /// found to keep, and what was recorded of the others.
+    /// The reader contents that the credential's key must be opened with, after a match on this
+    /// reader.
+    ///
+    /// For this reader, that is what it was just found to store; for all others, what was recorded.
     func storage(
         _ recorded: [ReaderStorage], matchedOn reader: String
     ) -> [ReaderStorage] {
         guard let (storage, verdict) = found[reader] else { return recorded }
         switch verdict {
-        // What was found is among what was recorded, or nothing was recorded of it.
+        // What was found equals what was recorded, or nothing was recorded for this reader.
         case .same, .unrecorded: return recorded
-        // Not asked for a finger; whoever has come here all the same does not get on.
+        // No finger was asked for on this reader. If one matched nevertheless, the key does not
+        // open.
         case .changed: return recorded.filter { !$0.isSameKind(as: storage) } + [storage]
         }
     }
 
-    /// What is to be recorded after a match on a reader of which it was not yet; nil where all is.
+    /// The reader contents to record after a match on a reader that was not covered; nil if it was.
     func unrecorded(
         _ recorded: [ReaderStorage], matchedOn reader: String
     ) -> [ReaderStorage]? {
@@ -49,7 +53,8 @@ final class StorageCheck {
 }
 
 extension Credentials {
-    /// The examination of readers for a touch, which ends the wait on all of them where it fails.
+    /// Makes the check that runs on each reader before a finger is asked for. A failed check ends
+    /// the wait on all readers.
     func examination(
         _ account: Account, _ standing: AccountSnapshot, _ check: StorageCheck,
         _ interruption: Interruption
@@ -61,9 +66,11 @@ extension Credentials {
         }
     }
 
-    /// Judges what a reader keeps before it is asked for a finger. Where that is not what the
-    /// credential is sealed to, the credential is destroyed and the wait ends: nobody shall touch
-    /// in vain.
+    /// Judges what a reader stores before it is asked for a finger.
+    ///
+    /// If that is not what the credential is sealed to, the credential is destroyed and false is
+    /// returned, so that the user is not asked for a finger in vain. The reason is stored in
+    /// `check`.
     func examine(
         _ contents: ReaderContents, of reader: String, _ account: Account,
         _ standing: AccountSnapshot,
@@ -78,6 +85,8 @@ extension Credentials {
         }
     }
 
+    /// Compares the reader's contents with the credential. Throws `invalidated`, after destroying
+    /// the credential, if they do not fit.
     func judge(
         _ contents: ReaderContents, of reader: String, _ account: Account,
         _ standing: AccountSnapshot,
@@ -95,16 +104,17 @@ extension Credentials {
             guard try standing.kept.credential.state() == .issued(standing.credential) else {
                 throw Denial(.badRequest)
             }
-            // A change of fingers like any other: what was sealed to the old ones stays shut. First,
-            // because after a crash the next login destroys the key, and nothing shuts the rest.
+            // Commit a change of fingers first, so that secrets sealed to the old ones no longer
+            // open. In the other order, after a crash, the next login would destroy the key and
+            // nothing would invalidate the rest.
             try standing.kept.prints.commit(try standing.kept.prints.draft(removing: []))
             _ = try destroy(account, standing.kept, because: cause)
             throw Denial(.invalidated, cause: cause, since: accounts.instant.seconds)
         }
     }
 
-    /// Seals the key to what was found on a reader of which nothing was recorded: it has just
-    /// opened for a match there.
+    /// Reseals the key so that it covers a reader that was not recorded. The key has just opened
+    /// for a match there. Failures are logged.
     func record(
         _ storage: [ReaderStorage], _ credential: FoundCredential, _ account: Account,
         _ kept: AccountState

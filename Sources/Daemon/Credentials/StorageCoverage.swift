@@ -4,8 +4,12 @@ import ReaderProtocol
 import Store
 import Vault
 
-/// What readers keep, as far as an account's enrolment state covers it: its own prints, and those
-/// that no account has. What others enrol does not concern it.
+/// Determines which prints on readers an account's credential covers.
+///
+/// It covers the account's own prints, and prints that belong to no account here: a foreign print
+/// that appears or disappears invalidates the credential. Prints of other accounts are left out, so
+/// that their enrolments do not affect this one. Throws `StoreFault.othersClosed` if other
+/// accounts' prints cannot be read and the owner of a print therefore cannot be told.
 @ServiceActor
 final class StorageCoverage {
     let state: StateDirectory
@@ -18,7 +22,12 @@ final class StorageCoverage {
 }
 
 extension StorageCoverage {
-    /// What is covered of a reader's list. `recorded` is covered already, as far as it is there.
+    /// The part of a reader's contents that an account's credential covers.
+    ///
+    /// - Parameters:
+    ///   - own: the account's own prints on this kind of reader.
+    ///   - recorded: what the credential covered before; that stays covered as far as it is still
+    ///     there.
     func covered(
         _ contents: ReaderContents, of uid: UInt32, own: Set<PrintDigest>,
         recorded: [ReaderStorage]
@@ -34,11 +43,13 @@ extension StorageCoverage {
             of: Set(listed.prints).subtracting(left.subtracting(known)).subtracting(others))
     }
 
-    /// What an issued credential covers from now on.
+    /// The reader contents that a newly issued credential covers.
     ///
-    /// What was recorded stays, without what is gone by this change; `listed` takes the place of
-    /// what was recorded of the same unit. With `isVouched` whoever gave the password answers for
-    /// what cannot be listed now: the account's own prints.
+    /// What was recorded before stays, without the prints that this change removes; `listed`
+    /// replaces what was recorded for the same unit.
+    ///
+    /// - Parameter isVouched: whether the account's own prints also count on readers that cannot be
+    ///   listed now, because the user has vouched with the password.
     func storage(
         after recorded: [ReaderStorage], now own: AccountStorage, removing gone: AccountStorage,
         listed: [ReaderStorage], isVouched: Bool = false
@@ -46,7 +57,7 @@ extension StorageCoverage {
         var all = listed.filter(own.has)
         for reader in recorded where own.has(reader) {
             guard !listed.contains(where: { $0.isSameUnit(as: reader) }) else { continue }
-            // A unit that was not known then is one that is listed now.
+            // It was recorded without a serial number, and is one of those listed now.
             if reader.serial == nil, listed.contains(where: { $0.isSameKind(as: reader) }) {
                 continue
             }
@@ -62,14 +73,14 @@ extension StorageCoverage {
         return all
     }
 
-    /// All prints that readers keep for accounts here.
+    /// All prints that readers store for accounts here.
     func ownedPrints() throws(StoreFault) -> Set<PrintDigest> {
         var all: Set<PrintDigest> = []
         for kept in try state.accounts() { all.formUnion(try storedPrints(of: kept)) }
         return all
     }
 
-    /// Prints of work that is to be done on a reader: they are on their way out.
+    /// Prints that are about to be deleted from a reader (`ReaderWork`).
     private func leftBehind(on listed: ReaderStorage) throws(StoreFault) -> Set<PrintDigest> {
         let work = try state.readerWork()
         var left = Set(work.deleting.filter { $0.isSameKind(as: listed) }.flatMap(\.prints))
@@ -79,8 +90,10 @@ extension StorageCoverage {
         return left
     }
 
-    /// Which of these prints are another account's. One that a hint names is asked first, so that
-    /// this takes no longer with a thousand accounts.
+    /// Which of these prints belong to other accounts.
+    ///
+    /// The owner that a hint names is tried first, so that this is fast even with a thousand
+    /// accounts.
     private func ownedByOthers(
         _ prints: Set<PrintDigest>, than uid: UInt32
     ) throws(StoreFault) -> Set<PrintDigest> {
@@ -100,7 +113,8 @@ extension StorageCoverage {
             found.formUnion(theirs)
             if !enrolment.damaged.isEmpty { hasDamaged = true }
         }
-        // One that does not open may be what the reader keeps: no reason to end anybody's login.
+        // A damaged print may be the one on the reader, and is no reason to invalidate a
+        // credential.
         guard !hasDamaged || found.isSuperset(of: prints) else {
             throw .othersClosed("one is damaged")
         }
@@ -115,7 +129,8 @@ extension StorageCoverage {
         Set(try AccountStorage(enrolment.prints).kinds.flatMap(\.prints))
     }
 
-    /// The prints of an account that is not the one asked about: that they are closed is told as such.
+    /// The prints of an account other than the requested one. If they cannot be opened, throws
+    /// `othersClosed`.
     func othersEnrolment(_ kept: AccountState) throws(StoreFault) -> Enrolment {
         do throws(StoreFault) {
             return try kept.prints.enrolment()

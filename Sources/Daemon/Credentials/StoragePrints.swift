@@ -4,7 +4,7 @@ import ReaderProtocol
 import Store
 import Vault
 
-/// The SHA-256 of what tells a print from all others, as records of readers' storage have it.
+/// SHA-256 of a print's identity, 32 bytes, as recorded with a credential.
 typealias PrintDigest = [UInt8]
 
 extension PrintIdentity {
@@ -16,14 +16,14 @@ extension PrintIdentity {
 }
 
 extension ReaderContents {
-    /// Some of the prints, as a record has them.
+    /// Some of the prints, in the form that is recorded.
     func storage(of digests: some Sequence<PrintDigest>) -> ReaderStorage {
         ReaderStorage(
             driver: reader.driver, device: reader.deviceID, serial: reader.serial,
             prints: digests)
     }
 
-    /// All prints, as a record has them.
+    /// All prints, in the form that is recorded.
     func storage() throws(StoreFault) -> ReaderStorage {
         storage(of: try digests())
     }
@@ -36,21 +36,21 @@ extension ReaderContents {
 }
 
 extension Store.StoredPrint {
-    /// Whether a reader keeps the print.
+    /// Whether the print itself is stored on a reader, rather than in the template.
     var isStoredOnReader: Bool {
         (try? Template(bytes: template))?.isStoredOnReader ?? false
     }
 }
 
-/// Prints of one account that readers keep, by the readers that they fit.
+/// One account's prints that are stored on readers, grouped by kind of reader.
 struct AccountStorage {
-    /// What each kind of reader keeps; which unit it is does not matter.
+    /// The prints for each kind of reader (driver and device). Units are not told apart.
     private(set) var kinds: [ReaderStorage] = []
 
-    /// No prints.
+    /// Starts without prints.
     init() {}
 
-    /// Takes those of an account's prints that a reader keeps.
+    /// Collects those of an account's prints that are stored on readers.
     init(_ prints: [Store.StoredPrint]) throws(StoreFault) {
         for print in prints {
             guard let template = try? Template(bytes: print.template),
@@ -63,12 +63,12 @@ struct AccountStorage {
         }
     }
 
-    /// The prints on readers of this kind.
+    /// The prints on this kind of reader.
     func prints(on storage: ReaderStorage) -> Set<PrintDigest> {
         Set(kinds.first { $0.isSameKind(as: storage) }?.prints ?? [])
     }
 
-    /// Whether any print is on readers of this kind.
+    /// Whether there are prints on this kind of reader.
     func has(_ storage: ReaderStorage) -> Bool {
         kinds.contains { $0.isSameKind(as: storage) }
     }

@@ -7,11 +7,12 @@ import Posix
 import Store
 import Vault
 
-/// The keys that fingerprints are sealed with: opened before prints are read, made before one is
-/// added, followed where the credential goes.
+/// The keys that seal the stored prints (templates).
 ///
-/// A key opens to no finger, since the fingers lie behind it: to this machine, its TPM, and where
-/// PCRs are listed the state in which the system was started.
+/// They are opened before prints are read, created before a print is added, and changed when the
+/// credential moves to another vault. Such a key cannot be sealed to fingers, because they are what
+/// it protects: it is sealed to this machine, its TPM, and the boot state if PCRs are configured.
+/// With the file vault, the host secret takes its place.
 @ServiceActor
 final class TemplateKeys {
     let journal: DecisionJournal
@@ -33,15 +34,15 @@ final class TemplateKeys {
 }
 
 extension TemplateKeys {
-    /// Opens what an account's prints are sealed with, as far as it can be; what cannot, reading the
-    /// prints tells.
+    /// Opens the keys of an account's prints. Failures are not reported here: reading the prints
+    /// throws `.closed` then.
     func openTemplates(of account: Account) async {
-        // At nearly every request: all there are is open, and no print has to be read for it.
+        // Called for nearly every request: if all keys are open, no record has to be read.
         guard hasClosedTemplates, let kept = try? accounts.kept(account) else { return }
         await openTemplates(of: kept)
     }
 
-    /// The same for an account whose files are open already.
+    /// As above, for an account whose records are open already.
     func openTemplates(of kept: AccountState) async {
         for key in (try? kept.prints.keys()) ?? [] { await open(key) }
     }
@@ -51,25 +52,26 @@ extension TemplateKeys {
         return !keys.allSatisfy(state.templateKeys.isOpen)
     }
 
-    /// Opens all there are: for whoever compares the prints of several accounts.
+    /// Opens all keys, for work that compares the prints of several accounts.
     func openAllTemplates() async {
         for key in (try? state.templateKeys.identifiers()) ?? [] { await open(key) }
     }
 
-    /// Opens all where readers keep prints: whose one is, only the account's own prints tell.
+    /// Opens all keys if a reader lists the prints it stores: whose they are can only be told with
+    /// every account's prints.
     func openTemplatesForListing() async {
         if await !readers.listing().isEmpty { await openAllTemplates() }
     }
 
-    /// The key that a new print of an account's is sealed with: where its credential is kept, or
-    /// will be.
+    /// The key to seal a new print of an account with: in the vault of its credential, or of the
+    /// one that it would get.
     func sealingKey(of account: Account) async throws(StoreFault) -> TemplateKeyID {
         let former = try accounts.kept(account)?.credential.state().vault
         return try await templateKey(in: await vaults.chosen(after: former))
     }
 
-    /// The key that new prints are sealed with, where their credential is kept in this vault; it is
-    /// made where there is none that opens.
+    /// The key to seal new prints with, for a credential in this vault. Created, on disk, if there
+    /// is none that opens.
     func templateKey(in vault: VaultKind) async throws(StoreFault) -> TemplateKeyID {
         guard vault != .file else { return .host }
         await openAllTemplates()
@@ -79,14 +81,16 @@ extension TemplateKeys {
         return .kept(try await makeTemplateKey(in: vault))
     }
 
-    /// Brings an account's prints to where its credential is: the other vault may be given up. What
-    /// fails is told, and stays as it was; false then.
+    /// Reseals an account's prints for the vault of its credential, because the other vault may be
+    /// given up.
+    ///
+    /// Returns false if that fails; the failure is logged, and the prints stay as they were.
     func moveTemplates(
         of account: Account, _ kept: AccountState, to vault: VaultKind
     ) async -> Bool {
         do throws(StoreFault) {
             let key = try await templateKey(in: vault)
-            // While the key was made, the credential may have moved on.
+            // The credential may have moved on while the key was made.
             guard try kept.credential.state().vault == vault else { throw .changedMeanwhile }
             let former = try kept.prints.keys()
             try kept.prints.seal(with: key)
@@ -104,7 +108,7 @@ extension TemplateKeys {
         do throws(VaultError) {
             keys.settle(identifier, .success(try await opened(identifier)))
         } catch {
-            // Another request may have had it opened meanwhile.
+            // Another request may have opened it meanwhile.
             if !keys.isOpen(identifier) { keys.settle(identifier, .failure(error)) }
         }
     }
@@ -158,7 +162,8 @@ extension TemplateKeys {
         return nil
     }
 
-    /// Whether a key is open, and bound as a new one would be: which PCRs are listed may have changed.
+    /// Whether a key is open and sealed under the current policy. The configured PCRs may have
+    /// changed since it was made.
     private func isForNewPrints(_ identifier: Bytes) throws(StoreFault) -> Bool {
         guard state.templateKeys.isOpen(identifier),
             let key = try state.templateKeys.key(identifier)
@@ -166,8 +171,8 @@ extension TemplateKeys {
         return vaults.isUnderPresentPolicy(data: key.sealed, in: key.vault)
     }
 
-    /// Removes keys that no print names, and that nobody is about to name. Where that cannot be told
-    /// of one, all stay.
+    /// Deletes keys that no print uses and that are not for new prints. Deletes none if that cannot
+    /// be determined.
     private func tidyTemplateKeys(_ known: [Bytes]) {
         do throws(StoreFault) {
             try removeUnused(known)
@@ -184,7 +189,7 @@ extension TemplateKeys {
 }
 
 extension Request {
-    /// Whether an account's prints are read for the answer, whatever the answer is.
+    /// Whether serving the request reads an account's prints in any case.
     var readsPrints: Bool {
         switch self {
         case .verify, .enroll, .delete, .enable, .status, .list, .migrate,
@@ -194,7 +199,7 @@ extension Request {
             .macTokenAdd, .macTokenList, .macTokenHeader, .operationList, .operationShow,
             .operationDecide:
             true
-        // Opens them itself, where it comes to that.
+        // Opens them itself if it needs them.
         case .authenticate: false
         case .disable, .unlock, .log, .passwordAccepted, .offer, .secretDelete, .readers,
             .configuration,

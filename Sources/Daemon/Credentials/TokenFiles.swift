@@ -3,26 +3,28 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// Access tokens that lie in files of root's, one for each account: for the sessions that PAM opens.
+/// Access tokens for PAM sessions, one file per account (named by uid) in a directory that only
+/// root can enter.
 ///
-/// A file's time is the moment at which its token ends, so that the next start knows it, too.
+/// A file's modification time is the moment at which its token expires, so that the daemon knows it
+/// after a restart. While the daemon runs, a timer deletes the file at that moment.
 @ServiceActor
 final class TokenFiles {
     private let path: String
     private let mark: Mark
     private let later: Later
-    /// What ends the wait for the end of each token.
+    /// Cancels the timer that deletes each account's token, by uid.
     private var endings: [UInt32: () -> Void] = [:]
-    /// The servers that those of this start are from.
+    /// The server that issued each token, by uid, for those stored since the daemon started.
     private var servers: [UInt32: Bytes] = [:]
 
-    /// Gives a file its time; seconds since 1970.
+    /// Sets a file's modification time, in seconds since 1970.
     typealias Mark = (Directory, String, Int64) throws(FileFault) -> Void
-    /// Has something done after a time; gives what prevents it.
+    /// Runs an action after a delay; returns what cancels it.
     typealias Later = @ServiceActor (Duration, @escaping @ServiceActor () -> Void) -> () -> Void
 
-    /// In the directory at a path, which is made where it is missing; the rest is replaced in tests
-    /// only.
+    /// Uses the directory at a path, which is created when it is missing. The other parameters are
+    /// for tests.
     init(
         _ path: String,
         mark: @escaping Mark = { (directory, name, time) throws(FileFault) in
@@ -35,15 +37,18 @@ final class TokenFiles {
         self.later = later
     }
 
-    /// A token does not live on while the machine sleeps. Where no descriptor is left, it ends as late
-    /// as the machine slept, rather than never.
+    /// Runs the action on time even if the machine sleeps meanwhile. Without a free file descriptor
+    /// for that, it runs late by the time asleep, rather than never.
     static let later: Later = { delay, action in
         do throws(SystemFault) {
             return try Alarm(after: delay, fire: action).cancel
         } catch { return Timer(after: delay, fire: action).cancel }
     }
 
-    /// Puts an account's token, which is good for so many seconds, in the place of the one before.
+    /// Stores an account's token, replacing the one before, and schedules its deletion after
+    /// `seconds`.
+    ///
+    /// - Parameter now: the current time in seconds since 1970.
     func keep(
         _ token: Bytes, of uid: UInt32, from server: Bytes? = nil, forSeconds seconds: UInt32,
         at now: UInt64
@@ -55,7 +60,8 @@ final class TokenFiles {
             try directory.replace("\(uid)", token + [UInt8(ascii: "\n")])
             try mark(directory, "\(uid)", Int64(clamping: now &+ UInt64(seconds)))
         } catch {
-            // Nothing would end one whose end is not known; nor is the one before wanted any more.
+            // Without an expiry time, nothing would delete it. The previous token is outdated as
+            // well.
             try? directory.remove("\(uid)")
             throw error
         }
@@ -65,7 +71,8 @@ final class TokenFiles {
         }
     }
 
-    /// Removes an account's token before its end; with `server` only if it is, or may be, of that one.
+    /// Deletes an account's token early. With `server`, only if it is from that server or its
+    /// origin is unknown.
     func remove(of uid: UInt32, from server: Bytes? = nil) throws(FileFault) {
         if let server, let found = servers[uid], found != server { return }
         servers[uid] = nil
@@ -77,7 +84,7 @@ final class TokenFiles {
         }
     }
 
-    /// Removes what has ended, and what was left half-written.
+    /// Deletes expired tokens and incomplete files.
     func sweep(at now: UInt64) throws(FileFault) {
         let directory: Directory
         do throws(FileFault) {

@@ -10,7 +10,10 @@ import ReaderProtocol
 import Store
 import Vault
 
-/// Login by finger on and off, and lockouts lifted: all after the password.
+/// Turns login by finger on and off, moves it to another vault, and lifts lockouts.
+///
+/// Enabling issues a credential for the fingers and reader contents as they are now, which the user
+/// vouches for with the password. Disabling destroys the credential and keeps the fingers.
 @ServiceActor
 final class Enabling {
     let journal: DecisionJournal
@@ -46,10 +49,11 @@ final class Enabling {
 }
 
 extension Enabling {
-    /// Issues a credential for the present fingers, and for what readers keep now.
+    /// Issues a credential for the current fingers and reader contents, and sends the prints that
+    /// it was sealed to.
     ///
-    /// `keyring` turns the release of the login password on or off, nil leaves it as it is as far
-    /// as the password is at hand. Sends the prints that the credential was sealed to.
+    /// - Parameter keyring: turns the release of the login password on or off; nil leaves it as it
+    ///   is, as far as the password is available to seal it anew.
     func enable(
         _ account: Account, keyring: Bool? = nil, _ password: VerifiedPassword?,
         _ client: any Client
@@ -66,9 +70,11 @@ extension Enabling {
         }
     }
 
-    /// Issues a credential for what there is now; whoever gave the password answers for it.
+    /// Issues a credential for the current fingers and reader contents, which the user vouches for
+    /// with the password.
     ///
-    /// Readers that keep prints of the account's are listed in a turn of its own.
+    /// Readers that store prints of the account are listed in a turn of its own. Throws
+    /// `notEnrolled`, `printsDamaged`, or a reader's fault.
     func vouch(
         _ account: Account, in vault: VaultKind? = nil, because reason: String,
         _ client: any Client
@@ -96,7 +102,7 @@ extension Enabling {
         return try await issue(account, listed: listed, in: vault, because: reason)
     }
 
-    /// The readers that keep prints of these kinds, and tell.
+    /// The readers that store prints of these kinds and can list them.
     private func listing(_ own: AccountStorage) async -> [ReaderDescription] {
         await readers.listing().filter { reader in
             own.kinds.contains { $0.driver == reader.driver && $0.device == reader.deviceID }
@@ -131,11 +137,12 @@ extension Enabling {
         }
     }
 
-    /// Destroys the credential; the fingers stay.
+    /// Destroys the credential and the stored password; the fingers stay.
     func disable(_ account: Account) throws(Denial) -> Answer {
         sessionTokens.forgetToken(of: account)
         return try changing(account) { kept throws(StoreFault) in
-            // First: once login is off, root could turn it on again and nothing would drop it.
+            // The keyring comes first: once login is off, root could turn it on again, and nothing
+            // would drop the password.
             try keyringRecords.forgetKeyring(account, kept, because: "disabled")
             try kept.credential.disable(now: accounts.instant)
             journal.credential(of: account, "destroyed", because: "disabled")
@@ -143,7 +150,7 @@ extension Enabling {
         }
     }
 
-    /// Lifts a lockout.
+    /// Lifts the account's lockout, and logs why.
     func unlock(_ account: Account, because reason: String) throws(Denial) -> Answer {
         try changing(account) { kept throws(StoreFault) in
             if kept.lockout.load() != Lockout() {
@@ -164,30 +171,32 @@ extension Enabling {
     }
 }
 
-/// What came of issuing a credential.
+/// The result of issuing a credential.
 struct IssueResult {
     let answer: DoneAnswer
-    /// What it was sealed to.
+    /// The prints that the credential was sealed to.
     let prints: [PrintAnswer]
-    /// Whether the prints lie sealed in the credential's vault.
+    /// Whether the prints were resealed for the credential's vault.
     let haveFollowed: Bool
 }
 
 extension Enrolment {
-    /// Throws unless there are fingers and none is damaged: a key that is sealed to what is left would
-    /// drop a finger, and nobody would be told.
+    /// Throws unless there are fingers and none is damaged. A key sealed to the rest would silently
+    /// drop a finger.
     fileprivate func checkWhole() throws(Denial) {
         if let first = damaged.first { throw Denial(.printsDamaged, finger: first.finger) }
         guard !isEmpty else { throw Denial(.notEnrolled) }
     }
 
-    /// The number of fingers, as the socket has it.
+    /// The number of fingers for the command protocol.
     var count: UInt8 { UInt8(clamping: prints.count) }
 }
 
 extension Enabling {
-    /// Issues the credential anew in the vault that is asked for; the login password for the keyring
-    /// goes along.
+    /// Issues the credential anew in the named vault, and moves the login password for the keyring
+    /// there as well.
+    ///
+    /// Throws `badRequest` for an unknown vault, and `storage` if the prints could not follow.
     func migrate(
         _ account: Account, to name: Bytes, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -196,7 +205,7 @@ extension Enabling {
         let issued = try await vouch(
             account, in: kind, because: "moved to the vault \(kind.rawValue)", client)
         await keyring.moveKeyring(account, to: kind)
-        // Nobody shall give up a vault that still has the prints.
+        // Otherwise the user might give up a vault that is still needed for the prints.
         guard issued.haveFollowed else {
             throw Denial(.storage, subject: Detail.printsNotMoved.bytes)
         }

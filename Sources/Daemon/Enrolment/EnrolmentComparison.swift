@@ -9,24 +9,27 @@ import ReaderProtocol
 import Store
 import Vault
 
-/// A finger compared with everyone's before it is enrolled, so that none is two accounts' at once.
+/// The comparison of a finger with everyone's before it is enrolled, so that no finger belongs to
+/// two accounts.
 ///
-/// To go on after such a scan is to say that the finger is nobody else's, so an enrolment is a login
-/// to all accounts at once for the one who guesses: it is counted, on disk before the reader is
-/// asked, and by an account that has no finger yet as well. Where a finger is another account's, that
-/// is a failed match of that account's too, and an alert in the journal. The one who enrols does not
-/// hear of it: the enrolment goes on to its end, and then nothing was enrolled.
+/// Being able to go on after such a scan reveals that the finger belongs to no other account, so
+/// for an attacker who guesses, an enrolment is a login to all accounts at once. It is therefore
+/// counted, on disk before the reader is asked, even for an account without fingers. A finger that
+/// belongs to another account counts as a failed match of that account too, and is an alert in the
+/// journal. The user who enrols is not told: the enrolment runs to its end, and then nothing is
+/// enrolled.
 ///
-/// Only readers that find one among many compare; on the others a finger can be enrolled twice. With
-/// host matching a scan that matches may be answered sooner than one that does not; that much a guess
-/// tells at once, and it is counted all the same. What is written to the disk is as much either way.
+/// Only readers that can identify a finger among many compare; on others, a finger can be enrolled
+/// twice. With host matching, a scan that matches may be answered faster than one that does not; a
+/// guess learns that much at once, but is counted all the same. Disk writes are the same either
+/// way.
 struct EnrolmentComparison {
-    /// Whether the finger is another account's.
+    /// Whether the finger belongs to another account.
     private let isTaken: Bool
-    /// What is counted; nil where nothing of other accounts' fingers could be told.
+    /// The count of this comparison; nil if it could reveal nothing about other accounts.
     private let counted: CountedComparison?
 
-    /// The account's own print of the finger, where it was that.
+    /// The account's own print of the finger, if it was that.
     let own: Template?
 
     fileprivate init(
@@ -37,19 +40,21 @@ struct EnrolmentComparison {
         self.own = own
     }
 
-    /// Why the reader refused a finger that it has already: of another account's nothing is said.
+    /// The denial for a finger that the reader stores already. It does not reveal that it belongs
+    /// to another account.
     var duplicate: Denial { Denial(isTaken ? .fingerNotEnrolled : .fingerOnReader) }
 
-    /// Before what was scanned is kept: nothing is of a finger that is another account's.
+    /// Throws `fingerNotEnrolled` if the finger belongs to another account. Call this before
+    /// storing the scan.
     func refuseTaken() throws(Denial) {
         if isTaken { throw Denial(.fingerNotEnrolled) }
     }
 
-    /// The enrolment was completed: takes this comparison back, and no other.
+    /// Takes this comparison's count back, and no other, because the enrolment was completed.
     func completed() { counted?.settle { $0.afterCompletion() } }
 }
 
-/// One comparison, on disk from its first moment.
+/// One counted comparison, which is on disk before the reader is asked.
 private struct CountedComparison {
     private let store: EnrolmentComparisonStore
     private let account: Account
@@ -57,7 +62,8 @@ private struct CountedComparison {
     private let journal: DecisionJournal
     private let begun: EnrolmentComparisons
 
-    /// Counts, unless it is a time to pause, or root has to look first.
+    /// Counts a comparison on disk. Throws `enrolmentPaused` with the seconds left, or
+    /// `enrolmentLocked` until root unlocks it.
     init(
         in store: EnrolmentComparisonStore, by account: Account, _ time: LockoutTime,
         _ journal: DecisionJournal
@@ -78,14 +84,14 @@ private struct CountedComparison {
         }
     }
 
-    /// The finger was compared: a pause is counted from now.
+    /// The finger was compared: the pause starts now.
     func compared() { settle { $0.afterComparison(at: time.now) } }
 
-    /// Nothing was compared, or nothing of another account's.
+    /// Nothing was compared, or nothing that belongs to other accounts.
     func takeBack() { settle { $0.takenBack() } }
 
-    /// Writes what became of it, unless root has lifted the count meanwhile. Where the disk does not
-    /// let it, the comparison counts.
+    /// Saves the outcome, unless root has reset the count meanwhile. If the disk fails, the
+    /// comparison stays counted.
     func settle(_ change: (EnrolmentComparisons) -> EnrolmentComparisons) {
         let current = store.load(uid: account.uid)
         guard current.count == begun.count, current.completions == begun.completions else { return }
@@ -96,10 +102,10 @@ private struct CountedComparison {
 }
 
 extension Enrolments {
-    /// Scans once to see whether the finger is known here already.
+    /// Scans the finger once and compares it with those enrolled here.
     ///
-    /// Root is not counted: it could read the prints. Nor does what root enrols lift anything: that
-    /// is said with `unlock`, so that a count is not lost by the way.
+    /// Root is not counted, since it could read the prints anyway. An enrolment by root does not
+    /// reset anything either; only `unlock` does, so that no count is lost by accident.
     func compare(
         _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
         during turn: borrowing Turn, _ client: any Client
@@ -107,7 +113,7 @@ extension Enrolments {
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
         guard reader.features.contains(.identify) else { return EnrolmentComparison() }
         let owned = try ownedTemplates(on: reader, for: account)
-        // A print that another system left may be found in the place of the new one.
+        // A foreign print on the reader may match instead of the new one.
         var isCompared = !owned.isEmpty
         if !isCompared { isCompared = await keepsForeignPrints(reader) }
         guard isCompared else { return EnrolmentComparison() }
@@ -120,7 +126,7 @@ extension Enrolments {
         let sight = FingerSight()
         let result = await interruptible(by: scans.interruption) { [readers] in
             await readers.match(among: templates, on: reader.id, limit: left) { notice in
-                // Nobody hears what others have lost.
+                // The user must not learn which prints of others were lost.
                 if notice.kind == .printLost { return }
                 if notice.kind != .touch { sight.isFingerSeen = true }
                 client.post(.notice(notice))
@@ -128,18 +134,19 @@ extension Enrolments {
         }
         queue.noteTouch(turn)
         switch result {
-        // There is nothing left on the reader to compare with.
+        // The reader has no print left to compare with.
         case .failure(.notFound):
             counted?.takeBack()
             return EnrolmentComparison()
         case .failure(let fault):
-            // Who takes a request back when the reader's light has told the result has been told.
+            // Once the reader's light has shown the result, cancelling is too late: it counts.
             if sight.isFingerSeen { counted?.compared() } else { counted?.takeBack() }
             throw Denial(of: fault)
         case .success(let found):
             guard case .matched(let index) = found.result, owned.indices.contains(index) else {
                 counted?.compared()
-                // As much as is written for a finger that is another account's.
+                // Write as often as for a finger of another account, so that the two cannot be told
+                // apart.
                 counted?.compared()
                 guard found.stranger == nil else { throw Denial(.fingerOnReader) }
                 return EnrolmentComparison(counted: counted)
@@ -158,7 +165,8 @@ extension Enrolments {
         }
     }
 
-    /// Whether a reader lists prints that no account has; not where it cannot be told.
+    /// Whether a reader lists prints that belong to no account here; false if that cannot be
+    /// determined.
     private func keepsForeignPrints(_ reader: ReaderDescription) async -> Bool {
         guard reader.features.contains(.list),
             case .success(let contents) = await readers.list(reader)
@@ -168,12 +176,12 @@ extension Enrolments {
         } catch { return false }
     }
 
-    /// Whether a finger was on the reader, as far as that tells.
+    /// Whether a finger is known to have been on the reader.
     private final class FingerSight {
         var isFingerSeen = false
     }
 
-    /// Counts a finger that another account tried to enrol as a failed match of its owner's.
+    /// Counts a finger that another account tried to enrol as a failed match of its owner.
     private func noteTaken(_ owner: AccountState, by account: Account) {
         journal.taken(String(decoding: owner.name, as: UTF8.self), by: account)
         let now = accounts.now
@@ -183,14 +191,14 @@ extension Enrolments {
         } catch { journal.fault(error.description, account: account.name) }
     }
 
-    /// A print that the finger is compared with.
+    /// A print to compare with.
     private struct OwnedTemplate {
         let owner: AccountState
         let finger: Finger
         let template: Template
     }
 
-    /// All accounts' prints that the reader can compare with, the account's own first.
+    /// The prints of all accounts that this reader can compare with, the account's own first.
     private func ownedTemplates(
         on reader: ReaderDescription, for account: Account
     ) throws(Denial) -> [OwnedTemplate] {
@@ -208,21 +216,23 @@ extension Enrolments {
             }
         } catch {
             guard case .closed(let why) = error else { throw accounts.denial(for: error, account) }
-            // Another account's: its own could be opened. Whose, does not concern who enrols.
+            // It is another account's key, since the account's own could be opened. The user must
+            // not learn whose.
             throw accounts.denial(for: .othersClosed(why.description), account)
         }
         return own + others
     }
 
-    /// Lifts the lockout, and for root what keeps the account from enrolling, too.
+    /// Lifts the lockout; for root, also the lock on enrolling.
     ///
-    /// Not for the account itself: the one who guesses other people's fingers has its password.
+    /// The account itself may not lift the latter: an attacker who tries other people's fingers may
+    /// have its password.
     func unlock(_ account: Account, for client: any Client) throws(Denial) -> Answer {
         let isLifted = client.peer.uid == 0 ? try liftComparisons(of: account) : false
         do throws(Denial) {
             return try enabling.unlock(account, because: "unlocked with the password")
         } catch {
-            // Most that are locked out of enrolling have enrolled nothing.
+            // Most accounts that are locked out of enrolling have not enrolled anything.
             guard isLifted, error.reason == .notEnrolled else { throw error }
             return .done(DoneAnswer())
         }

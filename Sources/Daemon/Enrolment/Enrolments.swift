@@ -8,7 +8,12 @@ import Posix
 import ReaderProtocol
 import Store
 
-/// Enrols a finger: compared with all that are enrolled, scanned, and kept with a credential for it.
+/// Enrols a finger.
+///
+/// The finger is first compared with everyone's (`EnrolmentComparison`), then scanned, sealed and
+/// written to disk together with a new credential for it. A print that ends up on the reader
+/// without counting here is deleted from it, also after a crash (`ReaderUpkeep`). Enrolments give
+/// way to touches: throws `enrolmentYielded` if one has waited too long.
 @ServiceActor
 final class Enrolments {
     let boot: Bytes
@@ -59,7 +64,13 @@ final class Enrolments {
 }
 
 extension Enrolments {
-    /// Adds a finger, in the place of an older print of the same finger.
+    /// Enrols a finger, replacing an older print of the same finger.
+    ///
+    /// Passes the guards of `enroll` and takes a turn. Throws, among others, `noReader`,
+    /// `tooManyFingers`, `fingerKnown` if it is enrolled as another finger of the account, and
+    /// `fingerNotEnrolled` if it belongs to another account.
+    ///
+    /// - Parameter readerID: the reader to use; nil for the first.
     func enroll(
         _ account: Account, _ finger: Finger, _ readerID: Bytes?, _ password: VerifiedPassword?,
         _ client: any Client
@@ -73,7 +84,7 @@ extension Enrolments {
             within: limit)
         let interruption = Interruption()
         queue.mayInterrupt(turn, by: interruption)
-        // All accounts' fingers are compared with a new one.
+        // A new finger is compared with the fingers of all accounts.
         await templates.openAllTemplates()
         await upkeep.tidyReaders()
         let chosen: ReaderDescription?
@@ -83,7 +94,7 @@ extension Enrolments {
         guard let reader = chosen else { throw Denial(.noReader) }
         let end = clock.sinceBoot() + limit
         try checkRoom(account, finger)
-        // Before anybody touches anything for a print that could not be sealed.
+        // Checked early, so that no finger is scanned for a print that could not be sealed.
         _ = try await accounts.answering(account) { try await templates.sealingKey(of: account) }
         let scans = EnrolmentScans(reader: reader, end: end, interruption: interruption)
         do throws(Denial) {
@@ -96,14 +107,15 @@ extension Enrolments {
         }
     }
 
-    /// Where and until when an enrolment scans, and what ends it early for a touch.
+    /// The reader of an enrolment, its end as time since boot, and what interrupts it for a touch.
     struct EnrolmentScans {
         let reader: ReaderDescription
         let end: Duration
         let interruption: Interruption
     }
 
-    /// The enrolment itself. Whatever it comes to, no print stays on the reader that does not count.
+    /// Scans and stores the finger. In every outcome, a print that does not count is deleted from
+    /// the reader.
     func enroll(
         _ account: Account, _ finger: Finger, _ scans: EnrolmentScans,
         _ comparison: EnrolmentComparison, during turn: borrowing Turn,
@@ -112,7 +124,8 @@ extension Enrolments {
         let before = EnrolmentBefore()
         let (reader, left) = (scans.reader, scans.end - clock.sinceBoot())
         let noteTouch = queue.touchNote(turn)
-        // Such a reader has no place for two prints of one finger.
+        // Such a reader refuses a second print of the same finger, so the old one has to be
+        // replaced.
         let old = reader.features.contains(.duplicateCheck) ? comparison.own : nil
         let scanned = await interruptible(by: scans.interruption) { [self] in
             await readers.enroll(
@@ -130,7 +143,7 @@ extension Enrolments {
             let denial = fault == .duplicate ? comparison.duplicate : Denial(of: fault)
             answer = .failure(before.denial ?? denial)
             if old != nil {
-                // Also where the request was taken back: its task reaches no reader any more.
+                // Also if the request was cancelled: its own task cannot reach the reader any more.
                 await onService { [self] in
                     await dropLost(finger, of: account, on: reader, password)
                 }.value
@@ -150,8 +163,8 @@ extension Enrolments {
         return try answer.get()
     }
 
-    /// Deletes the print of a finger that was to be replaced, if the reader does not have it any more:
-    /// the account's other fingers stay good.
+    /// Deletes the print that was to be replaced, if the reader has lost it, so that the other
+    /// fingers stay usable.
     private func dropLost(
         _ finger: Finger, of account: Account, on reader: ReaderDescription,
         _ password: VerifiedPassword?
@@ -174,12 +187,13 @@ extension Enrolments {
         } catch { journal.fault(error.reason.protocolName, account: account.name) }
     }
 
-    /// What came out before an enrolment on a reader.
+    /// Why the check before an enrolment has failed.
     private final class EnrolmentBefore {
         var denial: Denial?
     }
 
-    /// Takes down what the reader keeps, before it keeps more; false if that cannot be.
+    /// Checks and records what the reader stores before it stores more; returns false if that
+    /// fails.
     private func begin(
         on contents: ReaderContents, _ account: Account, _ before: EnrolmentBefore
     ) -> Bool {
@@ -195,7 +209,7 @@ extension Enrolments {
         }
     }
 
-    /// Throws where there is no room for a finger.
+    /// Throws `tooManyFingers` if there is no room for another finger.
     private func checkRoom(_ account: Account, _ finger: Finger) throws(Denial) {
         let others = try accounts.reading(account) { () throws(StoreFault) in
             try fingers.keptForEnrolment(account)?.prints.enrolment().prints.count {
@@ -207,12 +221,12 @@ extension Enrolments {
         }
     }
 
-    /// Writes a new print to disk and issues the credential anew, for what the reader keeps now.
+    /// Writes a new print to disk, and issues the credential anew for what the reader stores now.
     private func keep(
         _ template: Template, _ finger: Finger, _ reader: ReaderDescription,
         _ contents: ReaderContents?, _ password: VerifiedPassword?, for account: Account
     ) async throws(Denial) -> Answer {
-        // Whoever trusts the TPM anew, while a finger is awaited, closes what it kept.
+        // Template keys are closed if root trusts the TPM anew while a finger is awaited.
         await templates.openAllTemplates()
         var replaced: [Store.StoredPrint] = []
         let answer: Result<DoneAnswer, Denial>
@@ -237,7 +251,7 @@ extension Enrolments {
         return .done(try answer.get())
     }
 
-    /// Notes that a print which a reader keeps is an account's.
+    /// Records that a print on a reader belongs to an account, and is not a leftover.
     func counted(
         _ template: Template, _ contents: ReaderContents?, _ account: Account
     ) async {

@@ -7,7 +7,11 @@ import ReaderProtocol
 import Store
 import Vault
 
-/// A change of fingers that the account vouches for by its password, wherever they come from.
+/// Applies a change of fingers that the account has confirmed with its password.
+///
+/// Writes the new set of prints and a credential for it in one step, or only the prints if login by
+/// finger is off. Keys for servers that no longer fit are revoked in the same request, and the
+/// stored login password is sealed anew or dropped.
 @ServiceActor
 final class FingerChanges {
     let journal: DecisionJournal
@@ -33,7 +37,7 @@ final class FingerChanges {
 }
 
 extension FingerChanges {
-    /// What the credential covers of what readers keep, after a change of fingers.
+    /// The reader contents that the credential covers after the change.
     private func storage(
         after change: PrintChange, _ recorded: [ReaderStorage], _ contents: ReaderContents?,
         _ account: Account
@@ -51,9 +55,16 @@ extension FingerChanges {
         return coverage.storage(after: recorded, now: own, removing: gone, listed: listed)
     }
 
-    /// Makes a change of fingers, and issues the credential for what they are then. `contents` is
-    /// what the reader of a new one keeps now; `before` is nil where it cannot be told, and no finger
-    /// is left.
+    /// Applies a change of fingers, and issues the credential for the new set.
+    ///
+    /// If no finger is left, the credential is withdrawn. Throws `.changedMeanwhile` as
+    /// `Credentials.issue`.
+    ///
+    /// - Parameters:
+    ///   - before: the fingers so far; nil if they cannot be read, in which case the change must
+    ///     remove all.
+    ///   - finger: the finger to name in the answer.
+    ///   - contents: what the reader of a new print stores now; nil if it cannot be listed.
     func make(
         _ change: PrintChange, _ account: Account, _ kept: AccountState, from before: Enrolment?,
         _ finger: Finger?, _ contents: ReaderContents?, _ password: VerifiedPassword?,
@@ -79,12 +90,12 @@ extension FingerChanges {
             try upkeep.noteDeletion(of: change.removed)
             try kept.prints.commit(change)
         }
-        // The change is made, and the finger that is gone leaves no template behind.
+        // The change is made, but a removed print's file may be left; recovery deletes it.
         if kept.prints.hasLeftovers { accounts.noteFault(at: account) }
         let opens = try await keyring.settleKeyring(nil, password, account, kept, because: reason)
         let now = try kept.prints.enrolment()
         let state = try credentials.revokeIfUnfit(account, kept, now)
-        // At once: what servers gave for the fingers before is to be good for nothing.
+        // At once, because what servers issued for the old fingers must become useless.
         try revocation.revokeUnfitServerKeys(account, kept, now)
         return DoneAnswer(
             finger: finger, prints: now.count, state: state.onTheWire, keyring: opens,
@@ -93,10 +104,10 @@ extension FingerChanges {
 }
 
 extension Store.CredentialState {
-    /// Whether a change of fingers by the account itself leaves login by finger on.
+    /// Whether login by finger stays on when the account itself changes its fingers.
     ///
-    /// Not where it was switched off; nor where a change of another kind had ended it: issuing
-    /// anew would then bless fingers that nobody has vouched for. `signet enable` does that.
+    /// Not if it was disabled, nor if another change has ended it: issuing anew would approve
+    /// fingers that the user has not vouched for. `signet enable` does that.
     fileprivate var isOn: Bool {
         switch self {
         case .none, .issued: true
@@ -104,12 +115,12 @@ extension Store.CredentialState {
         }
     }
 
-    /// What was recorded of readers with a credential that is there.
+    /// The reader contents recorded with an issued credential; empty for every other state.
     var storage: [ReaderStorage] {
         if case .issued(let credential) = self { credential.storage } else { [] }
     }
 
-    /// As the socket has it.
+    /// The state for the command protocol.
     var onTheWire: CommandProtocol.CredentialState {
         switch self {
         case .none, .damaged: .none

@@ -7,7 +7,10 @@ import Posix
 import ReaderProtocol
 import Store
 
-/// Takes fingers away: from the account, and from the readers that keep them.
+/// Deletes fingers, from the account and from the readers that store them.
+///
+/// The change here comes first and is what counts; a reader that is away is cleaned up later by
+/// `ReaderUpkeep`.
 @ServiceActor
 final class Fingers {
     let journal: DecisionJournal
@@ -38,14 +41,20 @@ final class Fingers {
 }
 
 extension Fingers {
-    /// Deletes one finger, or all: damaged prints included, and with all also those that cannot be
-    /// opened now, or there would be no way on from a key that is lost.
+    /// Deletes one finger, or all.
+    ///
+    /// Damaged prints can be deleted too. Deleting all also removes prints that cannot be opened;
+    /// otherwise there would be no way forward after a key was lost. Throws `unknownFinger` or
+    /// `notEnrolled`.
+    ///
+    /// - Parameter finger: the finger to delete; nil for all.
     func delete(
         _ account: Account, _ finger: Finger?, _ password: VerifiedPassword?,
         _ client: any Client
     ) async throws(Denial) -> Answer {
         var gone: [Store.StoredPrint] = []
-        // Whether there were any that did not open, of which nobody knows what a reader keeps.
+        // Whether some prints could not be read, so that it is not known which prints on readers
+        // were theirs.
         var isBlind = false
         let answer: Result<DoneAnswer, Denial>
         do throws(Denial) {
@@ -57,6 +66,11 @@ extension Fingers {
         return .done(try answer.get())
     }
 
+    /// Deletes fingers here, but not yet from readers.
+    ///
+    /// - Parameters:
+    ///   - gone: receives the deleted prints, also if an error is thrown, for `forget`.
+    ///   - isBlind: receives whether there were prints that could not be read.
     func remove(
         _ finger: Finger?, of account: Account, _ password: VerifiedPassword?,
         _ gone: inout [Store.StoredPrint], _ isBlind: inout Bool
@@ -90,8 +104,8 @@ extension Fingers {
         } catch { throw accounts.denial(for: error, account) }
     }
 
-    /// Deletes from the readers what they keep of prints that are deleted here, in a turn of its own:
-    /// a reader does one thing at a time.
+    /// Deletes prints from the readers that store them, in a turn of its own, since a reader does
+    /// one thing at a time.
     func forget(
         _ prints: [Store.StoredPrint], of account: Account, _ client: any Client
     ) async {
@@ -101,8 +115,11 @@ extension Fingers {
         await forget(prints, of: account)
     }
 
-    /// Deletes from the readers that list what they keep all that is remembered as an account's that
-    /// has no finger any more, where it could not be told which prints these are.
+    /// Deletes from readers all prints that are remembered as an account's that has no finger any
+    /// more.
+    ///
+    /// Needed if it could not be read which prints these were. Only readers that list their
+    /// contents can be searched.
     private func forgetRemembered(of account: Account, _ client: any Client) async {
         guard await !readers.listing().isEmpty else { return }
         guard let turn = await turnToForget(account, client) else { return }
@@ -126,7 +143,7 @@ extension Fingers {
         }
     }
 
-    /// Waits for the turn at the readers, to delete what they keep; nil where it does not come.
+    /// Waits for a turn to delete from readers. Returns nil, and logs that, if none came.
     private func turnToForget(_ account: Account, _ client: any Client) async -> HeldTurn? {
         do throws(Denial) {
             return try await touches.upkeepTurn("signet delete", account, client)
@@ -136,7 +153,7 @@ extension Fingers {
         }
     }
 
-    /// The same for whoever has the turn.
+    /// Deletes prints from the readers that store them. The caller must have the turn.
     func forget(_ prints: [Store.StoredPrint], of account: Account) async {
         for print in prints where isUncounted(print.template, of: account) {
             guard let template = try? Template(bytes: print.template) else { continue }
@@ -145,8 +162,10 @@ extension Fingers {
         await upkeep.tidyReaders()
     }
 
-    /// Whether a template surely belongs to no finger of the account's: a change that failed may
-    /// have come about all the same, and one that did not leaves the old fingers.
+    /// Whether a template certainly belongs to no finger of the account.
+    ///
+    /// A change that seemed to fail may have been made, and one that was not made leaves the old
+    /// fingers; so the records decide. False if they cannot be read.
     func isUncounted(_ template: [UInt8], of account: Account) -> Bool {
         do throws(StoreFault) {
             guard let enrolment = try accounts.kept(account)?.prints.enrolment() else {
@@ -156,7 +175,8 @@ extension Fingers {
         } catch { return false }
     }
 
-    /// What is kept for an account; a former owner of its uid leaves nothing behind.
+    /// Opens an account's records for an enrolment. Records of a former owner of its uid are
+    /// deleted first.
     func keptForEnrolment(_ account: Account) throws(StoreFault) -> AccountState? {
         do throws(StoreFault) {
             return try accounts.kept(account)

@@ -4,31 +4,31 @@ import LoginProtocol
 import Posix
 import ReaderProtocol
 
-/// fprintd's prints as they lie on disk: `ACCOUNT/DRIVER/DEVICE/FINGER`, the finger a hexadecimal
-/// digit (fprintd's file_storage.c).
+/// fprintd's store of prints, read-only: `ACCOUNT/DRIVER/DEVICE/FINGER` below its directory, where
+/// the finger is one hexadecimal digit (fprintd's file_storage.c).
 ///
-/// Only what nobody but root can have put there is opened, and nothing is ever written.
+/// Opens only files and directories that only root can have written.
 struct FprintdStore: Sendable {
-    /// The most files that are looked at for one account.
+    /// How many files to look at for one account.
     static let fileLimit = 200
 
     private let path: String
 
-    /// The store in a directory, which need not be there.
+    /// Uses the store in a directory, which need not exist.
     init(_ path: String) { self.path = path }
 
-    /// Something that lies in an account's directory.
+    /// Something in an account's directory.
     enum Entry {
-        /// Named as fprintd names a print; not read yet.
+        /// A file with the name of a print; not read yet.
         case file(FprintdFile)
-        /// Nothing that could be one, and why.
+        /// Not a print, and why.
         case refused(ImportedPrintAnswer)
     }
 
-    /// All that lies there for an account; nothing where fprintd never kept anything for it.
+    /// Lists everything that the store has for an account; empty if it has nothing.
     ///
-    /// Throws where the store or the account's directory cannot be trusted or read, and for an
-    /// account whose name is no plain file name.
+    /// Throws if the store or the account's directory cannot be read or trusted, or if the
+    /// account's name is not a plain file name.
     func entries(of account: String) throws(FileFault) -> [Entry] {
         let own: Directory
         do throws(FileFault) {
@@ -42,7 +42,7 @@ struct FprintdStore: Sendable {
         return walk.entries
     }
 
-    /// One way through an account's directories: drivers, devices, files.
+    /// One traversal of an account's directories: drivers, devices, files.
     private struct Walk {
         private(set) var entries: [Entry] = []
         private var isFull = false
@@ -102,7 +102,7 @@ struct FprintdStore: Sendable {
     }
 }
 
-/// A file that has the name of a print of fprintd's; it may be anything.
+/// A file that is named like a print of fprintd. Its content may be anything.
 struct FprintdFile {
     let driver: String
     let deviceID: String
@@ -110,17 +110,18 @@ struct FprintdFile {
     fileprivate let name: String
     fileprivate let directory: Directory
 
-    /// Where it lies in the account's directory.
+    /// Its path relative to the account's directory.
     var place: Bytes { Self.place([driver, deviceID, name]) }
 
     fileprivate static func place(_ parts: [String]) -> Bytes {
         Bytes(parts.joined(separator: "/").utf8.prefix(Limit.text))
     }
 
-    /// The print in it, of what its place says and made for this account; what else it is otherwise.
+    /// Reads the print, if it is what its path says and was made for this account; otherwise the
+    /// reason.
     ///
-    /// The form is checked whole before the reader's library sees a byte: it ends the process over
-    /// damaged data. Fingers and names are held against each other as fprintd does it.
+    /// The format is checked completely before libfprint sees a byte, because libfprint aborts the
+    /// process on damaged data. Finger and names are compared as fprintd does.
     func print(for account: String) -> Found {
         let bytes: [UInt8]?
         do throws(FileFault) {
@@ -140,13 +141,13 @@ struct FprintdFile {
         return .print(template)
     }
 
-    /// What a file is found to be.
+    /// The result of reading a file.
     enum Found {
         case print(Template)
         case refused(ImportOutcome, subject: Bytes? = nil)
     }
 
-    /// What is told of it; without an outcome, that it is there.
+    /// The answer about this file. Without an outcome, it says that the file exists.
     func answer(_ outcome: ImportOutcome?, subject: Bytes? = nil) -> ImportedPrintAnswer {
         let written = (try? directory.modified(name)) ?? nil
         return ImportedPrintAnswer(
@@ -156,7 +157,7 @@ struct FprintdFile {
 }
 
 extension Finger {
-    /// The finger that a file of fprintd's is named after: one hexadecimal digit in lower case.
+    /// The finger that a file of fprintd is named after: one lowercase hexadecimal digit.
     fileprivate init?(fprintd name: String) {
         let found = Finger.allCases.first { String($0.rawValue, radix: 16) == name }
         guard let found else { return nil }
@@ -165,7 +166,7 @@ extension Finger {
 }
 
 extension FileFault {
-    /// What is told of a file that was not used, with what is known beside.
+    /// The outcome to report for a file that was not used, with further details if there are any.
     fileprivate var outcome: (ImportOutcome, subject: Bytes?) {
         switch self {
         case .untrusted(_, .wrongKind), .untrusted(_, .notAbsolute): (.notPlain, nil)

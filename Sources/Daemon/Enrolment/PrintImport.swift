@@ -7,10 +7,10 @@ import Posix
 import ReaderProtocol
 import Store
 
-/// Fingers taken over from fprintd: an enrolment without a scan, on the account's own password.
+/// Imports an account's fingers from fprintd: an enrolment without a scan.
 ///
-/// What vouches for them is that password, given just now, and that only root can write in fprintd's
-/// store. It is left as it was.
+/// What vouches for them is the account's password, given just now, and that only root can write to
+/// fprintd's store. The store itself is not changed.
 @ServiceActor
 final class PrintImport {
     let fprintd: FprintdStore
@@ -50,14 +50,17 @@ final class PrintImport {
 }
 
 extension PrintImport {
-    /// Takes over an account's prints of fprintd, each in one durable step, and tells what became of
-    /// each file. One that cannot be taken over keeps none of the others back.
+    /// Imports an account's prints from fprintd, each in one durable step, and sends the outcome
+    /// for each file.
+    ///
+    /// A print that cannot be imported does not prevent the others. If the request is cancelled,
+    /// what was imported before stays.
     func importPrints(
         of account: Account, _ password: VerifiedPassword?, _ client: any Client
     ) async throws(Denial) -> Answer {
         let turn = try await touches.upkeepTurn("signet import-fprintd", account, client)
         defer { withExtendedLifetime(turn) {} }
-        // All accounts' prints are compared with those that come.
+        // The imported prints are compared with the prints of all accounts.
         await templates.openAllTemplates()
         await upkeep.tidyReaders()
         let entries: [FprintdStore.Entry]
@@ -73,10 +76,11 @@ extension PrintImport {
         return try end(takeover)
     }
 
-    /// Shows what there is to take over, and since when, before the password is asked for.
+    /// Shows what could be imported, and since when it exists, before the password is asked for.
     ///
-    /// The store goes by names: what it has may be a former account's, and who gives the password
-    /// has to be able to see that. It is no more than the account may list once it is taken over.
+    /// fprintd's store is organised by account name, so its prints may be a former account's; the
+    /// user who gives the password must be able to notice that. It shows no more than the account
+    /// may list after the import.
     func showImport(of account: Account, _ client: any Client) async {
         guard client.peer.uid != 0, let entries = try? fprintd.entries(of: account.name) else {
             return
@@ -86,17 +90,18 @@ extension PrintImport {
         }
     }
 
-    /// What one import has come to.
+    /// The progress of one import.
     private struct Takeover {
         let account: Account
         let password: VerifiedPassword?
-        /// What the readers keep that were asked for it.
+        /// What the readers store, by their identifiers, for those that were asked.
         var contents: [String: Result<ReaderContents, ReaderFault>] = [:]
-        /// What other accounts have, once it was needed.
+        /// The identities of other accounts' prints, once they were needed.
         var others: Set<PrintIdentity>?
         var imported = 0
         var refused = 0
-        /// What the last change came to, and how many secrets the first one ended.
+        /// The answer of the last change. The number of secrets that were made stale is that of the
+        /// first.
         var done: DoneAnswer?
         var endedSecrets: UInt32?
 
@@ -118,7 +123,7 @@ extension PrintImport {
                 \(takeover.refused) not
                 """)
         }
-        // What was taken over before it was taken back stays, and is told.
+        // Prints that were imported before the cancellation stay, and are reported.
         if Task.isCancelled, takeover.imported == 0 { throw Denial(.cancelled) }
         if var done = takeover.done {
             done.finger = nil
@@ -135,7 +140,7 @@ extension PrintImport {
         }
     }
 
-    /// Takes over one entry, if it can be; a denial ends the whole request.
+    /// Imports one entry if possible, and returns its outcome. A denial ends the whole request.
     private func take(
         _ entry: FprintdStore.Entry, _ takeover: inout Takeover
     ) async throws(Denial) -> ImportedPrintAnswer {
@@ -164,10 +169,10 @@ extension PrintImport {
         }
     }
 
-    /// What of that which is enrolled speaks against a print; nil if nothing does.
+    /// Why a print cannot be imported beside those that are enrolled; nil if nothing prevents it.
     ///
-    /// Not counted as an enrolment's comparison is: nobody is scanned. It finds the same print, byte
-    /// for byte, which only root could have put among the account's files.
+    /// This does not count as a comparison of an enrolment: nothing is scanned. It only finds
+    /// byte-identical prints, which only root could have put among the account's files.
     private func obstacle(
         to template: Template, _ takeover: inout Takeover
     ) throws(StoreFault) -> ImportOutcome? {
@@ -201,9 +206,9 @@ extension PrintImport {
         return found
     }
 
-    /// Where a print is good.
+    /// Where an imported print can be used.
     private enum Place {
-        /// On this reader, which keeps that beside it, where it keeps prints itself.
+        /// On this reader, with its contents if it stores prints itself.
         case reader(ReaderDescription, ReaderContents?)
         case nowhere(ImportOutcome, subject: Bytes? = nil)
     }
@@ -216,7 +221,7 @@ extension PrintImport {
                 return .nowhere(.malformed)
             }
         } catch {
-            // It went as it was found.
+            // The reader was removed in the meantime.
             return error == .noReader
                 ? .nowhere(.noReader) : .nowhere(.readerFailed, subject: Denial(of: error).subject)
         }
@@ -245,8 +250,8 @@ extension PrintImport {
         return trouble ?? .nowhere(.notOnReader)
     }
 
-    /// Enrols a print; it never takes the place of another. Whatever comes of it, the reader keeps
-    /// what it keeps.
+    /// Enrols a print, without ever replacing another. The reader's contents are not changed,
+    /// whatever the result.
     private func keep(
         _ template: Template, on reader: ReaderDescription, _ contents: ReaderContents?,
         _ takeover: Takeover
@@ -280,6 +285,6 @@ extension PrintImport {
 }
 
 extension Store.StoredPrint {
-    /// What tells it from others; nil where the template cannot be read.
+    /// The print's identity; nil if the template cannot be read.
     fileprivate var identity: PrintIdentity? { (try? Template(bytes: template))?.identity }
 }

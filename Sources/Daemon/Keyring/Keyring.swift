@@ -8,7 +8,12 @@ import Posix
 import Store
 import Vault
 
-/// The login password that is kept for the keyring: kept, sealed anew, and dropped.
+/// The login password that is stored to unlock the keyring: stored, resealed, and dropped.
+///
+/// It is sealed to the same fingers as the credential and lies in the credential's vault, so that
+/// one touch opens both. It is stored only after libpam has accepted it (`VerifiedPassword`), and
+/// dropped, with the reason, when fingers, credential or password change. See
+/// docs/admin/KEYRING.md.
 @ServiceActor
 final class Keyring {
     let journal: DecisionJournal
@@ -34,9 +39,10 @@ final class Keyring {
 }
 
 extension Keyring {
-    /// Seals a password to the fingers as they are, in the place of any older one.
+    /// Seals a password to the current fingers and stores it, replacing an older one.
     ///
-    /// Throws `.changedMeanwhile`, with nothing kept, if the fingers change while the vault works.
+    /// Throws `.changedMeanwhile`, and stores nothing, if there is no valid credential or the
+    /// fingers change while the vault works.
     func keep(
         _ password: VerifiedPassword, _ account: Account, _ kept: AccountState,
         because reason: String
@@ -47,7 +53,7 @@ extension Keyring {
         else {
             throw .changedMeanwhile
         }
-        // One vault for both: a touch opens them together.
+        // The same vault for both, because one touch opens them together.
         let kind = credential.vault
         let sealed: SealedContent
         do throws(VaultError) {
@@ -62,7 +68,7 @@ extension Keyring {
         journal.keyring(of: account, "kept", because: reason)
     }
 
-    /// Moves a kept password to another vault. What fails is told, and stays as it was.
+    /// Reseals a stored password in another vault. A failure is logged and leaves it where it was.
     func moveKeyring(_ account: Account, to kind: VaultKind) async {
         do throws(StoreFault) {
             guard let kept = try accounts.kept(account) else { return }
@@ -83,10 +89,13 @@ extension Keyring {
         }
     }
 
-    /// Brings the keyring in line after the credential was issued anew: what had been wanted stays
-    /// wanted where the password was given, and is dropped, with the reason, where it was not.
+    /// Updates the stored password after the credential was issued anew.
     ///
-    /// `wants` is what the request says of it, nil for nothing.
+    /// If the user wanted it and has given the password, it is sealed anew; without the password,
+    /// it is dropped with the reason.
+    ///
+    /// - Parameter wants: whether the request turns it on or off; nil to leave it as it was.
+    /// - Returns: the state to report; nil if the keyring was off and stays off.
     func settleKeyring(
         _ wants: Bool?, _ password: VerifiedPassword?, _ account: Account, _ kept: AccountState,
         because reason: String
@@ -105,7 +114,11 @@ extension Keyring {
             .onTheWire
     }
 
-    /// The password was changed through PAM: keeps the new one if it proves right, else none.
+    /// Serves a password change through PAM: stores the new password if libpam accepts it,
+    /// otherwise drops the old one.
+    ///
+    /// Does nothing unless a stored password has become stale. Throws `badRequest` if the request
+    /// came without a password.
     func passwordChanged(
         _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -117,7 +130,7 @@ extension Keyring {
             let given = VerifiedPassword(
                 secret: secret, entry: try keyringRecords.shadowEntry(account))
             let verdict = await passwords.verdict(on: secret, of: account)
-            // While it was checked, anything may have happened.
+            // Anything may have changed while it was checked.
             guard try isStale(account, kept) else { return .done(DoneAnswer()) }
             guard verdict == .right, !Task.isCancelled else {
                 try keyringRecords.drop(account, kept, because: .passwordChanged)
@@ -133,8 +146,10 @@ extension Keyring {
         }
     }
 
-    /// Whether the kept password was changed, or was dropped for that, and nothing else is wrong;
-    /// one of an account whose password is not in shadow(5) may always have been changed.
+    /// Whether the stored password was changed, or was dropped for that reason, and nothing else is
+    /// wrong.
+    ///
+    /// For an account that is not in shadow(5), a stored password counts as possibly changed.
     private func isStale(
         _ account: Account, _ kept: AccountState
     ) throws(StoreFault) -> Bool {
@@ -143,7 +158,8 @@ extension Keyring {
             enrolment = try kept.prints.enrolment()
         } catch {
             guard case .closed = error else { throw error }
-            // Only the fingers tell. A password is not kept on a guess.
+            // The prints decide, and they cannot be opened. A new password is not stored on a
+            // guess.
             if case .kept = try kept.keyring.state() { return true } else { return false }
         }
         guard case .issued = try credentials.revokeIfUnfit(account, kept, enrolment) else {

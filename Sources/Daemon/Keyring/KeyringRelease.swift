@@ -8,11 +8,13 @@ import Posix
 import Store
 import Vault
 
-/// The login password goes out: to whom, for what, and when not.
+/// Decides whether the login password is released, and to whom.
 extension Keyring {
-    /// Whether a request may be given the account's password: root asks for it, and for a login of
-    /// the account itself, in a service that is listed. Names are compared as bytes: one that is not
-    /// UTF-8 is never on the list.
+    /// Whether a login may be given the account's password.
+    ///
+    /// It may if root asks, at the machine, for the account itself, in a service that
+    /// `keyring.services` lists. Names are compared as bytes, so one that is not UTF-8 is never on
+    /// the list.
     func mayHavePassword(
         _ request: AuthenticateRequest, _ presence: Presence, _ account: Account,
         _ client: any Client
@@ -26,9 +28,9 @@ extension Keyring {
         }
     }
 
-    /// The sealed key to an account's password, nil where there is none to be released.
+    /// The sealed key of an account's password; nil if there is nothing to release.
     ///
-    /// Whatever is wrong with it, login goes on without it.
+    /// A useless password is dropped here. No problem with it ever fails the login.
     func keyringItem(
         _ account: Account, _ standing: AccountSnapshot, _ client: any Client
     ) -> SealedItem? {
@@ -50,16 +52,16 @@ extension Keyring {
         }
     }
 
-    /// The password that a touch opened, if it is to go out; what went wrong is recorded.
+    /// The password that the touch has opened, if it may be released. Problems are logged.
     func passwordToRelease(_ proof: TouchProof, _ account: Account) async -> SecretBytes? {
         guard let password = openedPassword(proof, account) else { return nil }
         guard password.isUnwatched else { return password.secret }
         return await passwordToRelease(password, account, proof.kept)
     }
 
-    /// A password that was opened before, if it is to go out now; what went wrong is recorded.
+    /// Decides whether a password that was opened earlier may be released now. Problems are logged.
     ///
-    /// - Parameter limit: how long it may be tried, where nothing watches it.
+    /// - Parameter limit: how long checking may take, for a password that nothing watches.
     func passwordToRelease(
         _ password: OpenedPassword, _ account: Account, _ kept: AccountState,
         within limit: Duration = Keyring.longestTrial
@@ -77,9 +79,10 @@ extension Keyring {
         }
     }
 
-    /// Whether an opened password is still the one that is kept, and good: since then it may have been
-    /// given up, changed or exchanged, or the fingers have been. Nothing is dropped here: another
-    /// touch may be about to seal it anew.
+    /// Whether an opened password is still the stored one and still valid.
+    ///
+    /// It may have been dropped, changed or replaced since, or the fingers may have changed.
+    /// Nothing is dropped here, because another touch may be about to seal it anew.
     private func isStillKept(
         _ password: OpenedPassword, _ account: Account, _ kept: AccountState
     ) throws(StoreFault) -> Bool {
@@ -91,15 +94,15 @@ extension Keyring {
             == nil
     }
 
-    /// A login password, and which it is.
+    /// A login password that was opened, with the identifier of its record.
     struct OpenedPassword {
         let secret: SecretBytes
         let identifier: Bytes
         let isUnwatched: Bool
     }
 
-    /// The password under the key that the touch opened, before others may act on it; nil where there
-    /// is none. What went wrong is recorded.
+    /// Decrypts the password with the key that the touch has released, before others can change the
+    /// record; nil if there is none. Problems are logged.
     func openedPassword(_ proof: TouchProof, _ account: Account) -> OpenedPassword? {
         do throws(StoreFault) {
             return try open(proof, account)
@@ -109,14 +112,16 @@ extension Keyring {
         }
     }
 
-    /// The password under the key that the touch opened; nil, and dropped, if it does not open.
+    /// Decrypts the password with the key that the touch has released. One that does not open is
+    /// dropped.
     func open(
         _ proof: TouchProof, _ account: Account
     ) throws(StoreFault) -> OpenedPassword? {
         guard let key = proof.released else { return nil }
         let kept = proof.kept
         let enrolment = try kept.prints.enrolment()
-        // One that was kept anew while the finger was awaited has another key: it waits for the next.
+        // A password that was stored while the finger was awaited has another key. It is released
+        // by the next touch.
         guard
             case .kept(let password) = try keyringRecords.dropUselessPassword(
                 account, kept, enrolment),
@@ -140,8 +145,10 @@ extension Keyring {
         }
     }
 
-    /// Whether a password that nothing watches must not be handed on: it is tried here, once, so
-    /// that a stale one fails once and never again. Where it cannot be tried, it stays.
+    /// Whether a password that nothing watches for changes must not be released.
+    ///
+    /// It is checked here once, so that a stale one fails once and is then dropped. If it cannot be
+    /// checked, it is withheld and stays stored.
     private func isWrong(
         _ password: SecretBytes, _ account: Account, _ kept: AccountState,
         within limit: Duration
@@ -159,6 +166,6 @@ extension Keyring {
         }
     }
 
-    /// How long a login waits for the trial of a password that nothing watches.
+    /// How long a login may wait for the check of a password that nothing watches.
     static let longestTrial = Duration.seconds(5)
 }

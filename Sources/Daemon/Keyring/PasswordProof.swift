@@ -6,23 +6,28 @@ import Loop
 import Password
 import Posix
 
-/// Has an account's password checked, in a process of its own, within a time limit.
+/// Checks an account's password, in the separate process `verify-password` and within a time limit.
 ///
-/// One check at a time for each account: nobody tries passwords side by side, or starts so many
-/// processes that none is left for others.
+/// One check at a time per account, so that no user can try passwords in parallel or use up the
+/// processes that others need.
 @ServiceActor
 final class PasswordProof {
     private let program: String
     private let timeout: Duration
     private var checking: Set<UInt32> = []
 
-    /// Checks with `program`, which may take `timeout` at the most.
+    /// Sets the program that checks, and its time limit.
     init(program: String, timeout: Duration) {
         self.program = program
         self.timeout = timeout
     }
 
-    /// The password, which was right; throws why the proof was not given.
+    /// Asks the client for the account's password and checks it.
+    ///
+    /// - Returns: the password, which was right.
+    /// - Throws: `wrongPassword`; `noPassword` if the account has none that could be right;
+    ///   `accountExpired` or `passwordExpired`; `tooManyRequests` while another check of the
+    ///   account runs; `timedOut` or `cancelled` if none was given; `passwordCheckFailed`.
     func proof(
         for account: Account, from client: any Client
     ) async throws(Denial) -> VerifiedPassword {
@@ -30,15 +35,16 @@ final class PasswordProof {
             throw Denial(Task.isCancelled ? .cancelled : .timedOut)
         }
         guard !checking.contains(account.uid) else { throw Denial(.tooManyRequests) }
-        // Where it cannot be read, the password is merely not watched.
+        // If it cannot be read, changes of the password are not noticed; nothing else depends on
+        // it.
         let entry = try? ShadowEntry.named(account.name)
         let verdict = await verdict(on: password, of: account)
-        // Who went while the password was checked does not come back for what was asked.
+        // A client that left during the check is not there to use the result.
         if Task.isCancelled { throw Denial(.cancelled) }
         switch verdict {
         case .right: return VerifiedPassword(secret: password, entry: entry)
         case .wrong, .denied:
-            // Not before: for some accounts another module than pam_unix knows the password.
+            // Only now, because for some accounts another module than pam_unix knows the password.
             let lack = (try? ShadowEntry.lack(of: account.name)) ?? nil
             guard let lack else { throw Denial(.wrongPassword) }
             throw Denial(.noPassword, subject: lack.detail.bytes)
@@ -48,8 +54,11 @@ final class PasswordProof {
         }
     }
 
-    /// What the account's own check says of a password, within `limit` if that is the shorter time;
-    /// `.fault` while another check of the account is under way.
+    /// Asks libpam whether a password is right.
+    ///
+    /// - Parameter limit: shortens the time limit for this check.
+    /// - Returns: libpam's verdict; `.fault` on timeout, on failure, and while another check of the
+    ///   account runs.
     func verdict(
         on password: SecretBytes, of account: Account, within limit: Duration = .seconds(300)
     ) async -> PasswordVerdict {
@@ -74,7 +83,8 @@ final class PasswordProof {
         }
     }
 
-    /// Waits though the caller's task may be cancelled: to reap one that still runs would block.
+    /// Waits for the process to end, even if the caller's task was cancelled: reaping a running
+    /// process would block.
     private func end(of process: Int32) async {
         await withCheckedContinuation { continuation in
             onService {
@@ -86,7 +96,7 @@ final class PasswordProof {
 }
 
 extension PasswordLack {
-    /// As a denial says it.
+    /// The text of the denial.
     fileprivate var detail: Text {
         switch self {
         case .none: Detail.passwordNone

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// A password that the account's own check has just called right.
+/// A password that libpam has just accepted for its account.
+///
+/// Only `PasswordProof` and the change of a password make one.
 struct VerifiedPassword: Sendable {
     let secret: SecretBytes
-    /// What shadow(5) said before the check: so a change meanwhile shows later.
+    /// The shadow(5) entry from before the check, so that a change in between is noticed later; nil
+    /// if the account has none that can be read.
     let entry: ShadowEntry?
 }

@@ -6,10 +6,11 @@ import Loop
 import Posix
 import Store
 
-/// A proof that has gone out and is good once its client has asked whether it still is.
+/// A proof that was sent to its client and takes effect once the client has confirmed it.
 ///
-/// It ends once: when it was confirmed or refused, when its second is over, or when its client asks
-/// for something else or goes. Until then nobody else has the reader, where it is held.
+/// It ends exactly once: when it is confirmed or refused, when `confirmationTime` is over, or when
+/// the client asks for something else or disconnects. If it holds the reader, no other request gets
+/// a turn until then. Ending writes the success and the receipt, and releases the reader.
 @ServiceActor
 final class PendingConfirmation: AwaitedConfirmation {
     let account: Account
@@ -18,15 +19,15 @@ final class PendingConfirmation: AwaitedConfirmation {
     let terminal: Bytes
     let proof: TouchProof
     let presence: Presence
-    /// The login password that goes with the confirmation, if one does.
+    /// The login password to send with the confirmation, if any.
     let password: SecretBytes?
-    /// The server that said yes, too.
+    /// The server that approved the login, if one had to.
     let server: LoginAtServer?
-    /// Since the start of the machine; later it is void.
+    /// When the proof becomes void, as time since boot.
     fileprivate var deadline: Duration = .zero
     fileprivate var ended: () -> Void = {}
     fileprivate var timer: Timer?
-    /// What is left to do when it has ended, and nobody waits for.
+    /// Work to do after it has ended, when the client no longer waits.
     var afterwards: () -> Void = {}
     private var held: HeldTurn?
     private var isTaken = false
@@ -47,16 +48,16 @@ final class PendingConfirmation: AwaitedConfirmation {
         self.held = held
     }
 
-    /// Whether nobody else can have touched the reader since.
+    /// Whether the reader was held all along, so that no other request can have used it since.
     fileprivate var holdsReader: Bool { held != nil }
 
-    /// Whether this is the first question about it.
+    /// Whether this is the first confirmation request. A second one is always refused.
     fileprivate func isFirstQuestion() -> Bool {
         defer { isTaken = true }
         return !isTaken
     }
 
-    /// Has kept what the touch leaves to keep, and gives the reader back.
+    /// Ends the confirmation: writes what the touch has left to write, and releases the reader.
     func end() {
         timer = nil
         ended()
@@ -68,30 +69,35 @@ final class PendingConfirmation: AwaitedConfirmation {
 }
 
 extension Logins {
-    /// How long a proof may be confirmed: the module asks as soon as it has verified it. A process
-    /// that was stopped meanwhile comes too late.
+    /// How long a proof may be confirmed. The module asks as soon as it has verified the proof; a
+    /// process that was stopped in between is too late.
     static let confirmationTime = Duration.seconds(1)
 
-    /// Remembers a proof that is about to go out.
+    /// Registers a proof that is about to be sent, and starts the time limit for its confirmation.
     func awaitConfirmation(_ pending: PendingConfirmation, _ client: any Client) {
         pending.deadline = clock.sinceBoot() + Self.confirmationTime
         let (account, proof, holdsReader) = (pending.account, pending.proof, pending.holdsReader)
         pending.ended = { [self] in
-            // Where the reader is free already, others may have failed since this success was written.
+            // If the reader was free in the meantime, the success is written already, and others
+            // may have failed since.
             if holdsReader { touches.keepSuccess(of: proof, account) }
             do throws(StoreFault) {
                 try proof.place.end()
             } catch { _ = accounts.denial(for: error, account) }
         }
-        // With it go the password and the place in the chain of receipts.
+        // The proof takes the password and the place in the receipt chain with it.
         pending.timer = Timer(after: Self.confirmationTime) { [weak client, weak pending] in
             if let pending, client?.confirmation === pending { client?.confirmation = nil }
         }
         client.confirmation = pending
     }
 
-    /// Whether a proof is still good: within a second, once, and if nothing has changed since the
-    /// touch. That it was used is on disk, in its receipt, before the answer.
+    /// Grants a proof: once, within `confirmationTime`, and only if nothing has changed since the
+    /// touch.
+    ///
+    /// The receipt says on disk that the proof was granted before the answer goes out. Throws
+    /// `answerTooLate` if there is no such proof or its time is over, and `changedMeanwhile` or the
+    /// reason if the account, the lockout, the server key or the user's presence has changed.
     func confirm(
         _ challenge: Bytes, _ account: Account, _ client: any Client
     ) throws(Denial) -> Answer {
@@ -102,7 +108,7 @@ extension Logins {
             client.confirmation = nil
             throw Denial(.answerTooLate)
         }
-        // When the answer is out: nobody waits for what is left to write.
+        // The rest is written after the answer, so that the client does not wait for it.
         afterAnswers.add(client) { client.confirmation = nil }
         try checkStillGood(pending)
         try accounts.reading(account) { () throws(StoreFault) in
@@ -116,7 +122,7 @@ extension Logins {
         return .confirmed(password: nil)
     }
 
-    /// Throws where anything has changed since the touch.
+    /// Throws if anything that the proof relied on has changed since the touch.
     private func checkStillGood(_ pending: PendingConfirmation) throws(Denial) {
         if touches.hasSlept(since: pending.proof) { throw Denial(.changedMeanwhile) }
         let standing = try credentials.standing(of: pending.account, since: pending.proof.standing)

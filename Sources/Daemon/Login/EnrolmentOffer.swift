@@ -7,18 +7,22 @@ import Posix
 import SignedFormats
 import Store
 
-/// The word to an account without fingers that it could enrol one: after a login with the password,
-/// where a finger would have been asked for, and once a day.
+/// Tells an account without fingers that it could enrol one.
+///
+/// The notice is sent after a login with the password in a place where a finger would have been
+/// asked for, and at most once a day.
 extension Logins {
-    /// Sends the notice where it is to be said, and notes that it was.
+    /// Sends the notice if one is due, and records on disk that it was sent.
     func offer(
         _ request: OfferRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         let done = Answer.done(DoneAnswer())
-        // Root's fingers are few, and its logins not those of a person who wants to be told.
+        // Root has fingers only rarely, and its logins are often not those of a person who could
+        // use the notice.
         guard account.uid != 0, try mayBeOffered(account) else { return done }
         let presence = try await guards.admit(plan(request, account), by: VerbTable.offer, client)
-        // Who may ask for another account's touch is not told what that account has.
+        // A requester who may ask for another account's touch must not learn what that account has
+        // enrolled.
         guard !presence.isForOther, !Task.isCancelled else { return done }
         try accounts.reading(account) { () throws(StoreFault) in
             var offers = try state.offers()
@@ -29,7 +33,7 @@ extension Logins {
         return done
     }
 
-    /// Whether the account has no finger, and was not told in the last day.
+    /// Whether the account has no finger and has not been told within the last day.
     private func mayBeOffered(_ account: Account) throws(Denial) -> Bool {
         try accounts.reading(account) { () throws(StoreFault) in
             if try accounts.kept(account)?.prints.count() ?? 0 > 0 { return false }
@@ -37,7 +41,8 @@ extension Logins {
         }
     }
 
-    /// What a login would be examined by. A request without a terminal must come from a seat.
+    /// The plan by which a login would be examined. A request without a terminal must come from a
+    /// seat.
     func plan(_ request: OfferRequest, _ account: Account) -> TouchPlan {
         TouchPlan(
             verb: .offer, account: account, tries: 0, timeout: .zero, end: clock.sinceBoot(),

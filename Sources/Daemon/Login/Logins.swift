@@ -8,8 +8,12 @@ import Posix
 import SignedFormats
 import Store
 
-/// A login on this machine: a touch that signs the caller's challenge, with a server's yes where it is to
-/// have one, and good once it has been confirmed.
+/// Logins on this machine: a touch signs the caller's challenge, and the result takes effect once
+/// the caller has confirmed it.
+///
+/// If the request names a server, that server has to approve the login as well. The answer is an
+/// assertion; `confirm` turns it into a login, and releases the login password for the keyring if
+/// the service may have it.
 @ServiceActor
 final class Logins {
     let afterAnswers: AfterAnswers
@@ -52,8 +56,10 @@ final class Logins {
 }
 
 extension Logins {
-    /// A touch that signs the caller's challenge. What it gives is good once the caller has asked
-    /// whether it still is: `confirm`.
+    /// Serves a login up to the signed assertion.
+    ///
+    /// The assertion takes effect only when the caller has confirmed it; see `confirm`. Throws the
+    /// denial of the first guard that does not pass, or of the touch.
     func authenticate(
         _ request: AuthenticateRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -70,7 +76,7 @@ extension Logins {
         return try await authenticate(plan, presence, request, at: server, until: end, client)
     }
 
-    /// A login that is this machine's own matter.
+    /// A login that needs no server. The reader stays held until the confirmation has ended.
     private func authenticateHere(
         _ plan: TouchPlan, _ presence: Presence, _ request: AuthenticateRequest,
         _ client: any Client
@@ -91,8 +97,11 @@ extension Logins {
         return .assertion(proof.assertion)
     }
 
-    /// A login that a server has to say yes to as well. Before it is asked nothing is done that takes
-    /// time: what is left is all for its answer.
+    /// A login that a server has to approve as well.
+    ///
+    /// Nothing that takes time happens between the touch and the request to the server, so that all
+    /// the remaining time is available for its answer. The reader is free again before the server
+    /// is asked.
     func authenticate(
         _ plan: TouchPlan, _ presence: Presence, _ request: AuthenticateRequest,
         at server: LoginAtServer, until end: Duration, _ client: any Client
@@ -103,7 +112,7 @@ extension Logins {
             plan, presence, SignedMatter(request, server), client
         ) { standing in opensKeyring ? keyring.keyringItem(account, standing, client) : nil }
         proof.place.mayBeFollowed { [self] fault in _ = accounts.denial(for: fault, account) }
-        // Before others may have it sealed anew.
+        // Opened now, before another request can seal it anew.
         let opened = keyring.openedPassword(proof, account)
         let said = try await serverLogins.serverProof(
             server, request, account, proof, until: end, client)
@@ -116,7 +125,7 @@ extension Logins {
                 opened, account, proof.kept, within: serverLogins.timeLeft(until: end))
         }
         do throws(Denial) {
-            // While it was tried, others may have acted as while the server was asked.
+            // The password trial took time as well, so check again for changes by others.
             try serverLogins.checkChanges(since: proof, server, account)
         } catch {
             if said.proof.hasTokenFile {
@@ -130,6 +139,8 @@ extension Logins {
         return .assertion(assertion)
     }
 
+    /// The plan for a login: tries and timeout as requested, but within the administrator's
+    /// settings.
     func plan(_ request: AuthenticateRequest, _ account: Account) -> TouchPlan {
         let timeout = guards.touchTime(request.timeoutMilliseconds)
         return TouchPlan(
@@ -140,8 +151,8 @@ extension Logins {
 }
 
 extension AuthenticateRequest {
-    /// Drops what is confirmed, which is signed: only programs with root's rights are believed that
-    /// they have such a command line.
+    /// Removes the command line, which is signed. Only programs that run as root are trusted to
+    /// state it truthfully.
     fileprivate mutating func dropCommand() {
         purpose = []
         commandDigest = []

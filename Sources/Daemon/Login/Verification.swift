@@ -8,12 +8,16 @@ import SignedFormats
 import Store
 
 extension Logins {
-    /// A touch that signs nothing: tells which finger it was. It counts like any other try. `reason`
-    /// is why the caller wants it, in the caller's own words.
+    /// Serves `signet verify`: a touch that signs nothing, and reports which finger it was.
+    ///
+    /// It counts towards the lockout like any other attempt, and allows one try. Throws
+    /// `badRequest` if the reason contains anything that cannot be displayed safely.
+    ///
+    /// - Parameter reason: why the caller asks for it, in the caller's own words.
     func verify(
         _ account: Account, milliseconds: UInt32, because reason: Bytes?, _ client: any Client
     ) async throws(Denial) -> Answer {
-        // What could show other than it is, or not at all, is nobody's reason.
+        // A reason must be displayed exactly as it is, or not be accepted at all.
         if let reason, !AskersReason.isSound(reason) { throw Denial(.badRequest) }
         var plan = guards.plan(.verify, "signet verify", account, milliseconds: milliseconds)
         plan.tries = 1
@@ -36,7 +40,7 @@ extension Logins {
     private func matched(
         _ touch: Touch<ScannedFinger>, _ account: Account, _ kept: AccountState
     ) async throws(Denial) -> Answer {
-        // While the finger was awaited, it may have been deleted.
+        // The finger may have been deleted while it was awaited.
         let print = try accounts.reading(account) { () throws(StoreFault) in
             try kept.prints.enrolment().prints.first {
                 $0.identifier == touch.finger.print.identifier

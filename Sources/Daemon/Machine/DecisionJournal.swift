@@ -6,16 +6,20 @@ import LoginProtocol
 import Posix
 import Systemd
 
-/// What the journal hears: one entry for each decision, and for each fault.
+/// Writes the daemon's log: one entry for each decision, each fault, and each credential or stored
+/// password that comes or goes.
+///
+/// Entries go to the systemd journal with a message identifier and `SIGNET_…` fields. Text from
+/// outside is escaped. No entry contains a secret.
 struct DecisionJournal: Sendable {
     private let journal: Systemd.Journal
 
-    /// Writes to the journal; to standard error where there is none and `foreground` is set.
+    /// Logs to the journal; to standard error if there is none and `foreground` is set.
     init(foreground: Bool) {
         journal = Systemd.Journal(foreground: foreground)
     }
 
-    /// Ids by which `journalctl MESSAGE_ID=…` finds entries of one kind.
+    /// Message identifiers, by which `journalctl MESSAGE_ID=…` finds entries of one kind.
     private enum Kind {
         static let decision = MessageID(0x7fd1_b3a0_52c9_4e6f, 0x9b0e_31d5_a8c4_7720)
         static let credential = MessageID(0x1c5e_8a44_90b7_4d13, 0xae62_5f0b_cc1d_3391)
@@ -25,22 +29,24 @@ struct DecisionJournal: Sendable {
         static let service = MessageID(0xc0a9_4d2e_1b73_4f58, 0xb6d1_7e83_02fa_94ce)
     }
 
-    /// Records who asked for what, and what came of it; `requester` is the user who caused the
-    /// request, nil where that did not have to be found out.
+    /// Logs a request and its decision.
+    ///
+    /// - Parameter requester: the user who caused the request; nil if that did not have to be found
+    ///   out.
     func record(
         _ request: Request, from peer: PeerCredentials, by requester: Requester?, _ answer: Answer
     ) {
         journal.send(Self.entry(request, from: peer, by: requester?.name, answer))
     }
 
-    /// The entry of a decision.
+    /// The entry for a decision.
     static func entry(
         _ request: Request, from peer: PeerCredentials, by requester: Bytes?, _ answer: Answer
     ) -> JournalEntry {
         var (decision, reason, priority) = outcome(of: answer)
-        // Whoever watches for operations asks again and again.
+        // A client that polls for operations would flood the journal.
         if case .operationList = request, decision == "allow" { priority = .debug }
-        // Nobody was refused anything.
+        // An offer is not a decision: nothing is refused.
         if case .offer = request { priority = .debug }
         let account = request.account.map(readable) ?? ""
         let requester = (requester ?? answer.refusedRequester).map(readable) ?? ""
@@ -67,7 +73,7 @@ struct DecisionJournal: Sendable {
             ])
     }
 
-    /// Records that an account's credential came or went.
+    /// Logs that a credential was issued, destroyed or changed.
     func credential(of account: Account, _ change: String, because reason: String) {
         journal.send(
             JournalEntry(
@@ -79,7 +85,7 @@ struct DecisionJournal: Sendable {
                 ]))
     }
 
-    /// Records that an account's login password, for the keyring, came or went.
+    /// Logs that a login password for the keyring was stored, dropped or released.
     func keyring(of account: Account, _ change: String, because reason: String) {
         journal.send(
             JournalEntry(
@@ -92,12 +98,12 @@ struct DecisionJournal: Sendable {
                 ]))
     }
 
-    /// Records that a touch released an account's login password to a service.
+    /// Logs that a touch released an account's login password to a service.
     func released(to service: Bytes, of account: Account) {
         keyring(of: account, "released", because: "to \(Self.readable(service))")
     }
 
-    /// Records that the finger of an account was put on the reader to be enrolled for another.
+    /// Raises an alert: a finger of `owner` was on the reader to be enrolled for another account.
     func taken(_ owner: String, by account: Account) {
         journal.send(
             JournalEntry(
@@ -106,19 +112,19 @@ struct DecisionJournal: Sendable {
                 ["SIGNET_ACCOUNT": account.name, "SIGNET_OWNER": owner]))
     }
 
-    /// Records something that should not have happened.
+    /// Logs an error.
     func fault(_ what: String, account: String = "") {
         journal.send(
             JournalEntry(
                 Kind.fault, .error, Self.readable(Bytes(what.utf8)), ["SIGNET_ACCOUNT": account]))
     }
 
-    /// Records what an administrator should see to.
+    /// Logs a warning for the administrator.
     func warning(_ what: String) {
         journal.send(JournalEntry(Kind.service, .warning, Self.readable(Bytes(what.utf8))))
     }
 
-    /// Records a step in the service's own life.
+    /// Logs an event in the life of the service.
     func service(_ what: String) {
         journal.send(JournalEntry(Kind.service, .info, Self.readable(Bytes(what.utf8))))
     }
@@ -143,14 +149,15 @@ struct DecisionJournal: Sendable {
 }
 
 extension Answer {
-    /// The user whose request for another account was refused.
+    /// The requester of a request for another account that was refused.
     fileprivate var refusedRequester: Bytes? {
         guard case .denial(let denial) = self, denial.reason == .otherRequester else { return nil }
         return denial.subject
     }
 }
 
-/// What a request was made for: of a login what the module said, of a secret its name, never more.
+/// The context of a request: what the module states about a login, the name of a secret, and the
+/// like. Never contents.
 private struct Context {
     var service: Bytes = []
     var terminal: Bytes = []

@@ -4,65 +4,72 @@ import Gate
 import Loop
 import Posix
 
-/// What logind says: that the machine is about to sleep, and whether its lid is closed. It is told
-/// that a finger is awaited, so that sleep waits until the reader is closed.
+/// The daemon's connection to logind on the system bus: sleep and the lid.
 ///
-/// Nothing that comes over the bus lets anybody in: it ends or forbids the wait for a finger. Without
-/// a bus, or without logind on it, there is no sleep and no lid here.
+/// While the readers are in use, an inhibitor lock delays sleep until they are closed. Messages on
+/// the bus can only end or prevent the wait for a finger; they never authenticate a user. Without a
+/// bus, or without logind on it, it reports neither sleep nor a lid; `TouchGuards` asks the kernel
+/// about lids then.
 @ServiceActor
 final class Logind: SuspendState {
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
-    /// Nobody but root may send anything to whoever has it: dbus/org.signet.Daemon.conf.
+    /// The daemon's own bus name. The bus policy lets only root send messages to its owner:
+    /// dbus/org.signet.Daemon.conf.
     private static let ownName = "org.signet.Daemon"
     private static let manager = "org.freedesktop.login1.Manager"
-    /// How long a call, and the way to the bus, may take.
+    /// The time limit for a call, and for connecting to the bus.
     private static let limit = Duration.seconds(1)
-    /// How long a login waits for an answer; who is later once is not waited for until they answer.
+    /// How long a login waits for an answer. After logind has been slower once, logins do not wait
+    /// until it has answered again.
     private static let patience = Duration.milliseconds(100)
-    /// The same for the login that the daemon was started by, while the bus is not reached.
+    /// How long the login that has started the daemon waits, while the bus is not connected yet.
     private static let firstPatience = Duration.milliseconds(20)
-    /// How long it is believed that sleep is near while the machine is awake.
+    /// How long an announced sleep is believed in while the machine is awake.
     private static let longestWake = Duration.seconds(30)
 
     /// Whether the machine is about to sleep.
     private(set) var isSuspending = false
-    /// How often it has been: whoever was there before a sleep need not be there after it.
+    /// How many times the machine has been about to sleep. A user who was present before a sleep
+    /// need not be present after it.
     private(set) var suspensions: UInt64 = 0
-    /// Closes the readers; the machine sleeps when it has returned.
+    /// Closes the readers. The machine may sleep when this has returned.
     var closeReaders: () async -> Void = {}
-    /// Lets the readers be used again.
+    /// Allows the readers to be used again.
     var openReaders: () async -> Void = {}
 
     private let socket: String
     private let journal: DecisionJournal
     private var connection: BusConnection?
     private var isConnecting = false
-    /// Whether it was said that there is no bus.
+    /// Whether a missing bus has been logged.
     private var isMissed = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    /// The name of logind's that nobody else can have.
+    /// logind's unique name on the bus, which no other client can have.
     private var owner: String?
     private var following: BusSubscription?
     private var sleep: BusSubscription?
     private var isSlow = false
+    /// Assumes that the machine is awake if an announced sleep is not withdrawn in time.
     private var disbelief: Timer?
 
+    /// Whether a request has the turn at the readers.
     private var isInUse = false
+    /// The inhibitor lock that delays sleep.
     private var lock: ReceivedDescriptor?
     private var isLocking = false
     private var areReadersClosed = false
     private var isClosing = false
 
-    /// Is on no bus yet; `socket` is where the system's listens.
+    /// Does not connect yet. `socket` is the address of the system bus.
     init(socket: String, journal: DecisionJournal) {
         self.socket = socket
         self.journal = journal
     }
 
-    // MARK: The way there
+    // MARK: Connecting
 
-    /// Connects, unless that is done or under way; nobody waits for it.
+    /// Starts to connect, unless that has been done or is in progress. Returns at once.
     func connect() {
         guard connection == nil, !isConnecting, exists(socket) else { return }
         isConnecting = true
@@ -81,8 +88,9 @@ final class Logind: SuspendState {
         }
     }
 
-    /// A connection that only root can send anything to. Others could fill the daemon's memory with
-    /// one message, which the library takes apart whatever it is.
+    /// Connects, and takes the name that makes the bus refuse messages from others than root.
+    /// Otherwise, any user could fill the daemon's memory with a message, because the library
+    /// parses each one.
     private func shielded() async throws(BusFault) -> BusConnection {
         let connection = try await BusConnection.connect(socket: socket, limit: Self.limit)
         do throws(BusFault) {
@@ -104,11 +112,11 @@ final class Logind: SuspendState {
             self?.take(owner)
         }
         let owner = try? await connection.owner(of: Self.name, limit: Self.limit)
-        // What was told meanwhile is newer.
+        // A change reported meanwhile is newer.
         if !isTold { take(owner) }
     }
 
-    /// The bus has ended: what was known holds no more.
+    /// The bus connection has ended, so everything known from it is void.
     private func left() {
         connection = nil
         following = nil
@@ -116,8 +124,10 @@ final class Logind: SuspendState {
         wake()
     }
 
-    /// Somebody is logind now, or nobody. Whoever it is knows whether the machine is about to sleep;
-    /// what another one said, and did not take back, holds no more.
+    /// logind has appeared on the bus, changed or gone.
+    ///
+    /// The new one is asked whether the machine is about to sleep; what the old one has announced
+    /// is void.
     private func take(_ owner: String?) {
         guard let connection else { return }
         (self.owner, sleep, lock) = (owner, nil, nil)
@@ -133,12 +143,12 @@ final class Logind: SuspendState {
         delaySleep()
         onService { [self] in
             let isNear = await property("PreparingForSleep")
-            // What was told meanwhile is newer.
+            // A signal received meanwhile is newer.
             if self.owner == owner, isNear == true, !isTold { fallAsleep() }
         }
     }
 
-    /// Calls somebody else on the bus: this is the daemon's one way there.
+    /// Calls another service on the bus. All of the daemon's calls use this connection.
     func call(_ call: BusCall) async throws(BusFault) {
         guard let connection else { throw .closed }
         _ = try await connection.call(call, limit: Self.limit)
@@ -155,8 +165,10 @@ final class Logind: SuspendState {
 // MARK: - The lid
 
 extension Logind {
-    /// Whether the lid is closed; nil where logind does not say so at once, or is not reached yet and
-    /// somebody else can be asked.
+    /// Whether the lid is closed; nil if logind does not say so quickly enough.
+    ///
+    /// - Parameter hasOther: whether there is another source for it. If so, a connection in
+    ///   progress is not waited for.
     func isLidClosed(elseAsking hasOther: Bool) async -> Bool? {
         connect()
         guard connection != nil || isConnecting else { return nil }
@@ -191,14 +203,15 @@ extension Logind {
 // MARK: - Sleep
 
 extension Logind {
-    /// Sleep shall wait from now on until the readers are closed, or need not any more.
+    /// Called when the readers begin or cease to be in use. While they are, sleep is delayed until
+    /// they are closed.
     func readersAreInUse(_ isUsed: Bool) {
         isInUse = isUsed
         if isUsed {
             connect()
             delaySleep()
         } else if !isSuspending {
-            // On the way to sleep, the readers are closed first.
+            // If the machine is about to sleep, the readers are closed first.
             lock = nil
         }
     }
@@ -219,7 +232,7 @@ extension Logind {
             let answer = try? await connection.call(call, limit: Self.limit)
             isLocking = false
             guard owner == self.owner else { return delaySleep() }
-            // Released at once where nobody waits any more, or the readers are closed already.
+            // Released at once if it is no longer wanted, or the readers are closed already.
             if isInUse, !areReadersClosed { lock = answer?.descriptor }
         }
     }
@@ -229,7 +242,8 @@ extension Logind {
         isSuspending = true
         suspensions += 1
         journal.service("the machine is about to sleep")
-        // Time stands still in sleep: whoever does not take it back is not believed for ever.
+        // This timer stands still in sleep. A sender that never withdraws its announcement is not
+        // believed for ever.
         disbelief = Timer(after: Self.longestWake) { [weak self] in self?.wake() }
         settle()
     }
@@ -242,7 +256,8 @@ extension Logind {
         settle()
     }
 
-    /// Closes the readers or lets them be used, one after the other, until that is as it should be.
+    /// Closes or opens the readers, one step after the other, until they are in the state that they
+    /// should be in.
     private func settle() {
         guard !isClosing else { return }
         isClosing = true

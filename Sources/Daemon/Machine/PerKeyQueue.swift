@@ -3,9 +3,11 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// One at a time for each credential: from the counter that it takes to its server's answer.
+/// Serialises work for each key: one holder at a time, the others wait in order.
 ///
-/// A server that hears of a higher counter first takes the lower one for a copy's, and blocks.
+/// For a server's credential, a turn lasts from advancing its counter until the server has
+/// answered. A server that sees a higher counter first would take the lower one for that of a
+/// copied key, and block it.
 @ServiceActor
 final class PerKeyQueue {
     private struct Place {
@@ -13,12 +15,14 @@ final class PerKeyQueue {
         let turn: CheckedContinuation<Bool, Never>
     }
 
-    /// Who waits for each credential whose turn somebody has.
+    /// The waiting places for each key whose turn is taken.
     private var paths: [Bytes: [Place]] = [:]
     private var nextID: UInt64 = 0
 
-    /// Waits for the turn of a credential, which `leave` ends; false where it did not come in time,
-    /// or the caller's task was cancelled.
+    /// Waits for the turn of a key; returns false if it did not come in time or the task was
+    /// cancelled.
+    ///
+    /// A turn that was taken must be ended with `leave`.
     func take(_ credential: Bytes, within limit: Duration) async -> Bool {
         if paths[credential] == nil {
             paths[credential] = []
@@ -28,14 +32,14 @@ final class PerKeyQueue {
         return await limited(to: limit) { [self] in await wait(for: credential) }.value
     }
 
-    /// The turn, where nobody has it; false where somebody does.
+    /// Takes the turn if it is free; returns false otherwise.
     func takeFree(_ credential: Bytes) -> Bool {
         guard paths[credential] == nil else { return false }
         paths[credential] = []
         return true
     }
 
-    /// Ends a turn: the first who waits has it then.
+    /// Ends a turn and passes it to the first who waits.
     func leave(_ credential: Bytes) {
         guard var waiting = paths[credential], !waiting.isEmpty else {
             paths[credential] = nil
@@ -58,7 +62,8 @@ final class PerKeyQueue {
         }
     }
 
-    /// Decides on the place itself, since an await lets others have their turn before it.
+    /// Checks again whether the turn is free, because others may have run since the caller has
+    /// checked.
     private func join(_ place: Place, _ credential: Bytes) {
         if Task.isCancelled { return place.turn.resume(returning: false) }
         guard paths[credential] != nil else {

@@ -3,16 +3,18 @@ import Loop
 import Posix
 import ReaderProtocol
 
-/// The way to the process of the readers: one connection for each request, to root's socket.
+/// Sends requests to the reader process, over one connection each.
 ///
-/// signetd owns the deadlines: who does not answer in time is not waited for, who says what was not
-/// asked for is not heard, and who does not end a request that was taken back is killed.
+/// signetd enforces all deadlines. A process that does not answer in time, that hangs, or that does
+/// not end a cancelled request is killed through systemd; one that says anything unexpected is not
+/// listened to any more and is killed too. Packets are accepted only from root or from the user
+/// `signet-reader`.
 @ServiceActor
 final class ReaderLine {
-    /// How much longer than its limit a request may take: drivers take a while to be cancelled.
+    /// How much longer than its limit a request may take, since drivers take a while to cancel.
     private static let patience = Duration.seconds(6)
 
-    /// The user that the process runs as.
+    /// The user that the reader process runs as.
     private static let user = "signet-reader"
 
     private let path: String
@@ -21,20 +23,24 @@ final class ReaderLine {
     private let complain: (String) -> Void
     private var isMissed = false
 
-    /// To the socket at a path, where this unit listens; `complain` hears why nothing can be asked
-    /// there.
+    /// Uses the socket at a path, on which `unit` listens.
+    ///
+    /// - Parameter complain: called with the reason when the process cannot be asked, and with the
+    ///   words of drivers.
     init(path: String, unit: ReaderUnit, complain: @escaping (String) -> Void) {
         self.path = path
         self.unit = unit
         self.complain = complain
     }
 
-    /// Asks, and gives what `take` makes of a reply that ends the request; nil there means that more
-    /// are to come. The request is cancelled with the caller's task.
+    /// Sends a request and returns what `take` makes of the reply that ends it. The request is
+    /// cancelled with the caller's task.
     ///
-    /// Throws `processEnded` where the process ends before, says what it may not, or hangs, and `timedOut`
-    /// where it does not answer long after the limit. Except where it has ended by itself, it is killed
-    /// then.
+    /// - Parameter take: called with each reply; returns nil if more replies have to come.
+    /// - Throws: `processEnded` if the process ends early, hangs, or says what it may not;
+    ///   `timedOut` if it does not answer long after the limit; otherwise the fault that it
+    ///   reports, or `cancelled`. Unless it has ended by itself, the process is killed in the first
+    ///   two cases.
     func ask<Value: Sendable>(
         _ request: ReaderRequest, _ templates: [Template] = [], within limit: Duration,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
@@ -51,12 +57,13 @@ final class ReaderLine {
         return try reply.get()
     }
 
-    /// What a request comes to; throws where that was not heard.
+    /// The outcome that the process reports. Throws if there is no outcome.
     private func talk<Value: Sendable>(
         _ request: ReaderRequest, _ templates: [Template], _ conversation: ReaderConversation,
         _ take: (ReaderReply, ReaderConversation) async throws(ReaderFault) -> Value?
     ) async throws(ReaderFault) -> Result<Value, ReaderFault> {
-        // Whoever it is says so first: it may see no template otherwise.
+        // The sender has to identify itself first; otherwise a wrong process would see the
+        // templates.
         guard try await conversation.next() == .alive else { throw .processEnded }
         try await conversation.send(.request(request))
         for template in templates {
@@ -77,14 +84,14 @@ final class ReaderLine {
     private func connect(within limit: Duration) throws(ReaderFault) -> ReaderConversation {
         do throws(SystemFault) {
             let socket = try PacketSocket.connect(to: path, namingSenders: true)
-            // Who listens is systemd; who answers is to be root, as in tests, or the one user.
+            // systemd listens on the socket as root. Who answers on it is checked for each packet.
             guard try PeerCredentials(of: socket.descriptor).uid == 0 else {
                 throw SystemFault("connect", on: path, code: 13)
             }
             isMissed = false
             return ReaderConversation(socket, limit: limit, from: driver, unit)
         } catch {
-            // Once, and not with each login.
+            // Complain once, and not at each login.
             if !isMissed {
                 complain(
                     "signet-reader is not there: \(error). See 'systemctl status signet-reader.socket'"
@@ -96,43 +103,51 @@ final class ReaderLine {
     }
 }
 
-/// One request, from its first frame to its last.
+/// One request to the reader process, from its first frame to its last.
+///
+/// Bounds everything that the process can make signetd hold or read: replies, bytes and time.
 @ServiceActor
 final class ReaderConversation {
-    /// Replies that wait to be heard: a reader's prints and a template's parts, and some events.
+    /// How many replies may wait to be processed: a reader's prints, a template's parts, and some
+    /// events.
     private static let cap = 4_096
-    /// The bytes of them, and the packets that are read before others have their turn.
+    /// How many bytes they may have in total, and how many packets to read per event-loop
+    /// iteration.
     private static let (bytes, turn) = (4 << 20, 64)
-    /// Replies of one request, heard or not: twice what the longest list of prints or template needs.
+    /// How many replies one request may have in total: twice what the longest list or template
+    /// needs.
     private static let total = 16_384
-    /// How long the process may take to answer at all, as it is started; and be silent later on, when it
-    /// says something every second, except while drivers are looking for their readers.
+    /// How long the process may take to give its first sign of life after it is started, and how
+    /// long it may be silent later. It sends something every second, except while drivers look for
+    /// their readers.
     private static let (arrival, silence) = (Duration.seconds(10), Duration.seconds(5))
     private static let search = Duration.seconds(15)
-    /// How long what was taken back may go on: a little longer than the process itself gives drivers.
+    /// How long a cancelled request may go on: a little longer than the process itself allows its
+    /// drivers.
     private static let obedience = Duration.seconds(8)
 
     private let socket: PacketSocket
     private let unit: ReaderUnit
     private var watch: FileWatch?
     private var timer: Timer?
-    /// The user that may answer, beside root.
+    /// The user that may answer besides root.
     private let driver: UInt32?
-    /// Fires where nothing was heard for a while.
+    /// Fires if nothing was received for a while.
     private var alarm: Timer?
+    /// How many replies were received.
     private var heard = 0
-    /// Bytes of the replies that wait to be heard.
+    /// How many bytes wait to be processed.
     private var size = 0
     private var replies: [(reply: ReaderReply, size: Int)] = []
     private var fault: ReaderFault?
-    /// Whether the other end has closed.
+    /// Whether the other end has closed the connection.
     private var hasEnded = false
     private var waiting: CheckedContinuation<Void, Never>?
-    /// The replies that came after the request was taken back.
+    /// How many replies arrived after the request was cancelled.
     private var ignored = 0
 
-    /// The process is killed where the request has not ended within the limit, and where it hangs
-    /// before.
+    /// Starts to listen. The process is killed if the request does not end within the limit, or if
+    /// it hangs.
     fileprivate init(
         _ socket: consuming PacketSocket, limit: Duration, from driver: UInt32?, _ unit: ReaderUnit
     ) {
@@ -146,20 +161,20 @@ final class ReaderConversation {
         listen(for: Self.arrival)
     }
 
-    /// Waits for the next sign of life.
+    /// Restarts the timer for the next sign of life.
     private func listen(for limit: Duration) {
         alarm = Timer(after: limit) { [weak self] in self?.checkSilence() }
     }
 
     private func checkSilence() {
         let before = heard
-        // It may be this process that was stopped, and what the other one said lies here.
+        // signetd itself may have been stopped, while the replies were waiting in the socket.
         receive()
         guard heard == before, fault == nil else { return }
         kill("hangs", .processEnded)
     }
 
-    /// Has the process killed, and ends the request when that is done: the next one gets another process.
+    /// Has the process killed and then ends the request, so that the next one gets a new process.
     private func kill(_ why: String, _ fault: ReaderFault) {
         close()
         hasEnded = true
@@ -169,7 +184,7 @@ final class ReaderConversation {
         }
     }
 
-    /// Sends a frame, as soon as the other end takes it.
+    /// Sends a frame, waiting until there is room for it.
     func send(_ question: ReaderQuestion) async throws(ReaderFault) {
         guard let frame = try? question.encoded() else { throw .invalidTemplate }
         while true {
@@ -187,7 +202,7 @@ final class ReaderConversation {
         }
     }
 
-    /// The next reply, in the order in which they come.
+    /// Waits for the next reply, in the order of arrival.
     fileprivate func next() async throws(ReaderFault) -> ReaderReply {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -213,8 +228,10 @@ final class ReaderConversation {
         (watch, timer, alarm) = (nil, nil, nil)
     }
 
-    /// Takes the request back, after this fault: the process ends the connection when the reader is free
-    /// again. One that has said what it may not is not waited for.
+    /// Cancels the request because of a fault. The process closes the connection once the reader is
+    /// free.
+    ///
+    /// A process that has said what it may not is not waited for, but killed.
     fileprivate func withdraw(_ fault: ReaderFault) {
         guard !hasEnded else { return close() }
         if fault == .processEnded {
@@ -224,7 +241,7 @@ final class ReaderConversation {
         guard fault != .timedOut else { return close() }
         socket.endSending()
         alarm = nil
-        // These two keep the conversation for as long as it takes.
+        // These two closures keep the conversation alive until it has ended.
         watch = FileWatch(socket.descriptor.number, for: .readable) { [self] _ in
             receiveNothing()
         }
@@ -238,7 +255,8 @@ final class ReaderConversation {
         onService { [unit] in await unit.kill(why) }
     }
 
-    /// Reads what still comes, up to the end; a flood ends it.
+    /// Discards what still arrives until the connection is closed. Too many replies get the process
+    /// killed.
     private func receiveNothing() {
         while ignored < Self.cap {
             switch try? socket.receive(limit: ReaderLimit.frame) {
@@ -278,12 +296,12 @@ final class ReaderConversation {
         resume()
     }
 
-    /// False where it may not come.
+    /// Takes a packet; returns false if it is invalid or exceeds a limit.
     private func take(_ packet: [UInt8]) -> Bool {
         guard let reply = try? ReaderReply(decoding: packet) else { return false }
         heard += 1
         listen(for: reply == .searching ? Self.search : Self.silence)
-        // The first one says that the process is there; later ones, that it still is.
+        // The first `alive` says that the process is there; later ones only that it still is.
         if reply == .searching || (reply == .alive && heard > 1) { return heard < Self.total }
         replies.append((reply, packet.count))
         size += packet.count

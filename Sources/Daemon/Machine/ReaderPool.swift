@@ -5,17 +5,18 @@ import Loop
 import ReaderProtocol
 import SignedFormats
 
-/// The fingerprint readers that the administrator lets Signet use.
+/// The fingerprint readers, as far as the administrator lets Signet use them.
 ///
-/// They belong to a process of its own, which may end at any time. Its replies are held against the
-/// request: a match counts only for a template that it was given, on a reader that was asked.
+/// They are driven by the separate process `signet-reader`, which may crash or be restarted at any
+/// time. Its replies are not trusted beyond the request: a match counts only for a template that it
+/// was given, on a reader that it was asked to use. A request whose process ends is repeated once.
 @ServiceActor
 final class ReaderPool {
     /// Time limits for listing a reader's prints, and for other work that needs no finger.
     private static let (listing, upkeep) = (Duration.seconds(10), Duration.seconds(120))
-    /// Time limit for finding the readers; some drivers probe the device for this.
+    /// Time limit for finding the readers. Some drivers probe the device for this.
     private static let search = Duration.seconds(15)
-    /// How many times per request an unplugged reader is waited for, and the interval between looks.
+    /// How many times per request an unplugged reader is waited for, and how often to look for it.
     private static let returns = 3
     private static let glance = Duration.seconds(1)
 
@@ -24,8 +25,8 @@ final class ReaderPool {
     private let absence: Duration
     private var isSuspended = false
 
-    /// Those with an id in `ignored` are left alone; one that is unplugged while a finger is awaited is
-    /// waited for as long as `absence`.
+    /// Ignores readers whose identifier is in `ignored`. A reader that is unplugged while a finger
+    /// is awaited is waited for as long as `absence`.
     init(_ line: ReaderLine, ignoring ignored: [String], absence: Duration) {
         self.line = line
         self.absence = absence
@@ -37,14 +38,14 @@ final class ReaderPool {
         onService { [self] in _ = await usable() }
     }
 
-    /// The readers there are; the fault where their process does not tell.
+    /// The readers for a list; the fault if the reader process does not report them.
     func answers() async -> Result<[ReaderAnswer], ReaderFault> {
         do throws(ReaderFault) {
             return .success(try await found().map(ReaderAnswer.init))
         } catch { return .failure(error) }
     }
 
-    /// The reader to enrol on: the one asked for, else the first.
+    /// The reader to enrol on: the requested one, or the first; nil if it is not there.
     func choose(_ id: Bytes?) async throws(ReaderFault) -> ReaderDescription? {
         for lookAgain in [false, true] {
             let found = try await found(lookAgain: lookAgain)
@@ -63,18 +64,26 @@ final class ReaderPool {
         return !all.isEmpty && !all.contains { $0.seat == seat }
     }
 
-    /// Whether there is a reader; where there is none, they are found anew, if wanted.
+    /// Whether there is a reader. If there is none, looks for them anew if requested.
     func areThere(lookingAgain: Bool) async throws(ReaderFault) -> Bool {
         if try await !found().isEmpty { return true }
         guard lookingAgain else { return false }
         return try await !found(lookAgain: true).isEmpty
     }
 
-    /// Judges what a reader, by its id, keeps before it is asked for a finger.
+    /// Judges what a reader, given by its identifier, stores before it is asked for a finger. False
+    /// refuses the reader.
     typealias Examination = @ServiceActor (String, ReaderContents) async -> Bool
 
-    /// Waits for a finger on every reader of the seat (nil: of any) that has one of the templates, and
-    /// tells whose it is; see `Readers.listAndMatch`.
+    /// Waits for a finger on each reader that has one of the templates, and reports which one
+    /// matched; see `Readers.listAndMatch`.
+    ///
+    /// - Parameters:
+    ///   - reader: the only reader to use; nil for all.
+    ///   - seat: the seat whose readers to use; nil for all.
+    ///   - examine: judges each reader's contents before it scans; nil to skip that.
+    /// - Returns: the match or mismatch; `.full` if there are more templates than one request may
+    ///   have.
     func match(
         among templates: [Template], on reader: String? = nil, at seat: String? = nil,
         limit: Duration, examine: Examination? = nil,
@@ -121,8 +130,11 @@ final class ReaderPool {
         }
     }
 
-    /// Enrols a finger; see `Readers.listAndEnroll`. If the process ends meanwhile, `tidy` deletes what
-    /// the first try left on the reader before the second try begins.
+    /// Enrols a finger; see `Readers.listAndEnroll`.
+    ///
+    /// - Parameter tidy: called before the enrolment is repeated because the process has ended;
+    ///   deletes what the first attempt has left on the reader.
+    /// - Returns: the template, and the reader's contents if it can list them.
     func enroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration,
         replacing old: Template?, examine: @escaping Examination, tidy: () async -> Void,
@@ -166,11 +178,11 @@ final class ReaderPool {
         }
     }
 
-    /// Runs something on the readers until it is answered, within the limit.
+    /// Runs a request that waits for a finger, and repeats it where that helps.
     ///
-    /// If the reader process ends meanwhile, it runs once more: a driver that crashes or hangs costs one
-    /// touch, and the next scan gets a fresh process. If the reader was unplugged, it is waited for as
-    /// long as a person needs to plug it back in.
+    /// If the reader process ends, the request is repeated once: a driver that crashes or hangs
+    /// costs one touch, and the next scan gets a new process. If the reader was unplugged, waits as
+    /// long as a person needs to plug it in again.
     private func untilAnswered<Value>(
         _ limit: Duration, _ tell: @ServiceActor (Notice) -> Void,
         isBack: (() async throws(ReaderFault) -> Bool)? = nil,
@@ -188,7 +200,7 @@ final class ReaderPool {
                 guard !isSuspended, !Task.isCancelled else { return .failure(error) }
                 switch error {
                 case .suspended where resumes == 0:
-                    // A daemon that is gone told it to.
+                    // A previous daemon had suspended it.
                     resumes += 1
                     await tellProcess(.resume)
                 case .processEnded where restarts == 0:
@@ -208,7 +220,7 @@ final class ReaderPool {
         }
     }
 
-    /// Waits for a reader that was unplugged.
+    /// Waits for a reader that was unplugged; returns whether it is back.
     private func isReturned(
         before end: SuspendingClock.Instant, _ isBack: () async throws(ReaderFault) -> Bool
     ) async -> Bool {
@@ -221,8 +233,8 @@ final class ReaderPool {
         return false
     }
 
-    /// Runs something that needs no finger, and once more if the reader process ended or still believes
-    /// that the machine sleeps.
+    /// Runs a request that needs no finger, and repeats it once if the reader process has ended or
+    /// still believes that the machine sleeps.
     private func unlessEnded<Value>(
         _ body: () async throws(ReaderFault) -> Value
     ) async throws(ReaderFault) -> Value {
@@ -239,13 +251,13 @@ final class ReaderPool {
         }
     }
 
-    /// Ends what runs, closes the readers, and lets nothing run until `resume()`.
+    /// Ends the current request, closes the readers, and refuses new requests until `resume()`.
     func suspend() async {
         isSuspended = true
         await tellProcess(.suspend)
     }
 
-    /// Lets the readers be used again.
+    /// Allows the readers to be used again.
     func resume() async {
         isSuspended = false
         await tellProcess(.resume)
@@ -257,16 +269,16 @@ final class ReaderPool {
                 reply == .done ? () : nil
             }
         } catch {
-            // A process that is not running uses no reader, and looks for them when it is asked.
+            // A process that is not running uses no reader, and opens none until it is asked.
         }
     }
 
-    /// The readers that list what they keep.
+    /// The readers that can list the prints they store.
     func listing() async -> [ReaderDescription] {
         await usable().filter { $0.features.contains(.list) }
     }
 
-    /// What a reader keeps, if it tells within some seconds.
+    /// Lists what a reader stores. Gives up after ten seconds.
     func list(_ reader: ReaderDescription) async -> Result<ReaderContents, ReaderFault> {
         do throws(ReaderFault) {
             if isSuspended { throw .suspended }
@@ -290,14 +302,15 @@ final class ReaderPool {
         }
     }
 
-    /// The readers that store prints, listing them or not: all, or the one with this id.
+    /// The readers that store prints, whether or not they can list them: all, or the one with this
+    /// identifier.
     func storing(_ id: Bytes?) async -> [ReaderDescription] {
         await usable().filter { reader in
             reader.features.contains(.storage) && (id == nil || Bytes(reader.id.utf8) == id)
         }
     }
 
-    /// Deletes all that a reader stores; the fault where it did not.
+    /// Deletes everything that a reader stores; returns the fault if that failed.
     func clear(_ reader: String) async -> ReaderFault? {
         do throws(ReaderFault) {
             try await simple(.clear(reader: reader))
@@ -305,7 +318,8 @@ final class ReaderPool {
         } catch { return error }
     }
 
-    /// Deletes what a list showed; false where the reader did not.
+    /// Deletes a print that a list has shown; false if the reader has failed. A print that is gone
+    /// already counts as deleted.
     func delete(_ stored: ReaderProtocol.StoredPrint, on reader: String) async -> Bool {
         do throws(ReaderFault) {
             try await simple(.deletePrint(record: stored.bytes, reader: reader))
@@ -315,8 +329,11 @@ final class ReaderPool {
         }
     }
 
-    /// Deletes a print from readers that keep it and do not list what they keep; tells whether one is
-    /// there. What cannot be reached now names no account any more and opens nothing.
+    /// Deletes a print from readers that store it and cannot list their contents. Returns whether
+    /// there is such a reader.
+    ///
+    /// Failures are ignored: a print that stays on the reader belongs to no account any more and
+    /// opens nothing.
     func forget(_ template: Template) async -> Bool {
         guard template.isStoredOnReader else { return false }
         var isThere = false
@@ -327,14 +344,14 @@ final class ReaderPool {
         return isThere
     }
 
-    /// The readers that a template was made for; where there is none, and one may be back, readers are
-    /// looked for anew.
+    /// The readers that a template was made for. If there is none, looks for readers anew, since
+    /// one may be back.
     func found(for template: Template) async -> [ReaderDescription] {
         let known = await fitting(template)
         return known.isEmpty ? await fitting(template, lookAgain: true) : known
     }
 
-    /// Whether the reader's library can use a template on a reader; see `Readers.canUse`.
+    /// Whether libfprint can use a template on a reader; see `Readers.canUse`.
     func canUse(_ template: Template, on reader: String) async throws(ReaderFault) -> Bool {
         try await unlessEnded { () throws(ReaderFault) in
             try await line.ask(
@@ -357,7 +374,7 @@ final class ReaderPool {
         }
     }
 
-    /// What wants no finger, and is answered by its being done.
+    /// Runs a request that needs no finger, and whose only answer is that it is done.
     private func simple(
         _ request: ReaderRequest, _ templates: [Template] = []
     ) async throws(ReaderFault) {
@@ -371,7 +388,7 @@ final class ReaderPool {
         }
     }
 
-    /// The readers there are; none where their process does not tell.
+    /// The usable readers; none if the reader process does not report them.
     private func usable(lookAgain: Bool = false) async -> [ReaderDescription] {
         (try? await found(lookAgain: lookAgain)) ?? []
     }

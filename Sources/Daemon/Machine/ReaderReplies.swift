@@ -2,9 +2,10 @@
 import LoginProtocol
 import ReaderProtocol
 
-/// What the process of the readers has sent of a request so far, held to what it was asked.
+/// Collects and checks the replies of the reader process to one request.
 ///
-/// Throws `processEnded` for what it may not say: it is not heard any more then.
+/// Each reply is compared with what was asked. Throws `processEnded` for anything that the process
+/// may not say; its caller then stops listening and the process is killed.
 struct Heard {
     private var prints: [ReaderProtocol.StoredPrint] = []
     private var part: [UInt8] = []
@@ -26,7 +27,7 @@ struct Heard {
         template = whole
     }
 
-    /// The prints that came since the last time, as what a reader keeps that was asked for it.
+    /// The prints received since the last call, as the contents of the reader that was asked.
     mutating func contents(
         of identity: ReaderIdentity, on reader: ReaderDescription
     ) throws(ReaderFault) -> ReaderContents {
@@ -37,7 +38,8 @@ struct Heard {
         return ReaderContents(prints, of: identity)
     }
 
-    /// The same before a scan: once, and once more where the readers had to be found anew.
+    /// The prints received before a scan, for examination. Allowed twice per reader, because the
+    /// readers may have to be found anew once.
     mutating func examined(
         _ identity: ReaderIdentity, on reader: ReaderDescription
     ) throws(ReaderFault) -> ReaderContents {
@@ -47,7 +49,8 @@ struct Heard {
         return try contents(of: identity, on: reader)
     }
 
-    /// A match of one of the templates, on a reader that was meant and that the template is of.
+    /// Accepts a match: of one of the templates, on a reader that was asked and that the template
+    /// was made for.
     func match(
         at index: Int, on id: String, _ lost: Set<Int>, _ asked: [ReaderDescription],
         _ templates: [Template]
@@ -62,6 +65,8 @@ struct Heard {
         return ListedMatch(result: .matched(index: index), reader: id, lost: lost)
     }
 
+    /// Accepts a mismatch on a reader that was asked, with at most one print that the reader found
+    /// instead.
     func noMatch(
         on id: String, _ lost: Set<Int>, _ asked: [ReaderDescription], _ templates: [Template]
     ) throws(ReaderFault) -> ListedMatch {
@@ -71,7 +76,7 @@ struct Heard {
         return ListedMatch(result: .noMatch, reader: id, stranger: prints.first, lost: lost)
     }
 
-    /// The template that was enrolled: of the finger, account and reader that were meant.
+    /// The enrolled template. It must be for the requested finger, account and reader.
     func enrolled(
         _ finger: Finger, _ account: String, on reader: ReaderDescription
     ) throws(ReaderFault) -> Template {
@@ -83,7 +88,7 @@ struct Heard {
 }
 
 extension Template {
-    /// Whether it names a print that readers of this kind keep.
+    /// Whether the template refers to a print stored on readers of this kind.
     func isStored(on reader: ReaderDescription) -> Bool {
         isStoredOnReader && driver == reader.driver && deviceID == reader.deviceID
     }

@@ -2,20 +2,22 @@
 import Bus
 import Loop
 
-/// The systemd unit of the reader process.
+/// Controls the systemd unit of the reader process.
 ///
-/// signetd may not signal another user's process, so it asks systemd to
-/// (`org.freedesktop.systemd1.Manager`, systemd's org.freedesktop.systemd1(5)).
+/// signetd may not signal another user's process, so it asks systemd to do so through
+/// `org.freedesktop.systemd1.Manager`; see org.freedesktop.systemd1(5). Failures are logged
+/// together with the command that an administrator can run instead.
 @ServiceActor
 struct ReaderUnit {
     private static let (service, socket) = ("signet-reader.service", "signet-reader.socket")
+    /// SIGKILL.
     private static let killed: Int32 = 9
 
     let bus: Logind
     let journal: DecisionJournal
 
-    /// Kills the process, for the reason given, and returns once it is gone: the next request starts a
-    /// new one.
+    /// Logs the reason, kills the reader process and waits for systemd's answer. The next request
+    /// starts a new process.
     func kill(_ why: String) async {
         journal.fault("signet-reader \(why): killing it")
         await call(
@@ -23,7 +25,8 @@ struct ReaderUnit {
             elseRun: "systemctl kill -s KILL signet-reader")
     }
 
-    /// Replaces the socket when another process answers on it: the reader process has passed it on.
+    /// Restarts the socket unit because another process answers on it, which means that the reader
+    /// process has passed the socket on.
     func replace() {
         journal.fault(
             "another process than signet-reader answers on its socket: replacing the socket")

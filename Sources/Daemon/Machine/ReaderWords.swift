@@ -6,11 +6,13 @@ import LoginProtocol
 import ReaderProtocol
 import SignedFormats
 
-// What the process of the readers says, in the words of the socket.
+// Translates what the reader process reports into the terms of the command protocol.
 
 extension Notice {
-    /// What to tell who waits: nil of a reader or a template that was not asked for, and where the
-    /// reader tells it itself.
+    /// The notice for an event; nil if there is nothing to show.
+    ///
+    /// That is so for a reader or template that was not asked for, and for events that the reader
+    /// announces itself.
     init?(
         _ event: ReaderEvent, of readers: [ReaderDescription], _ templates: [Template] = [],
         isEnrolling: Bool = false
@@ -18,12 +20,12 @@ extension Notice {
         guard let reader = readers.first(where: { $0.id == event.reader }) else { return nil }
         switch event.kind {
         case .fingerNeeded:
-            // How many scans are wanted tells an enrolment from the look whose finger it is.
+            // The number of scans distinguishes an enrolment from the comparison before it.
             let total = isEnrolling ? UInt8(clamping: reader.enrolStages) : nil
             self.init(
                 .touch, scan: reader.scanType, total: total,
                 subject: Bytes(reader.name.utf8.prefix(Limit.text)))
-        // The reader says itself that it needs the finger again.
+        // The reader itself will report that it needs the finger again.
         case .round: return nil
         case .fingerPresent: self.init(.fingerPresent)
         case .lost(let index):
@@ -59,9 +61,10 @@ extension ReaderFeatures {
 }
 
 extension Denial {
-    /// Why a reader could not be asked, or did not answer.
+    /// The denial for a reader's fault.
     ///
-    /// Labelled: without it `.cancelled` and the like mean a fault again, and this never ends.
+    /// The label is needed: without it, `.cancelled` and the like would denote a fault again, and
+    /// the call would recurse without end.
     init(of fault: ReaderFault) {
         switch fault {
         case .noReader: self.init(.noReader)
@@ -78,7 +81,7 @@ extension Denial {
         case .notSupported: self.init(.readerFailed, subject: Detail.readerUnable.bytes)
         case .invalidTemplate: self.init(.readerFailed, subject: Detail.printNotAccepted.bytes)
         case .processEnded: self.init(.readerFailed, subject: Detail.readerProcessEnded.bytes)
-        // In words that are for the journal, where they are.
+        // The driver's words are for the journal.
         case .general: self.init(.readerFailed, subject: Detail.readerDriverFailed.bytes)
         }
     }

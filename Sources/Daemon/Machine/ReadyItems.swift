@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Vault
 
-/// A key, and data if any are to be released with it, that wait for the match.
+/// A prepared key, and the prepared item to release with it if there is one, waiting for the match.
+///
+/// They occupy the vault until they are released; see `Vaults.giveBack`.
 struct ReadyItems: Sendable {
     let key: any ReadyKey
     let keyVault: VaultKind
-    /// What data that are not their vault's say, they say of themselves and not of the key.
+    /// The item, or why it could not be prepared. Its failure says nothing about the key.
     var data: Result<any ReadyData, VaultError>?
     var dataVault: VaultKind?
 
-    /// Gives back the data, if any are ready.
+    /// Releases the item, if one was prepared.
     func releaseData() {
         if case .success(let data) = data { data.release() }
     }

@@ -3,21 +3,21 @@ import CommandProtocol
 import LoginProtocol
 import SignedFormats
 
-/// What a receipt and the journal say that a secret was asked for.
+/// The purpose of a touch for a secret, in receipts and the journal.
 enum SecretPurpose {
-    /// `secret NAME`; whoever writes it down escapes it.
+    /// `secret NAME`. The name is not escaped here.
     static func text(_ name: Bytes) -> Bytes { Bytes("secret ".utf8) + name }
 }
 
-/// What receipts and the journal say that a MAC token was asked for.
+/// The purpose of a request for a MAC token, in receipts and the journal.
 enum MACTokenPurpose {
-    /// `server URL: MAC token NAME`; whoever writes it down escapes it.
+    /// `server URL: MAC token NAME`. URL and name are not escaped here.
     static func text(_ name: Bytes, _ server: Bytes) -> Bytes {
         Bytes("server ".utf8) + server + Bytes(": MAC token ".utf8) + name
     }
 }
 
-/// What receipts and the journal say that an operation was asked for.
+/// The purpose of a request for an operation, in receipts and the journal.
 enum OperationPurpose {
     /// `approve operation ID`.
     static func text(_ choice: OperationChoice, _ operation: Bytes) -> Bytes {
@@ -30,10 +30,11 @@ enum OperationPurpose {
     }
 }
 
-/// What a receipt and the journal say that was signed; whoever writes it down escapes it.
+/// The purpose of a signature, in receipts and the journal. The caller's bytes are not escaped
+/// here.
 enum SigningPurpose {
-    /// What is fixed in its form stands before what the caller chose, so that no name hides it, and
-    /// nothing is lost but the end of a long name.
+    /// Text of a fixed form comes before text that the caller chose, so that a long name can hide
+    /// nothing and only its own end is cut off.
     static func text(_ matter: SigningMatter) -> Bytes {
         Bytes(whole(matter).prefix(Limit.purpose))
     }

@@ -4,12 +4,16 @@ import Posix
 import SignedFormats
 import Vault
 
-/// The vaults of this machine, and the way to them: what blocks does not block the service.
+/// The vaults of this machine, and the choice between them.
+///
+/// The file vault is called directly. Calls of the TPM block, so they run one after the other on a
+/// side thread with a time limit, and the service goes on meanwhile; a call that takes longer
+/// throws `.trouble(.noAnswer)`.
 @ServiceActor
 final class Vaults {
-    /// Which vault new keys are made in, as the administrator says.
+    /// Which vault new keys are made in, as configured.
     enum Preference: String {
-        /// The TPM if it works.
+        /// The TPM if it works, otherwise files.
         case auto = "auto"
         case tpm = "tpm"
         case file = "file"
@@ -21,12 +25,14 @@ final class Vaults {
     private let limit: Duration
     private let journal: DecisionJournal
     private let thread = SideThread()
+    /// Whether the TPM has been used since the last `rest()`.
     private var isTPMInUse = false
+    /// Whether the TPM has been used since the daemon started.
     private var wasTPMInUse = false
-    /// What the journal heard last of a choice.
+    /// The last choice that was logged; repetitions are not.
     private var told: String?
 
-    /// Calls of the TPM may take `limit` at the most.
+    /// Calls of the TPM may take at most `limit`.
     init(
         file: FileVault, tpm: any RootedVault, preference: Preference, limit: Duration,
         journal: DecisionJournal
@@ -40,8 +46,8 @@ final class Vaults {
 
     /// The vault that new keys are made in.
     ///
-    /// A TPM that does not work is passed over where the preference is `auto`; the journal hears
-    /// which vault it came to.
+    /// With the preference `auto`, a TPM that does not work is passed over. The journal records
+    /// which vault was chosen, when that changes.
     func chosen() async -> VaultKind {
         switch preference {
         case .file: return .file
@@ -58,18 +64,19 @@ final class Vaults {
         }
     }
 
-    /// The vault for a credential that takes the place of another: the same one, if it works.
+    /// The vault for a credential that replaces another: the same vault if it works, else the
+    /// preferred one.
     func chosen(after former: VaultKind?) async -> VaultKind {
         guard let former, (try? await describe(former)) != nil else { return await chosen() }
         return former
     }
 
-    /// What an administrator wants to know of a vault.
+    /// The description of a vault for the administrator. Throws if the vault does not work.
     func describe(_ kind: VaultKind) async throws(VaultError) -> VaultDescription {
         try await call(kind) { vault throws(VaultError) in try vault.describe() }
     }
 
-    /// Takes the TPM as it is now for the one that keys are made in.
+    /// Accepts the current TPM as the one that keys are made in, and logs its root key.
     func trust() async throws(VaultError) {
         let tpm = tpm
         let change = try await onThread { () throws(VaultError) in try tpm.trust() }
@@ -77,7 +84,8 @@ final class Vaults {
         journal.service("the TPM's root key is \(hexadecimal(change.new)) now; it was \(old)")
     }
 
-    /// Whether data were sealed under the policy that a vault seals under now; asks no TPM.
+    /// Whether data were sealed under the policy that a vault uses now, such as the configured
+    /// PCRs. Does not ask the TPM.
     func isUnderPresentPolicy(data sealed: [UInt8], in kind: VaultKind) -> Bool {
         switch kind {
         case .file: file.isUnderPresentPolicy(data: sealed)
@@ -85,9 +93,9 @@ final class Vaults {
         }
     }
 
-    /// Calls a vault: the file vault at once, the TPM on the thread beside.
+    /// Calls a vault: the file vault at once, the TPM on the side thread.
     ///
-    /// Throws `.trouble(.noAnswer)` where the TPM takes too long.
+    /// Throws `.trouble(.noAnswer)` if the TPM takes too long.
     func call<Value: Sendable>(
         _ kind: VaultKind,
         _ body: @escaping @Sendable (any Vault) throws(VaultError) -> Value
@@ -114,7 +122,7 @@ final class Vaults {
         return try result.get()
     }
 
-    /// Gives back what was got ready, when the vault has time for it.
+    /// Releases prepared items once the vault has time for it. Returns at once.
     func giveBack(_ items: ReadyItems) {
         if items.keyVault == .file { items.key.release() }
         if items.dataVault == .file { items.releaseData() }
@@ -125,7 +133,7 @@ final class Vaults {
         }
     }
 
-    /// Gives back what the TPM is held by, when nobody needs it for a while.
+    /// Releases what is held in the TPM, once it is not needed for a while. Returns at once.
     func rest() {
         guard isTPMInUse else { return }
         isTPMInUse = false
@@ -133,7 +141,7 @@ final class Vaults {
         thread.later { tpm.rest() }
     }
 
-    /// Waits until all is given back, for the end of the daemon.
+    /// Waits, for two seconds at most, until everything is released. Called when the daemon stops.
     func close() async {
         guard wasTPMInUse else { return }
         let tpm = tpm

@@ -6,7 +6,10 @@ import Posix
 import ReaderProtocol
 import Store
 
-/// What readers store, for root: prints of accounts here, and those that another system left.
+/// Lists and deletes the prints that readers store, for root.
+///
+/// They are prints of accounts here, or foreign ones that another system has left. A reader that
+/// cannot list its contents is shown with the prints that accounts here have on it.
 @ServiceActor
 final class ReaderPrints {
     let journal: DecisionJournal
@@ -37,6 +40,7 @@ final class ReaderPrints {
 }
 
 extension ReaderPrints {
+    /// Lists the prints, deletes the foreign ones, or deletes all, in a turn at the readers.
     func answerReaderPrints(
         _ request: ReaderPrintsRequest, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -71,7 +75,7 @@ extension ReaderPrints {
         return .done(DoneAnswer(prints: request.action == .list ? nil : told))
     }
 
-    /// A print that a reader stores; one that the reader does not list is known by its account.
+    /// A print that a reader stores; `stored` is nil if the reader cannot list its contents.
     private struct ListedPrint {
         let answer: StoredPrintAnswer
         let stored: ReaderProtocol.StoredPrint?
@@ -108,7 +112,7 @@ extension ReaderPrints {
         }
     }
 
-    /// Whose prints a reader stores, as far as accounts here have them.
+    /// Which accounts here have the prints that this kind of reader stores.
     private func owners(
         on reader: ReaderDescription
     ) throws(Denial) -> [PrintIdentity: (name: Bytes, finger: Finger)] {
@@ -127,8 +131,8 @@ extension ReaderPrints {
         return owners
     }
 
-    /// Deletes all that a reader stores. The accounts' fingers on it are deleted with it: none of
-    /// theirs could match there any more.
+    /// Deletes everything that a reader stores. The accounts' fingers on it are deleted first,
+    /// because they could never match again.
     private func clear(
         _ reader: ReaderDescription, of prints: [ListedPrint]
     ) async throws(Denial) {

@@ -8,14 +8,18 @@ import Posix
 import SignedFormats
 import Store
 
-/// Attempts that were refused, for the account's owner to see in `signet log`.
+/// Records refused attempts on disk, for the account's owner to see in `signet log`.
+///
+/// Only refusals that mean something to the owner are kept. The first of its kind is written at
+/// once; repetitions only increase a count and are written every few seconds. The journal has every
+/// decision, so failures here are logged and go no further.
 @ServiceActor
 final class RefusedAttempts {
     let journal: DecisionJournal
     let state: StateDirectory
     let accounts: Accounts
     let guards: TouchGuards
-    /// Refused attempts that were counted and have yet to be written, by uid, and when that is.
+    /// Refusals that were counted and are not on disk yet, by uid.
     private var countedRefusals: [UInt32: CountedRefusals] = [:]
     private var refusalTimer: Timer?
 
@@ -30,11 +34,9 @@ final class RefusedAttempts {
 }
 
 extension RefusedAttempts {
-    /// Keeps a refusal where it means something to the account's owner. `pending` is the proof that
-    /// the client had been given.
+    /// Records a refusal if it means something to the account's owner.
     ///
-    /// The journal has every decision. Nothing hangs on this one, so what goes wrong here is noted
-    /// and goes no further.
+    /// - Parameter pending: the proof that the client had been given before, if any.
     func keepRefusal(
         _ denial: Denial, of request: Request, _ pending: (any AwaitedConfirmation)?,
         from client: any Client
@@ -45,7 +47,7 @@ extension RefusedAttempts {
         else { return }
         var login: (service: Bytes, terminal: Bytes) = ([], [])
         switch request {
-        // What another user says of a login that is not to be shows nothing.
+        // The details that an unauthorised user has stated about a login prove nothing.
         case _ where reason == .notPermitted: break
         case .authenticate(let request): login = (request.service, request.terminal)
         case .confirm: login = pending.map { ($0.service, $0.terminal) } ?? ([], [])
@@ -61,16 +63,16 @@ extension RefusedAttempts {
             let isNew = list.add(refusal, to: kept.name)
             countedRefusals[account.uid] = CountedRefusals(name: kept.name, list: list)
             if isNew { return try save(kept) }
-            // Whoever asks the same again and again does not keep the disk busy.
+            // Repeated requests must not keep the disk busy.
             guard refusalTimer == nil else { return }
             refusalTimer = Timer(after: Self.refusalPause) { [weak self] in self?.saveRefusals() }
         } catch { journal.fault(error.description, account: account.name) }
     }
 
-    /// How long an attempt that only adds to a count may go unwritten.
+    /// How long a repetition may remain unwritten.
     private static let refusalPause = Duration.seconds(10)
 
-    /// Writes what was counted and is not written yet.
+    /// Writes the counts that are not on disk yet. Also called when the daemon stops.
     func saveRefusals() {
         refusalTimer = nil
         for uid in countedRefusals.keys {
@@ -88,7 +90,7 @@ extension RefusedAttempts {
         try kept.refusals.save(counted.list)
     }
 
-    /// The refusals of an account; none where they cannot be read.
+    /// The refused attempts of an account; an empty list if they cannot be read.
     func refusals(of account: Account, _ kept: AccountState) -> RefusalList {
         if let counted = countedRefusals[account.uid], counted.name == kept.name {
             return counted.list
@@ -101,7 +103,7 @@ extension RefusedAttempts {
         }
     }
 
-    /// Who asked, as far as that was found out.
+    /// The requester, as far as that is known.
     private func requester(_ denial: Denial, _ client: any Client) -> Bytes {
         if let found = client.requester { return found.name }
         if denial.reason == .otherRequester, let subject = denial.subject {
@@ -111,15 +113,15 @@ extension RefusedAttempts {
     }
 }
 
-/// The refusals of an account, where not all are written yet.
+/// An account's refusals that are not all written yet.
 struct CountedRefusals {
     let name: Bytes
     let list: RefusalList
 }
 
 extension Denial {
-    /// What a refusal of a touch tells the account's owner; nil where it tells nothing: the person
-    /// changed their mind, the machine is in trouble, or fingerprint login is off anyway.
+    /// The reason to record for a refused touch; nil if it means nothing to the owner, for example
+    /// because the user gave up, the machine has a problem, or login by finger is off.
     fileprivate func meaningful(for verb: Verb) -> DenialReason? {
         let rule = VerbTable.rule(for: verb)
         guard rule.touch != nil || verb == .confirm else { return nil }
@@ -129,7 +131,7 @@ extension Denial {
             .answerTooLate, .changedMeanwhile:
             return reason
         case .timedOut where mismatches == 0 && rule.proof == .none: return reason
-        // A finger did not match, whatever ended the request after it.
+        // A finger did not match; what ended the request after that does not matter.
         default: return mismatches > 0 ? .noMatch : nil
         }
     }

@@ -11,7 +11,11 @@ import SignedFormats
 import Store
 import Vault
 
-/// Requests that only look.
+/// Answers the requests that only show something: status, fingers, readers, settings, receipts and
+/// touch events.
+///
+/// Apart from `trustVault`, nothing on disk is changed. Parts that ask the reader process are
+/// limited to `patience`, so that a hanging reader does not delay the rest.
 @ServiceActor
 final class Reports {
     let configurationFault: ConfigurationFault?
@@ -51,10 +55,12 @@ final class Reports {
 }
 
 extension Reports {
-    /// How long the process of the readers is waited for: less than a command waits for an answer.
+    /// How long to wait for the reader process; less than a client waits for an answer.
     private static let patience = Duration.seconds(4)
 
-    /// How things stand for an account.
+    /// Reports the state of an account, including why a login would be refused now.
+    ///
+    /// If the prints cannot be opened, it reports that and what is known without them.
     func status(_ account: Account) async throws(Denial) -> Answer {
         var status = try accounts.reading(account) { () throws(StoreFault) in
             var status = StatusAnswer(
@@ -91,7 +97,7 @@ extension Reports {
             await guards.loginRefusal(of: account)
         }
         status.refusal = asked ?? Denial(of: .processEnded)
-        // Where there is no key, the vault that the next one would be made in.
+        // There is no key: show the vault in which the next one would be made.
         if status.vault.isEmpty { status.vault = await vaults.chosen().name }
         return .status(status)
     }
@@ -152,7 +158,7 @@ extension Reports {
 }
 
 extension Enrolment {
-    /// The prints that are intact, as the socket has them.
+    /// The intact prints, for the command protocol.
     var answers: [PrintAnswer] {
         prints.map {
             PrintAnswer(
@@ -163,7 +169,7 @@ extension Enrolment {
 }
 
 extension Duration {
-    /// Seconds, a begun one counted as a whole.
+    /// The duration in seconds, rounded up.
     var wholeSecondsUp: UInt32 { UInt32(clamping: (wholeMilliseconds + 999) / 1_000) }
 }
 
@@ -183,7 +189,8 @@ extension Reports {
         }
     }
 
-    /// Sends an account's receipts, who signed them, where their chain must end, and what was refused.
+    /// Sends an account's receipts together with the signers' keys, the head of their chain, and
+    /// the refused attempts.
     func log(
         _ request: LogRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -209,7 +216,7 @@ extension Reports {
         var index: UInt64 = 0
         var left = request.count == 0 ? UInt32.max : request.count
         while left > 0 {
-            // A long log must not hold up the other clients: each has its turn between pages.
+            // Yield between pages, so that a long log does not hold up other clients.
             do {
                 try await Timer.sleep(for: .zero)
             } catch { throw Denial(.cancelled) }
@@ -236,7 +243,7 @@ extension Reports {
 }
 
 extension ReceiptAnswer {
-    /// Nil where the entry is none, or says that another receipt was granted.
+    /// Nil if there is no entry, or if it records that another receipt was granted.
     fileprivate init?(_ entry: ReceiptEntry?) {
         guard let entry else { return nil }
         let counter = (try? Statement(parsing: entry.statement))?.counter
@@ -248,7 +255,7 @@ extension ReceiptAnswer {
 }
 
 extension Reports {
-    /// Tells the client of the account's touches until it takes the request back.
+    /// Sends the account's touch events to the client until the request is cancelled.
     func watch(_ account: Account, _ client: any Client) async -> Answer {
         watchers.add(client, for: account)
         client.setPassive(true)

@@ -4,9 +4,9 @@ import LoginProtocol
 import Store
 import Vault
 
-/// Requests about the vaults themselves.
+/// Answers the requests about the vaults.
 extension Reports {
-    /// Tells both vaults, and which one new keys are made in.
+    /// Sends a description of both vaults, and which one new keys are made in.
     func listVaults(_ client: any Client) async -> Answer {
         let chosen = await vaults.chosen()
         for kind in VaultKind.allCases.reversed() {
@@ -15,11 +15,13 @@ extension Reports {
         return .done(DoneAnswer())
     }
 
-    /// Takes the TPM as it is now for the one that keys are made in.
+    /// Accepts the current TPM as the one that seals keys, for example after it was cleared.
+    ///
+    /// Closes all open template keys, and sends the TPM's new description.
     func trustVault(_ client: any Client) async throws(Denial) -> Answer {
         do throws(VaultError) {
             try await vaults.trust()
-            // What another TPM kept shall not be used as if this one had opened it.
+            // Keys that another TPM has opened must not be used as if this one had opened them.
             state.templateKeys.close()
         } catch {
             journal.fault(error.description)
@@ -47,6 +49,6 @@ extension Reports {
 }
 
 extension VaultKind {
-    /// As the socket has it.
+    /// The vault's name in the command protocol.
     var name: Bytes { Bytes(rawValue.utf8) }
 }

@@ -11,7 +11,11 @@ import SignedFormats
 import Store
 import Vault
 
-/// Secrets of an account: kept at its word, released by a touch in the same request.
+/// Stores secrets of an account, and releases them by touch.
+///
+/// A secret is sealed to the fingers as they are when it is stored; if they change, it is stale
+/// until it is stored again. Storing needs no touch. Releasing needs one in the same request, and
+/// leaves a receipt that names the secret. Contents stay in locked memory.
 @ServiceActor
 final class Secrets {
     let vaults: Vaults
@@ -19,7 +23,7 @@ final class Secrets {
     let credentials: Credentials
     let guards: TouchGuards
     let touches: Touches
-    /// Accounts that are sending a secret just now.
+    /// Accounts that are sending a secret just now; one secret each at a time.
     private var sendingSecrets: Set<UInt32> = []
 
     init(
@@ -35,17 +39,20 @@ final class Secrets {
 }
 
 extension Secrets {
-    /// Accounts that may send a secret at the same time: each holds locked memory meanwhile.
+    /// How many accounts may send a secret at the same time, since each occupies locked memory.
     private static let senders = 8
 
-    /// Keeps a secret that follows in parts, sealed to the fingers as they are.
+    /// Receives a secret in parts and stores it, sealed to the current fingers.
+    ///
+    /// Throws `secretExists`, `tooManySecrets`, or `tooManyRequests` if the account or too many
+    /// others are sending one.
     func keepSecret(
         _ request: SecretSetRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         guard SecretName.fault(request.name) == nil,
             let announced = SecretProgress(count: request.size)
         else { throw Denial(.badRequest) }
-        // Once before it is sent, so that no secret leaves the client's hands for nothing.
+        // Checked before the client sends anything, so that no secret is sent in vain.
         _ = try place(for: request, account)
         guard sendingSecrets.count < Self.senders, sendingSecrets.insert(account.uid).inserted
         else { throw Denial(.tooManyRequests) }
@@ -69,7 +76,7 @@ extension Secrets {
                 place.identifier, name: request.name, standing.enrolment.state)
             let kind = standing.credential.vault
             let sealed = try await sealing(secret, context, by: kind)
-            // While the vault was at work, fingers or secrets may have changed.
+            // Fingers or secrets may have changed while the vault was at work.
             guard let again = try? self.place(for: request, account),
                 again.standing.credential == standing.credential,
                 again.isNew ? place.isNew : again.identifier == place.identifier
@@ -90,7 +97,7 @@ extension Secrets {
         } catch { throw .vault(error) }
     }
 
-    /// How things stand, and where the secret goes: only where a touch could release it.
+    /// Finds where a secret is to be stored. Throws unless the account could release it by touch.
     private func place(
         for request: SecretSetRequest, _ account: Account
     ) throws(Denial) -> PlaceForSecret {
@@ -107,11 +114,11 @@ extension Secrets {
     }
 }
 
-/// Where a secret goes, and for whom.
+/// The place for a secret, and the account's records that it was found with.
 private struct PlaceForSecret {
     let standing: AccountSnapshot
     let identifier: Bytes
-    /// Whether no secret has the name yet.
+    /// Whether no secret has this name yet.
     let isNew: Bool
 
     init(_ standing: AccountSnapshot, _ identifier: Bytes, isNew: Bool) {
@@ -122,7 +129,10 @@ private struct PlaceForSecret {
 }
 
 extension Secrets {
-    /// A touch that releases a secret, in the same request, and leaves a receipt.
+    /// Releases a secret: a touch opens it, and it is sent to the client in the same request.
+    ///
+    /// Throws `unknownSecret`, `secretStale` if it was sealed to other fingers, or the denial of
+    /// the touch.
     func releaseSecret(
         _ name: Bytes, milliseconds: UInt32, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -147,7 +157,7 @@ extension Secrets {
         return .done(DoneAnswer())
     }
 
-    /// A secret that a touch could release, as things stand.
+    /// Finds a secret that a touch could release as the account stands now.
     private func secret(
         named name: Bytes, _ account: Account
     ) throws(Denial) -> (StoredSecret, SealingContext) {
@@ -162,8 +172,10 @@ extension Secrets {
         }
     }
 
-    /// What a vault has to open for a secret under the fingers as they are; no, where it was sealed to
-    /// others, or was changed or deleted since it was found.
+    /// The sealed key of a secret under the current fingers.
+    ///
+    /// Throws `secretStale` if it was sealed to other fingers, and `badRequest` if it was changed
+    /// or deleted since it was found.
     private func item(
         _ wanted: StoredSecret, _ standing: AccountSnapshot
     ) throws -> SealedItem {
@@ -182,7 +194,7 @@ extension Secrets {
 }
 
 extension Secrets {
-    /// Sends the names of an account's secrets, and whether they can be opened.
+    /// Sends the name and state of each secret of an account.
     func listSecrets(
         _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -197,7 +209,7 @@ extension Secrets {
         return .done(DoneAnswer())
     }
 
-    /// Deletes a secret, whole or damaged.
+    /// Deletes a secret, intact or damaged. Throws `unknownSecret`.
     func deleteSecret(_ name: Bytes, _ account: Account) throws(Denial) -> Answer {
         let isDeleted = try accounts.reading(account) { () throws(StoreFault) in
             try accounts.kept(account)?.secrets.delete(name) ?? false
@@ -221,7 +233,7 @@ extension SecretAnswer {
 }
 
 extension SignedMatter {
-    /// What the receipt of a released secret says; the challenge is the daemon's own.
+    /// The statement for the receipt of a released secret. The daemon makes up its own challenge.
     fileprivate init(secret name: Bytes, _ presence: Presence) throws(SystemFault) {
         self.init(
             namespace: .secret, challenge: try randomBytes(Limit.challenge),
@@ -230,7 +242,7 @@ extension SignedMatter {
 }
 
 extension Denial {
-    /// What is kept of a secret was damaged or altered.
+    /// The stored secret is damaged or was altered.
     fileprivate static var damagedSecret: Denial {
         Denial(.storage, subject: Detail.secretDamaged.bytes)
     }

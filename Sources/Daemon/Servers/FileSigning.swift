@@ -9,7 +9,11 @@ import Posix
 import SignedFormats
 import Store
 
-/// Signatures for whoever is not this machine and no login: a touch each, which leaves a receipt.
+/// Signs files, challenges and HTTP requests for other parties, each after a touch that leaves a
+/// receipt.
+///
+/// Each kind has its own SSHSIG namespace. Files and challenges are signed with the account's
+/// signing key, HTTP requests with the key for their server.
 @ServiceActor
 final class FileSigning {
     let journal: DecisionJournal
@@ -33,7 +37,10 @@ final class FileSigning {
 }
 
 extension FileSigning {
-    /// Signs a file, a challenge or an HTTP request, each in a namespace of its own.
+    /// Signs a file, several files, a challenge or an HTTP request, after one touch.
+    ///
+    /// Throws `noSigningKey`, `signingKeyInvalidated`, or the corresponding denials for a server's
+    /// key.
     func sign(
         _ request: SignRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -51,7 +58,7 @@ extension FileSigning {
         }
     }
 
-    /// Signs several files: all, or the client gets none.
+    /// Signs several files. The client gets all signatures or none.
     func sign(
         _ files: [FileDigest], by key: ServerKey, _ account: Account, _ standing: AccountSnapshot,
         for touch: Touch<ScannedFinger>, _ client: any Client
@@ -66,7 +73,7 @@ extension FileSigning {
         return .done(DoneAnswer())
     }
 
-    /// The key that something is to be signed with, if a touch could open it.
+    /// The key to sign with, if a touch could open it.
     private func signingKey(
         for matter: SigningMatter, _ account: Account
     ) async throws(Denial) -> ServerKey {
@@ -89,7 +96,7 @@ extension FileSigning {
             return try await keys.signed(by: key, in: .file, account, standing, for: touch) { _ in
                 SignedMessage(digest: digest)
             }
-        // Each is signed as a file of its own.
+        // Each file of a list is signed on its own.
         case .files: throw Denial(.badRequest)
         case .challenge(let audience, let challenge):
             return try await keys.signed(by: key, in: .challenge, account, standing, for: touch) {

@@ -8,14 +8,17 @@ import SignedFormats
 import Store
 import Vault
 
-// Ending a MAC token: its server first, by the token itself, and then here. A server that cannot be
-// reached is told later; until then the token is kept for that, and of use for nothing else.
+// Ending a MAC token: its server is told first, authenticated by the token itself, and then it is
+// deleted here. If the server cannot be reached, it is told later; until then, the token is kept
+// and useful for nothing else.
 extension MACTokens {
-    /// Ends a MAC token, without a touch; `state` of the answer tells whether its server knows.
+    /// Ends a MAC token, without a touch; `state` of the answer says whether its server knows.
+    ///
+    /// Throws `unknownMacToken`.
     func removeMACToken(
         _ name: Bytes, at server: Bytes, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
-        // Nobody waits for what other servers have yet to be told.
+        // These removals run in the background; the client does not wait for them.
         defer { removals.want() }
         return try await accounts.answering(account) {
             let named = try accounts.kept(account)?.macTokens.list().filter {
@@ -39,7 +42,8 @@ extension MACTokens {
         }
     }
 
-    /// Tells servers of tokens what they could not be told before; whether all of them know now.
+    /// Tells servers about tokens that were ended while they could not be reached. Returns whether
+    /// all servers know now.
     func finishTokenRemovals(of account: Account) async -> Bool {
         guard let kept = try? accounts.kept(account) else { return true }
         let tokens = ((try? kept.macTokens.list()) ?? []).filter { $0.state == .removing }
@@ -54,8 +58,10 @@ extension MACTokens {
         return true
     }
 
-    /// Whether the server knows, or will never: then nothing of that very token is kept any more.
-    /// Throws `.vault(.doesNotOpen)` for an altered one, of which nothing is kept either.
+    /// Ends one token. Returns whether its server knows or never will; then nothing of the token is
+    /// left.
+    ///
+    /// Throws `.vault(.doesNotOpen)` for an altered token, which is deleted as well.
     private func end(
         _ token: MACToken, _ account: Account, _ kept: AccountState
     ) async throws(StoreFault) -> Bool {
@@ -75,7 +81,7 @@ extension MACTokens {
             return true
         }
         switch await relay.ask(wish, for: account.uid) {
-        // By the server's clock it may be good for long.
+        // By the server's clock, the token may be valid for long.
         case .refused(let code, _, _) where code == Bytes("clock".utf8): return false
         case .refused(let code, _, _) where !Self.isFinal(token: code):
             return try isGivenUp(marked, account, tokens)
@@ -88,8 +94,8 @@ extension MACTokens {
         }
     }
 
-    /// Whether a server need not be told any more: what has expired ended by itself, if this clock is
-    /// right.
+    /// Whether telling the server is no longer necessary: an expired token has ended by itself,
+    /// provided that the local clock is right.
     private func isGivenUp(
         _ token: MACToken, _ account: Account, _ tokens: MACTokenStore
     ) throws(StoreFault) -> Bool {
@@ -101,7 +107,7 @@ extension MACTokens {
         return true
     }
 
-    /// Whether a server's no means that it takes this token from nobody any more.
+    /// Whether a server's refusal means that it no longer accepts this token at all.
     private static func isFinal(token code: [UInt8]) -> Bool {
         let codes = [
             "token-refused", "key-removed", "key-replaced", "refused", "not-found", "conflict",
@@ -109,7 +115,8 @@ extension MACTokens {
         return codes.contains(String(decoding: code, as: UTF8.self))
     }
 
-    /// What a server is asked to end a token with: a code of the token's own, good once.
+    /// The request that ends a token at its server, with a MAC of its own; nil if it cannot be
+    /// made.
     private func ending(
         _ token: MACToken, in tokens: MACTokenStore
     ) throws(StoreFault) -> RelayRequest? {

@@ -10,8 +10,12 @@ import SignedFormats
 import Store
 import Vault
 
-/// MAC tokens: got by a touch, used without one. The secret is opened here, for each request anew, and
-/// never leaves this process.
+/// MAC tokens: a touch gets one from a server, and requests are authenticated with it without a
+/// touch.
+///
+/// The secret is opened here for each request anew and never leaves the process; clients only get
+/// the finished `Authorization` header. A token depends on the key that it was issued for, and ends
+/// with it.
 @ServiceActor
 final class MACTokens {
     let clock: Clock
@@ -42,10 +46,12 @@ final class MACTokens {
 }
 
 extension MACTokens {
-    /// What the token is called with which operations are read; nobody else's is called so.
+    /// The name of the daemon's own tokens for reading operations. Users cannot choose it.
     static let readingTokenName = Bytes("signet-operations".utf8)
 
-    /// A touch that gets a MAC token from a server, in the place of the other one of this name.
+    /// Gets a MAC token from a server, after a touch. Replaces the key's other token of this name.
+    ///
+    /// Throws `tooManyMacTokens`, `badRequest` for an unsuitable name, or the denial of the server.
     func addMACToken(
         _ request: MACTokenAddRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -69,7 +75,7 @@ extension MACTokens {
         }
     }
 
-    /// Signs a challenge for a token, and keeps what the server gives.
+    /// Signs a server's challenge for a token, and stores the token that the server issues.
     func issueMACToken(
         _ name: Bytes, _ challenge: Bytes, by key: ServerKey, _ url: ServerURL,
         _ account: Account, _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>,
@@ -95,7 +101,7 @@ extension MACTokens {
         return try keep(given, name, of: key, account)
     }
 
-    /// Sends an account's MAC tokens, after those without a key were forgotten.
+    /// Sends an account's MAC tokens whose key is good. Changes nothing.
     func listMACTokens(
         _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -105,13 +111,16 @@ extension MACTokens {
         return .done(DoneAnswer())
     }
 
-    /// The header of an HTTP request by a MAC token: that this device is there, and no touch.
+    /// Makes the `Authorization` header of an HTTP request, without a touch. It proves possession
+    /// of this device.
+    ///
+    /// Throws `unknownMacToken` if there is no good token of this name.
     func macHeader(
         _ request: MACTokenHeaderRequest, _ account: Account
     ) async throws(Denial) -> Answer {
         guard let url = ServerURL(request.server) else { throw Denial(.badRequest) }
         let key = try await keys.goodKey(for: url, account)
-        // With that one, whoever holds a header could read in the daemon's place.
+        // With a header of that token, a client could read operations in the daemon's place.
         guard request.name != Self.readingTokenName,
             let header = try header(
                 by: request.name, of: key, request.method, request.resource, request.bodyDigest,
@@ -120,7 +129,8 @@ extension MACTokens {
         return .authorization(header)
     }
 
-    /// A header by the key's token of this name; nil where there is none that is good now.
+    /// A header made with the key's token of this name; nil if there is no good token. An altered
+    /// token is deleted.
     func header(
         by name: Bytes, of key: ServerKey, _ method: Bytes, _ resource: Bytes,
         _ bodyDigest: Bytes, _ account: Account
@@ -144,8 +154,9 @@ extension MACTokens {
         }
     }
 
-    /// A header by this very token; nil for what is no request of the canonical form. Throws
-    /// `.vault(.doesNotOpen)` for a token that is not as it was written.
+    /// A header made with this token; nil if the request is not in canonical form.
+    ///
+    /// Throws `.vault(.doesNotOpen)` if the token's record was altered.
     func header(
         by token: MACToken, in tokens: MACTokenStore, _ method: Bytes, _ resource: Bytes,
         _ bodyDigest: Bytes
@@ -170,7 +181,7 @@ extension MACTokens {
         ).header
     }
 
-    /// Nothing can be proved with what does not open.
+    /// Deletes and logs an altered token, with which nothing can be proved.
     func forgetAltered(
         _ token: MACToken, in tokens: MACTokenStore, _ account: Account
     ) throws(StoreFault) {
@@ -180,7 +191,7 @@ extension MACTokens {
 }
 
 extension MACTokens {
-    /// An account's tokens whose key is there and good. Changes nothing.
+    /// An account's tokens whose key exists and is good. Changes nothing.
     private func shownTokens(of account: Account) async throws(Denial) -> [MACToken] {
         let good = try await credentials.shownKeys(of: account).filter { $0.state == .good }.map(
             \.identifier)
@@ -190,7 +201,7 @@ extension MACTokens {
         }
     }
 
-    /// Throws where another token would be one too many.
+    /// Throws `tooManyMacTokens` if there is no room for another token.
     private func checkRoom(
         for name: Bytes, of key: ServerKey, _ account: Account
     ) throws(Denial) {
@@ -206,14 +217,15 @@ extension MACTokens {
         _ given: RelayMACToken, _ name: Bytes, of key: ServerKey, _ account: Account
     ) throws(Denial) -> MACToken {
         try accounts.reading(account) {
-            // While the server was asked, the key may have gone.
+            // The key may have been removed while the server was asked.
             guard let kept = try accounts.kept(account),
                 let now = try kept.servers.key(key.identifier), now.state == .good
             else { throw Denial(.unknownServer, subject: key.server) }
             guard given.audience == key.audience else {
                 throw Denial(.serverRefused, subject: Bytes("audience".utf8))
             }
-            // The file is named after what this server says: another's stays what it is.
+            // The file's name comes from this server, and must not overwrite another server's
+            // token.
             let isAnothers = try kept.macTokens.list().contains {
                 $0.identifier == given.token && $0.credential != key.identifier
             }

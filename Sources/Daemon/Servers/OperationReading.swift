@@ -9,17 +9,17 @@ import SignedFormats
 import Store
 import Vault
 
-/// What reading at a server came to.
+/// The result of reading at a server.
 enum Reading<Told: Sendable>: Sendable {
     case told(Told)
-    /// There is no token to read with, or none that the server takes.
+    /// There is no reading token, or none that the server accepts.
     case wantsToken
     case denied(Denial)
 }
 
 // How operations are read: with a MAC token of the daemon's own, which a touch gets for 30 days.
 extension Operations {
-    /// What awaits an account at a server.
+    /// The operations that await an account at a server.
     func awaited(
         at key: ServerKey, _ url: ServerURL, _ account: Account
     ) async -> Reading<[OperationContent]> {
@@ -35,7 +35,8 @@ extension Operations {
         return trouble(end, key, url, account)
     }
 
-    /// One operation of a server's, of just this account, application and id.
+    /// Reads one operation from a server. It must have the expected identifier, account and
+    /// application.
     func operation(
         _ identifier: Bytes, at key: ServerKey, _ url: ServerURL, _ account: Account
     ) async -> Reading<RelayOperation> {
@@ -58,8 +59,9 @@ extension Operations {
         return .told(told)
     }
 
-    /// One touch that gets tokens to read with at all these servers; the reasons of those that gave
-    /// none, which is that of the touch itself where it came to nothing.
+    /// Gets reading tokens for several servers with one touch.
+    ///
+    /// - Returns: the servers that gave none, and why; the denial of the touch if that failed.
     func getReadingTokens(
         at keys: [(ServerKey, ServerURL)], for verb: Verb, milliseconds: UInt32,
         _ account: Account, _ client: any Client
@@ -72,7 +74,7 @@ extension Operations {
                 challenges.append((key, url, given))
             } catch { troubles.append(ServerTrouble(key: key, denial: error)) }
         }
-        // Nobody has to touch for nothing.
+        // Without a challenge, a touch would be in vain.
         guard let first = challenges.first else { return (troubles, nil) }
         let servers = challenges.map(\.url.text).joined(separator: ", ")
         let matter = SignedMatter(
@@ -97,7 +99,7 @@ extension Operations {
         }
     }
 
-    /// A server's challenge, with the moment before which it was not given.
+    /// A server's challenge, and a time since boot that is not later than its issue.
     private struct ServerChallenge {
         let bytes: Bytes
         let moment: Duration
@@ -111,8 +113,7 @@ extension Operations {
         return ServerChallenge(bytes: bytes, moment: moment)
     }
 
-    /// A token to read with; for another challenge where the touch, or the servers before, took longer
-    /// than this one holds.
+    /// Gets one reading token. If the challenge has become too old meanwhile, a new one is used.
     private func issueReadingToken(
         _ given: ServerChallenge, _ key: ServerKey, _ url: ServerURL, _ account: Account,
         _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
@@ -138,7 +139,7 @@ extension Operations {
             Bytes((url.path + path).utf8), nothing, account)
     }
 
-    /// Why a server told nothing; what it does not take any more is not shown to it again.
+    /// Why a server reported nothing. A token that it rejects is deleted.
     func trouble<Told>(
         _ answer: RelayAnswer, _ key: ServerKey, _ url: ServerURL, _ account: Account
     ) -> Reading<Told> {
@@ -146,7 +147,7 @@ extension Operations {
             return .denied(keys.denial(of: answer, url, account, signedBy: key))
         }
         switch String(decoding: code, as: UTF8.self) {
-        // A token that was revoked or forgotten there.
+        // The token was revoked or forgotten at the server.
         case "refused", "token-refused":
             do throws(Denial) {
                 try accounts.reading(account) { () throws(StoreFault) in
@@ -160,7 +161,8 @@ extension Operations {
                 }
                 return .wantsToken
             } catch { return .denied(error) }
-        // By how this machine was started when it was got: a touch tells how that is now.
+        // The server does not accept how this machine was booted when the token was issued. A touch
+        // reports how that is now.
         case "policy": return .wantsToken
         case "not-found": return .denied(Denial(.unknownOperation, subject: url.bytes))
         default: return .denied(keys.denial(of: answer, url, account, signedBy: key))
@@ -168,14 +170,14 @@ extension Operations {
     }
 }
 
-/// Why one server of several has told nothing.
+/// A server of several that has reported nothing, and why.
 struct ServerTrouble {
     let key: ServerKey
     let denial: Denial
 }
 
 extension ServerURL {
-    /// What stands before each path of the server's; empty for most.
+    /// The path prefix of the server's URL; usually empty.
     var path: String {
         String(text.dropFirst("https://".count).drop { $0 != "/" })
     }

@@ -9,8 +9,11 @@ import Posix
 import SignedFormats
 import Store
 
-// Operations: what a server asks a person to approve or reject. What is signed is the very text that
-// the client was sent to show, in the same request; the server checks that it is its own.
+/// Operations: what a server asks a user to approve or reject.
+///
+/// What is signed is exactly the text that the client was sent for display in the same request, and
+/// the server checks that it is the one it issued. Reading operations needs a MAC token of the
+/// daemon's own, which a touch gets; see `OperationReading.swift`.
 @ServiceActor
 final class Operations {
     let clock: Clock
@@ -36,8 +39,10 @@ final class Operations {
 }
 
 extension Operations {
-    /// Sends what awaits an account, and why a server told nothing; asks for one touch where a token
-    /// to read with is wanted.
+    /// Sends the operations that await an account, and why some servers could not be asked.
+    ///
+    /// Servers for which a reading token is missing are asked again after one touch for all of
+    /// them, if the request allows one.
     func listOperations(
         _ request: OperationListRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -50,7 +55,7 @@ extension Operations {
             if !lacking.isEmpty, mayTouch, let milliseconds = request.timeoutMilliseconds {
                 let got = await getReadingTokens(
                     at: lacking, for: .operationList, milliseconds: milliseconds, account, client)
-                // What others have told stands.
+                // What the other servers have reported is still valid.
                 if let denial = got.denial, lacking.count == all || denial.reason == .cancelled {
                     throw denial
                 }
@@ -68,8 +73,9 @@ extension Operations {
         return .done(DoneAnswer())
     }
 
-    /// Sends what awaits an account at some servers; those where a token to read with is wanted, and
-    /// why others have told nothing.
+    /// Sends the operations that await an account at some servers.
+    ///
+    /// - Returns: the servers for which a reading token is missing, and those that failed.
     private func tell(
         awaitedAt keys: [(ServerKey, ServerURL)], _ account: Account, _ client: any Client
     ) async -> (lacking: [(ServerKey, ServerURL)], troubles: [ServerTrouble]) {
@@ -99,7 +105,10 @@ extension Operations {
         return .done(DoneAnswer())
     }
 
-    /// Sends one operation to be shown, asks for a touch, and signs just that.
+    /// Sends one operation for display, asks for a touch, and signs exactly that operation with the
+    /// decision.
+    ///
+    /// Throws `operationOver` if it is decided or expired.
     func decideOperation(
         _ request: OperationDecideRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -151,8 +160,8 @@ extension Operations {
         return try await settle(answer, found, choice, account)
     }
 
-    /// What a decision came to that the server did not confirm: it may have taken it all the same, or
-    /// another decision before.
+    /// Settles a decision that the server did not confirm: it may have accepted it all the same, or
+    /// another one before.
     private func settle(
         _ answer: RelayAnswer, _ found: OperationAtServer, _ choice: OperationChoice,
         _ account: Account
@@ -171,7 +180,7 @@ extension Operations {
     }
 }
 
-/// An operation as its server tells it, and the key that can decide it.
+/// An operation as its server reports it, with the key that can decide it.
 private struct OperationAtServer {
     let operation: RelayOperation
     let key: ServerKey
@@ -179,7 +188,7 @@ private struct OperationAtServer {
 }
 
 extension Operations {
-    /// The good keys that are to be asked with: one server's, or all.
+    /// The good keys to ask with: one server's, or all.
     private func keysToAsk(
         _ server: Bytes?, _ account: Account
     ) async throws(Denial) -> [(ServerKey, ServerURL)] {
@@ -193,7 +202,7 @@ extension Operations {
         }
     }
 
-    /// One operation, with a touch before where a token to read with is wanted.
+    /// Reads one operation, after a touch if a reading token is missing.
     private func operation(
         _ identifier: Bytes, at server: Bytes, for verb: Verb, milliseconds: UInt32?,
         _ account: Account, _ client: any Client
@@ -217,7 +226,7 @@ extension Operations {
 }
 
 extension ServerTrouble {
-    /// A token to read with is wanted, and no touch may be asked for.
+    /// A reading token is missing, and no touch may be asked for.
     fileprivate init(wantsToken key: ServerKey) {
         self.init(key: key, denial: Denial(.readingTokenWanted, subject: key.server))
     }
@@ -232,7 +241,7 @@ extension ServerTroubleAnswer {
 }
 
 extension RelayAnswer {
-    /// Whether the server may have decided what it was asked to, now or before.
+    /// Whether the server may have decided the operation, now or before.
     fileprivate var leavesDoubt: Bool {
         switch self {
         case .unreachable(_, let isRepeatable, _): !isRepeatable
@@ -245,7 +254,7 @@ extension RelayAnswer {
 }
 
 extension Denial {
-    /// There is nothing to decide any more.
+    /// There is nothing left to decide.
     fileprivate static func over(_ state: OperationState) -> Denial {
         Denial(.operationOver, subject: Bytes(state.protocolName.utf8))
     }
@@ -276,7 +285,7 @@ extension OperationDecision {
 }
 
 extension OperationState {
-    /// What an operation is after it was decided so.
+    /// The state of an operation after this decision.
     fileprivate init(_ choice: OperationChoice) {
         self =
             switch choice {

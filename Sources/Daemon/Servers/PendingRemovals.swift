@@ -4,7 +4,10 @@ import Loop
 import Posix
 import Store
 
-/// Tells servers of registrations and MAC tokens that were given up while they could not be told.
+/// Tells servers about registrations and MAC tokens that were given up while they could not be
+/// reached.
+///
+/// It provides the work for `RemovalRounds`, which decides when it runs.
 @ServiceActor
 final class PendingRemovals {
     let removals: RemovalRounds
@@ -24,13 +27,14 @@ final class PendingRemovals {
 }
 
 extension PendingRemovals {
-    /// Whether all servers know.
+    /// Tries all pending removals once. Returns whether all servers know now.
     private func finishAllRemovals() async -> Bool {
         var isDone = true
-        // In any order: nobody's servers that do not answer keep others' waiting each time.
+        // In random order, so that one account's unresponsive servers do not always delay the
+        // others.
         for kept in ((try? state.accounts()) ?? []).shuffled() {
             guard kept.hasRemovals else { continue }
-            // Of an account that is gone, nothing can be proved in its name.
+            // Nothing can be proved in the name of an account that no longer exists.
             guard let account = (try? Account.with(uid: kept.uid)) ?? nil,
                 Bytes(account.name.utf8) == kept.name
             else { continue }
@@ -42,7 +46,7 @@ extension PendingRemovals {
 }
 
 extension AccountState {
-    /// Whether a server has yet to be told of something.
+    /// Whether a server has yet to be told about something.
     fileprivate var hasRemovals: Bool {
         ((try? servers.list()) ?? []).contains { $0.state == .removing || $0.state == .proving }
             || ((try? macTokens.list()) ?? []).contains { $0.state == .removing }

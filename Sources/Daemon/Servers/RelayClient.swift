@@ -4,37 +4,43 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// The way to servers: one connection to the relay for each request, proved to be to root's socket.
+/// Sends requests to servers through `signet-relay`, over one connection each.
 ///
-/// The relay has places for few requests at once (`RelayService.limit`): no account has all of them.
+/// The socket must belong to root. The relay serves only a few requests at once
+/// (`RelayService.limit`), so each account may have `perAccount` in progress. A request that the
+/// caller gives up goes on in the relay; its answer is still received and settled.
 @ServiceActor
 final class RelayClient {
-    /// Requests of one account under way at the same time.
+    /// How many requests of one account may be in progress.
     private static let perAccount = 4
 
     private let path: String
-    /// How long the relay may take for an answer.
+    /// How long the relay may take to answer.
     let limit: Duration
     private var underWay: [UInt32: Int] = [:]
-    /// How many of those are under way whose answer the daemon waits for when it ends.
+    /// How many requests are in progress whose answer the daemon awaits before it exits.
     private var decisive = 0
     private var isEnding = false
     private var allHeard: CheckedContinuation<Void, Never>?
-    /// Hears that nothing is under way any more.
+    /// Called when no request is in progress any more.
     var becameQuiet: () -> Void = {}
 
-    /// To the relay at a path, which may take so long for an answer.
+    /// Uses the relay's socket at a path, with a time limit for its answers.
     init(path: String, limit: Duration) {
         self.path = path
         self.limit = limit
     }
 
-    /// Asks for an account, by its uid, and gives what the relay says; where there is none, or none
-    /// in time, that.
+    /// Sends a request for an account and returns the relay's answer, or `unreachable` if there is
+    /// none in time.
     ///
-    /// Ends early where the caller's task is cancelled, and after `limit` where that is shorter than
-    /// the line's own. `settled` hears once what came of it: also of what nobody waits for any more,
-    /// which the relay goes on with.
+    /// Ends early if the caller's task is cancelled, and after `limit` if that is shorter than the
+    /// client's own.
+    ///
+    /// - Parameters:
+    ///   - account: the account's uid.
+    ///   - settled: called exactly once with the final answer, also if the caller has given up and
+    ///     the relay answers later.
     func ask(
         _ request: RelayRequest, for account: UInt32, within limit: Duration? = nil,
         settled: @escaping Settled = { _, _ in }
@@ -42,7 +48,8 @@ final class RelayClient {
         await ask(request, for: account, within: limit, settled) { _ in true }
     }
 
-    /// The relay's answer, or that there is none, and whether it came too late to be waited for.
+    /// Receives the relay's answer, or that there was none, and whether it came after the caller
+    /// gave up.
     typealias Settled = @ServiceActor (_ answer: RelayAnswer, _ isLate: Bool) -> Void
 
     private func isFull(for account: UInt32) -> Bool {
@@ -54,7 +61,7 @@ final class RelayClient {
         if request.isDecisive { decisive += 1 }
     }
 
-    /// One is through: what it means is settled before anybody hears that nothing is under way.
+    /// Ends a request: its result is settled before the client is reported as quiet.
     private func leave(_ account: UInt32, _ request: RelayRequest, _ settle: () -> Void) {
         let left = underWay[account, default: 1] - 1
         underWay[account] = left > 0 ? left : nil
@@ -64,8 +71,10 @@ final class RelayClient {
         if isQuiet { becameQuiet() }
     }
 
-    /// The relay goes on with a request that nobody waits for any more: the place is taken until it is
-    /// through, or one account that gives up again and again would have them all.
+    /// Waits for the answer to a request that the caller has given up.
+    ///
+    /// The account's place stays occupied until then; otherwise an account that gives up again and
+    /// again could use all places of the relay.
     private func outlast(
         _ wire: RelayWire, _ account: UInt32, _ request: RelayRequest,
         _ settled: @escaping Settled
@@ -136,7 +145,7 @@ final class RelayClient {
         let number = wire.socket.descriptor.number
         let (ready, _) = await limited(to: limit) { await FileWatch.ready(number, for: .readable) }
         guard !ready.isEmpty else { return .silent }
-        // Also where it has no room for one more request: it closes the connection then.
+        // This also happens if the relay has no room for another request and closes the connection.
         guard case .packet(let packet)? = try? wire.socket.receive(limit: Frame.maximumLength),
             let answer = try? RelayAnswer(decoding: packet)
         else { return .unusable("signet-relay gave no answer", isRepeatable: false) }
@@ -145,19 +154,19 @@ final class RelayClient {
 }
 
 extension RelayClient {
-    /// Whether no request is under way, also none that nobody waits for any more.
+    /// Whether no request is in progress, including those that the caller has given up.
     var isQuiet: Bool { underWay.isEmpty }
 
-    /// Asks nobody any more.
+    /// Refuses new requests from now on.
     func close() { isEnding = true }
 
-    /// Waits until the answers are heard without which a server and this device would disagree, for
-    /// `patience` at most.
+    /// Waits, for at most `patience`, for the answers without which a server and this device would
+    /// disagree.
     func hearOut(within patience: Duration) async {
         guard decisive > 0, patience > .zero else { return }
         let limit = Timer(after: patience) { [weak self] in self?.stopWaiting() }
         await withCheckedContinuation { continuation in
-            // An await lets others have their turn: the last answer may be here by now.
+            // The last answer may have arrived before this continuation was created.
             if decisive == 0 { continuation.resume() } else { allHeard = continuation }
         }
         limit.cancel()
@@ -170,7 +179,7 @@ extension RelayClient {
 }
 
 extension RelayRequest {
-    /// Whether a server does something by it that lasts, or says of a key what holds from then on.
+    /// Whether the server's answer has a lasting effect, there or on a key here.
     fileprivate var isDecisive: Bool {
         switch self {
         case .prove, .login, .remove, .macToken, .decide, .endMACToken: true
@@ -179,14 +188,14 @@ extension RelayRequest {
     }
 }
 
-/// The connection of one request, which lives until the relay is through with it.
+/// The connection of one request, which lives until the relay has finished with it.
 private final class RelayWire: Sendable {
     let socket: PacketSocket
 
     init(_ socket: consuming PacketSocket) { self.socket = socket }
 }
 
-/// Why a request did not get to the relay.
+/// Why a request did not reach the relay.
 private struct NoRelay: Error {
     let answer: RelayAnswer
 
@@ -196,8 +205,9 @@ private struct NoRelay: Error {
 }
 
 extension RelayClient {
-    /// Asks for what is answered in any number of frames, for an account, and gives those that came,
-    /// and what ended them.
+    /// Sends a request that is answered with any number of frames.
+    ///
+    /// - Returns: the operations that arrived, and the answer that ended them.
     func list(
         _ request: RelayRequest, for account: UInt32
     ) async -> (operations: [OperationContent], end: RelayAnswer) {

@@ -2,26 +2,30 @@
 import Loop
 import Posix
 
-/// When servers are told of registrations and MAC tokens that were given up while they were away: soon
-/// after the start and after requests about servers, and as long as one does not know, ever more rarely.
+/// Schedules the rounds in which servers are told about registrations and MAC tokens that were
+/// given up while they could not be reached.
+///
+/// A round runs soon after start-up and after requests about servers. While a server has not been
+/// told, rounds repeat with pauses that double from one minute to one hour.
 @ServiceActor
 final class RemovalRounds {
-    /// So soon after it is wanted: whoever logs in at the start is not held up.
+    /// The delay before a round, so that a login that has started the daemon is not held up.
     private static let soon = Duration.seconds(1)
     private static let shortest = Duration.seconds(60)
     private static let longest = Duration.seconds(3_600)
 
     private var isUnderWay = false
-    /// Whether one was wanted while one was under way, which may have passed what it is wanted for.
+    /// Whether a round was requested during the current one, which may have passed the account in
+    /// question.
     private var isWanted = false
-    /// Whether the timer is set for soon: it is not put off again then.
+    /// Whether the timer is set for soon; then it is not postponed again.
     private var isNear = false
     private var timer: Timer?
     private var pause = shortest
-    /// Tells all servers what they do not know yet; whether all know then.
+    /// Tells all servers what they do not know yet; returns whether all of them know then.
     var round: @ServiceActor () async -> Bool = { true }
 
-    /// Has one round made soon, after the one that is being made; nobody waits for it.
+    /// Requests a round soon, after the current one if there is one. Returns at once.
     func want() {
         guard !isUnderWay else {
             isWanted = true

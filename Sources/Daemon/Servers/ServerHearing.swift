@@ -7,15 +7,21 @@ import Posix
 import Store
 
 extension ServerKeys {
-    /// Signs by a key and has its server hear it before anything else that the key signs.
+    /// Signs with a key and sends the result to its server, as one step.
+    ///
+    /// No other request uses the key in between, so the server never receives counters out of
+    /// order.
     ///
     /// - Parameters:
-    ///   - kept: what is kept for the account; how it stands is looked at when the turn has come.
-    ///   - patience: how long another request may have the key.
-    ///   - limit: how long the server may take; found out when it is asked.
-    ///   - client: hears that the server is asked now; not where the PAM module waits.
-    ///   - late: hears what the server says when nobody waits for it any more; without it, a key that
-    ///     is not good there any more is destroyed all the same.
+    ///   - kept: the account's records, which are looked at again once the key is free.
+    ///   - patience: how long to wait while another request uses the key; nil for the relay's
+    ///     limit.
+    ///   - limit: how long the server may take; evaluated when it is asked.
+    ///   - client: is told that the server is being asked now; nil if the PAM module waits.
+    ///   - late: receives the server's answer if the request has been given up. Without it, a key
+    ///     that the server no longer accepts is destroyed all the same.
+    /// - Throws: `serverBusy` if the key did not become free, `cancelled`, or what `signing`
+    ///   throws.
     func serverHears<Signed>(
         of key: ServerKey, _ account: Account, _ kept: AccountState, patience: Duration? = nil,
         within limit: () -> Duration? = { nil }, telling client: (any Client)? = nil,
@@ -45,7 +51,7 @@ extension ServerKeys {
         }
     }
 
-    /// Giving up does not undo a no.
+    /// A refusal takes effect even if the client has given up.
     private func heardLate(_ answer: RelayAnswer, of key: ServerKey, _ account: Account) {
         guard let url = ServerURL(key.server) else { return }
         _ = denial(of: answer, url, account, signedBy: key)

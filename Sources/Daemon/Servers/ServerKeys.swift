@@ -10,10 +10,12 @@ import SignedFormats
 import Store
 import Vault
 
-/// Keys for servers, and the signing key: which there are, what they sign, and when they end.
+/// An account's keys for servers and its signing key: finding, making and using them.
 ///
-/// Whatever awaits looks again afterwards, and acts on the credential that it began with, never on
-/// whichever is the server's then.
+/// Each server gets a key of its own, sealed to the fingers. A key's counter is advanced on disk
+/// before each signature, except the one that registers the key. Every function looks at the key
+/// again after it has awaited something, and acts on the credential that it started with, never on
+/// whichever belongs to the server by then.
 @ServiceActor
 final class ServerKeys {
     let relay: RelayClient
@@ -44,14 +46,14 @@ final class ServerKeys {
 }
 
 extension ServerKeys {
-    /// An account's keys for servers, for a request that uses or changes them: those that do not fit
-    /// the fingers any more are revoked first.
+    /// An account's keys for servers, for a request that uses or changes them. Those that do not
+    /// fit the fingers are revoked first.
     func serverKeys(of account: Account) async throws(Denial) -> [ServerKey] {
         try await usableKeys(of: account).filter { !$0.isSigning }
     }
 
-    /// An account's signing key, for a request that uses or changes it: revoked first if it does not
-    /// fit the fingers any more; nil for none.
+    /// An account's signing key, for a request that uses or changes it; nil if there is none.
+    /// Revoked first if it does not fit the fingers.
     func signingKey(of account: Account) async throws(Denial) -> ServerKey? {
         try await usableKeys(of: account).filter(\.isSigning).best
     }
@@ -61,7 +63,7 @@ extension ServerKeys {
         return try accounts.reading(account) { () throws(StoreFault) in
             guard let kept = try accounts.kept(account) else { return [] }
             let enrolment = try kept.prints.enrolment()
-            // Also where what a reader keeps was changed: that ends the local key, and with it these.
+            // A changed reader content ends the local credential too, and these keys with it.
             try credentials.revokeIfUnfit(account, kept, enrolment)
             let keys = try revocation.revokeUnfitServerKeys(account, kept, enrolment)
             try revocation.forgetUselessTokens(kept, keeping: keys)
@@ -69,7 +71,8 @@ extension ServerKeys {
         }
     }
 
-    /// The key for a server, if a touch could open it.
+    /// The key for a server, if a touch could open it. Throws `unknownServer` or
+    /// `serverKeyInvalidated`.
     func goodKey(
         for server: ServerURL, _ account: Account
     ) async throws(Denial) -> ServerKey {
@@ -81,7 +84,7 @@ extension ServerKeys {
         return key
     }
 
-    /// The signing key, if a touch could open it.
+    /// The signing key, if a touch could open it. Throws `noSigningKey` or `signingKeyInvalidated`.
     func goodSigningKey(of account: Account) async throws(Denial) -> ServerKey {
         guard let key = try await signingKey(of: account) else { throw Denial(.noSigningKey) }
         guard key.state == .good else { throw Denial.invalidated(key) }
@@ -90,7 +93,8 @@ extension ServerKeys {
 }
 
 extension ServerKeys {
-    /// A challenge of a server's for a key; no, where it is for another audience.
+    /// Gets a challenge from a server for a key. Throws if the server cannot be asked, or if the
+    /// challenge is for another audience.
     func challenge(
         for key: ServerKey, _ action: Bytes, _ url: ServerURL, _ account: Account
     ) async throws(Denial) -> Bytes {
@@ -107,10 +111,14 @@ extension ServerKeys {
         return challenge
     }
 
-    /// Opens a key with the fingers as they are now, and signs; the counter is on disk before. A key
-    /// that does not open is destroyed.
+    /// Signs with a key after a touch. The key must still be what it was when found.
     ///
-    /// - Parameter found: the key as it was found, of which credential and state are still to be so.
+    /// The counter is on disk before the signature. A key that does not open for the current
+    /// fingers is invalidated, and its denial thrown.
+    ///
+    /// - Parameters:
+    ///   - found: the key as it was found; its identifier and state must not have changed since.
+    ///   - message: makes the message from the key with its new counter.
     func signed(
         by found: ServerKey, in namespace: SignatureNamespace, _ account: Account,
         _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
@@ -124,7 +132,8 @@ extension ServerKeys {
         }
     }
 
-    /// Uses a key once: the counter is on disk before, and a key that does not open is destroyed.
+    /// Uses a key once: advances its counter on disk, then runs `body`. A key that does not open is
+    /// invalidated.
     private func advancing<Signed>(
         _ found: ServerKey, _ account: Account, _ standing: AccountSnapshot,
         _ body: (ServerKey) async throws(VaultError) -> Signed
@@ -150,7 +159,7 @@ extension ServerKeys {
         }
     }
 
-    /// The same for a server's challenge: the statement and its signature.
+    /// Signs a server's challenge. Returns the statement and its SSHSIG signature.
     func signed(
         _ challenge: Bytes, _ action: Bytes, by key: ServerKey, _ account: Account,
         _ standing: AccountSnapshot, for touch: Touch<ScannedFinger>,
@@ -168,8 +177,9 @@ extension ServerKeys {
         return (signed.statement ?? [], signed.signature)
     }
 
-    /// The statement by which a registration is given up, and its signature: the one thing that a key
-    /// signs without a touch, and it says so.
+    /// Signs the statement that gives up a registration. Returns the statement and its signature.
+    ///
+    /// It is the only thing that a key signs without a touch, and the statement says so.
     func signedRemoval(
         _ challenge: Bytes, by key: ServerKey, _ account: Account, _ standing: AccountSnapshot
     ) async throws(Denial) -> (Bytes, Bytes) {
@@ -185,7 +195,7 @@ extension ServerKeys {
         }
     }
 
-    /// What a server's key signs.
+    /// The statement that a key signs for a server's challenge.
     func statement(
         _ challenge: Bytes, _ action: Bytes, _ factor: Bytes, _ key: ServerKey,
         _ enrolment: Enrolment, service: Bytes = signetService
@@ -196,14 +206,14 @@ extension ServerKeys {
             purpose: [], claims: claims(key, factor, enrolment))
     }
 
-    /// Who says it to whom, where a key signs.
+    /// Who makes a statement, and for whom.
     func head(_ key: ServerKey, for audience: Bytes) -> StatementHead {
         StatementHead(
             audience: audience, account: key.account, device: state.device,
             credential: key.identifier)
     }
 
-    /// How a statement came about that a key signs.
+    /// How a statement came about: factor, key protection, secure boot, enrolment and counter.
     func claims(_ key: ServerKey, _ factor: Bytes, _ enrolment: Enrolment) -> StatementClaims {
         StatementClaims(
             factor: factor,
@@ -213,7 +223,7 @@ extension ServerKeys {
             enrolment: enrolment.state.generation, counter: key.counter, issued: accounts.instant)
     }
 
-    /// The SSHSIG blob over what has this SHA-256 digest, by a key of the account's.
+    /// Signs a message, given by its SHA-256, with a key of the account. Returns the SSHSIG blob.
     func sign(
         _ digest: Bytes, _ namespace: SignatureNamespace, _ key: ServerKey,
         _ standing: AccountSnapshot,
@@ -250,9 +260,9 @@ extension ServerKeys {
 }
 
 extension ServerKeys {
-    /// The answer to the client that a server's answer becomes.
+    /// Turns a server's answer into the answer for the client: tokens, or a denial.
     ///
-    /// - Parameter key: the key that signed what the server was asked; nil where none did.
+    /// - Parameter key: the key that signed the request to the server; nil if none did.
     func settle(
         _ answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
     ) throws(Denial) -> Answer {
@@ -271,7 +281,7 @@ extension ServerKeys {
             guard let key, let kept = try accounts.kept(account) else { return nil }
             return try kept.servers.key(key.identifier)?.state
         }
-        // Switched off meanwhile: what was asked for before gives nothing now.
+        // If the registration was given up meanwhile, an earlier request must not yield tokens.
         guard state == .good else { throw Denial(.unknownServer, subject: url.bytes) }
         return .token(
             TokenAnswer(
@@ -279,8 +289,10 @@ extension ServerKeys {
                 refreshToken: tokens.refreshToken))
     }
 
-    /// Why a server gave nothing; a key that is not good there any more is destroyed, if the server
-    /// has seen by its signature whose it is: that very key, and no other.
+    /// The denial for a server's answer that gave nothing.
+    ///
+    /// A key that the server no longer accepts is destroyed, but only if it signed the request, so
+    /// that the server has verified whose it is: exactly that key, and no other.
     func denial(
         of answer: RelayAnswer, _ url: ServerURL, _ account: Account, signedBy key: ServerKey?
     ) -> Denial {
@@ -304,14 +316,15 @@ extension ServerKeys {
     }
 }
 
-/// What is logged in to where it is no PAM service.
+/// The service name of logins that are not for a PAM service.
 let signetService = Bytes("signet".utf8)
 
-/// What a key signs: a text of the daemon's, or something of the caller's of which it knows the digest.
+/// What a key signs: a text of the daemon's, or data of the caller, of which only the digest is
+/// known.
 struct SignedMessage {
-    /// The text; nil where it is the caller's.
+    /// The text; nil if it is the caller's.
     let text: Bytes?
-    /// SHA-256 of it.
+    /// SHA-256 of the message, 32 bytes.
     let digest: Bytes
 
     init(text: Bytes) throws(CryptoFault) {
@@ -326,12 +339,12 @@ struct SignedMessage {
 }
 
 extension Denial {
-    /// There is no such key, or not any more.
+    /// The key does not exist, or no longer.
     static func missing(_ key: ServerKey) -> Denial {
         key.isSigning ? Denial(.noSigningKey) : Denial(.unknownServer, subject: key.server)
     }
 
-    /// The key does not open: the fingers changed since it was made.
+    /// The key does not open, because the fingers have changed since it was made.
     static func invalidated(_ key: ServerKey) -> Denial {
         key.isSigning
             ? Denial(.signingKeyInvalidated) : Denial(.serverKeyInvalidated, subject: key.server)
@@ -339,20 +352,23 @@ extension Denial {
 }
 
 extension [ServerKey] {
-    /// The one that opens, of those for the same: a crash may leave the one that it replaced.
+    /// The usable one, of several keys for the same purpose. A crash may leave a key behind that
+    /// was replaced.
     var best: ServerKey? { first { $0.state == .good } ?? first }
 }
 
 extension ServerKey {
-    /// For the journal.
+    /// The key's description for the journal.
     var serverText: String {
         isSigning ? "the signing key" : "it was for \(String(decoding: server, as: UTF8.self))"
     }
 }
 
 extension ServerKeys {
-    /// Makes a key for a relying party, sealed to the fingers as they stood at the touch: throws
-    /// `.changedMeanwhile` where they do not any more.
+    /// Makes a key for a server, sealed to the fingers as they were at the touch. It is not on disk
+    /// yet.
+    ///
+    /// Throws `.changedMeanwhile` if the fingers have changed since.
     func newKey(for server: Bytes, _ standing: AccountSnapshot) async throws(StoreFault)
         -> NewServerKey
     {
@@ -375,7 +391,8 @@ extension ServerKeys {
         return NewServerKey(made: made, context: context, vault: kind)
     }
 
-    /// The same where nobody else has given a challenge.
+    /// The matter of a receipt for which no other party has given a challenge; a random one is made
+    /// up.
     func ownMatter(_ purpose: Bytes, _ account: Account) throws(Denial) -> SignedMatter {
         try accounts.reading(account) { () throws(SystemFault) in
             SignedMatter(purpose: purpose, challenge: try randomBytes(Limit.challenge))

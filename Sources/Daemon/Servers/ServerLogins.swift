@@ -8,13 +8,13 @@ import Posix
 import SignedFormats
 import Store
 
-/// A login that a server has to say yes to: what was settled before the touch.
+/// A login that a server has to approve, as it was settled before the touch.
 struct LoginAtServer {
-    /// Whether the server is asked about it.
+    /// Whether the server is asked.
     enum Mode {
-        /// It gave a challenge, at this moment since the start of the machine.
+        /// It gave this challenge, at this time since boot.
         case online(challenge: Bytes, at: Duration)
-        /// It cannot be, and an earlier yes stands for it.
+        /// It cannot be reached, and its cached approval is used instead.
         case offline
     }
 
@@ -23,11 +23,11 @@ struct LoginAtServer {
     let wish: ServerLoginRequest
     let mode: Mode
 
-    /// What a server's answer after the touch may take, with the time to wait for the key: no touch
-    /// is awaited so long that the module would have gone before it.
+    /// How long the server's answer after the touch may take, including the wait for the key. The
+    /// time for the touch is shortened by it, so that the module does not give up first.
     private static let answerTime = Duration.seconds(12)
 
-    /// How long a finger may be awaited where the module waits for so long in all.
+    /// How long to wait for a finger if the module waits for `whole` in total.
     func touchTime(of whole: Duration) -> Duration {
         switch mode {
         case .online: whole - min(Self.answerTime, whole / 2)
@@ -35,7 +35,7 @@ struct LoginAtServer {
         }
     }
 
-    /// What the local statement says of it.
+    /// What the local statement says about the server.
     var lines: ServerLines {
         let mode: ServerMode =
             switch self.mode {
@@ -46,12 +46,19 @@ struct LoginAtServer {
     }
 }
 
-/// What the module gets of a server, and whether that is the yes that it asks for.
+/// A server's proof for the module, and whether it is the approval that was asked for.
 struct GivenProof {
     let proof: ServerProof
     let isYes: Bool
 }
 
+/// Logins on this machine that a server has to approve as well.
+///
+/// The server gives a challenge before the touch and an approval (a signed verdict) after it. If it
+/// cannot be reached and the administrator allows offline logins for some hours, its last verdict
+/// is used instead; a refusal deletes that, so that cutting the network does not help a user who
+/// was refused. The module checks the verdict's signature itself; see
+/// `Sources/PAMModule/ServerLogin.swift`.
 @ServiceActor
 final class ServerLogins {
     let boot: Bytes
@@ -84,26 +91,28 @@ final class ServerLogins {
 }
 
 extension ServerLogins {
-    /// How long a server may take for a challenge: somebody sits and waits for the prompt, and the
-    /// module gives up a daemon that says nothing for five seconds.
+    /// How long a server may take for a challenge. The user waits for the prompt, and the module
+    /// gives up on a daemon that is silent for five seconds.
     private static let challengeTime = Duration.seconds(3)
-    /// After this the relay itself says that there is no connection: what has to be told from a relay
-    /// that is busy.
+    /// After this time, the relay itself reports that there is no connection, which has to be told
+    /// apart from a busy relay.
     private static let connectMilliseconds: UInt32 = 2_500
-    /// How long it may take for its yes, after the touch.
+    /// How long the server may take for its verdict after the touch.
     private static let verdictTime = Duration.seconds(10)
-    /// What is left of the module's time when the answer goes out.
+    /// How much of the module's time must be left when the answer is sent.
     private static let margin = Duration.milliseconds(500)
-    /// A server that has less than this is not asked.
+    /// With less time left than this, a server is not asked.
     private static let leastTime = Duration.seconds(1)
-    /// How old a challenge may be when it is answered; the server takes it for 60 seconds.
+    /// How old a challenge may be when it is signed. Servers accept it for 60 seconds.
     static let challengeAge = Duration.seconds(45)
-    /// When it is answered for the last time.
+    /// How old a challenge may be when the server answers.
     private static let challengeLife = Duration.seconds(58)
 
-    /// What a login at a server needs before the touch; nil where none is wanted.
+    /// Prepares a login at a server before the touch; nil if the request names no server.
     ///
-    /// Nobody touches in vain: that the server can be asked, or that it need not be, comes first.
+    /// Makes sure first that the server can be asked or need not be, so that the user does not
+    /// touch in vain. Throws `unknownServer`, `serverUnreachable`, `serverTooLongAgo` or
+    /// `clockSetBack`, among others.
     func loginAtServer(
         _ request: AuthenticateRequest, _ account: Account
     ) async throws(Denial) -> LoginAtServer? {
@@ -145,7 +154,8 @@ extension ServerLogins {
         switch answer {
         case .challenge(let challenge, key.audience, _): return .given(challenge, at: moment)
         case .challenge: return .denied(Denial(.serverRefused, subject: Bytes("audience".utf8)))
-        // Nothing else is: nobody makes a login an offline one by keeping the relay busy.
+        // Nothing else counts as unreachable: keeping the relay busy must not turn a login into an
+        // offline one.
         case .unreachable(let why, _, isAway: true): return .away(why)
         case .refused(let code, _, _) where code == ServerProblem.unavailable.bytes:
             return .denied(Denial(.serverUnreachable, subject: code))
@@ -155,7 +165,10 @@ extension ServerLogins {
         }
     }
 
-    /// The earlier yes that stands for a server now.
+    /// The cached verdict that stands in for a server that cannot be reached.
+    ///
+    /// Its age is judged by the wall clock, but at least by what the verdict and the receipts prove
+    /// about the time. Throws `serverTooLongAgo`, or `clockSetBack` if the clock is behind them.
     private func keptYes(
         _ wish: ServerLoginRequest, _ key: ServerKey, _ account: Account
     ) throws(Denial) -> CachedVerdict {
@@ -183,7 +196,8 @@ extension ServerLogins {
         }
     }
 
-    /// Whether a verdict is by the key that root pinned: what is not is no yes, and says no time.
+    /// Whether a verdict was signed by the key that root has configured. Otherwise it is no
+    /// approval and no evidence of the time.
     private func isSigned(_ verdict: CachedVerdict, by key: Bytes) -> Bool {
         do throws(CryptoFault) {
             return try P256PublicKey(point: key).verifies(
@@ -193,9 +207,9 @@ extension ServerLogins {
 }
 
 extension ServerLogins {
-    /// The server's yes to a login, after the touch: fresh, or the earlier one that stands for it.
+    /// Gets the server's verdict after the touch, or uses the cached one.
     ///
-    /// Nothing is awaited between the last look at how all stands and the answer.
+    /// Nothing is awaited between the last check for changes and the return.
     func serverProof(
         _ login: LoginAtServer, _ request: AuthenticateRequest, _ account: Account,
         _ proof: TouchProof, until end: Duration, _ client: any Client
@@ -203,7 +217,7 @@ extension ServerLogins {
         switch login.mode {
         case .offline:
             try checkChanges(since: proof, login, account)
-            // While the finger was awaited, the server may have said no to another login, or yes.
+            // While the finger was awaited, the server may have refused or approved another login.
             let verdict = try keptYes(login.wish, login.key, account)
             let day = String(decoding: verdict.verdict.issued.text, as: UTF8.self)
             journal.service("\(account.name) is let in without \(login.url.text), as of \(day)")
@@ -217,7 +231,7 @@ extension ServerLogins {
                 case .away, .denied: throw Denial(.serverLost, subject: login.url.bytes)
                 }
             }
-            // A server that gets it too old says no, and means the challenge alone.
+            // A server that gets a challenge too late refuses, and means only the challenge.
             let end = min(end, moment + Self.challengeLife + Self.margin)
             let tokens = try await logIn(login, challenge, request, account, proof, until: end)
             guard clock.sinceBoot() < end else {
@@ -228,8 +242,10 @@ extension ServerLogins {
         }
     }
 
-    /// Throws where a yes may not go out any more: while somebody was asked, others may have changed
-    /// fingers, switched logins off, or given up the key, or the machine may have slept.
+    /// Throws if an approval must not be used any more.
+    ///
+    /// While others were asked, the fingers may have changed, login may have been disabled, the key
+    /// given up, or the machine may have slept.
     func checkChanges(
         since proof: TouchProof, _ login: LoginAtServer, _ account: Account
     ) throws(Denial) {
@@ -249,7 +265,7 @@ extension ServerLogins {
         }
     }
 
-    /// How long something may take before an answer that has to be out at a moment.
+    /// How much time there is before an answer that has to be sent by `end`.
     func timeLeft(until end: Duration) -> Duration { end - clock.sinceBoot() - Self.margin }
 
     private func logIn(
@@ -265,7 +281,8 @@ extension ServerLogins {
             of: login.key, account, kept, patience: left() - Self.leastTime,
             within: { min(Self.verdictTime, left()) }
         ) { (standing) throws(Denial) in
-            // Late, a yes would be nobody's; what came before it is another's answer.
+            // An approval that comes too late would be useless, and the time until now was spent
+            // waiting for another request; hence `serverBusy`.
             guard left() > Self.leastTime else {
                 throw Denial(.serverBusy, subject: login.url.bytes)
             }
@@ -279,13 +296,13 @@ extension ServerLogins {
                     server: login.url.bytes, statement: statement, signature: signature,
                     module: RelayModule(challenge: request.challenge, account: request.account)))
         } late: { [self] answer in
-            // Giving up does not undo a no.
+            // A refusal takes effect even if the client has given up.
             _ = try? self.tokens(in: answer, login, account, kept)
         }
         return try tokens(in: answer, login, account, kept)
     }
 
-    /// What a server gave with its yes; a verdict that says no is a no as any other.
+    /// The tokens of an approval. A verdict that denies is treated like any other refusal.
     private func tokens(
         in answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
     ) throws(Denial) -> RelayTokens {
@@ -299,9 +316,11 @@ extension ServerLogins {
         throw denial(of: no, login, account, kept)
     }
 
-    /// What the module gets of a server's yes, which is kept for when the server cannot be asked.
+    /// The proof for the module, from the server's answer. A valid verdict is cached for offline
+    /// logins.
     ///
-    /// What is none goes out too, so that the module raises its alarm; and nothing else follows it.
+    /// One that is not valid is passed on too, so that the module raises its alarm, but has no
+    /// other effect.
     private func accepted(
         _ tokens: RelayTokens, _ login: LoginAtServer, _ request: AuthenticateRequest,
         _ account: Account, _ kept: AccountState, _ client: any Client
@@ -321,14 +340,15 @@ extension ServerLogins {
         }
         do throws(StoreFault) {
             try kept.servers.keep(found, for: login.key)
-            // Any account may ask, and name a server and a key of its own: root's word alone counts.
+            // Any account may ask, naming a server and a key of its own, so only root's requests
+            // count.
             if client.peer.uid == 0 { try correctLatest(by: found.verdict, kept) }
         } catch { journal.fault(error.description, account: account.name) }
         var token: Bytes?
         var hasFile = false
         switch login.wish.token {
         case .answer: token = tokens.accessToken
-        // Where root asks: what lies in root's directory is for root's sessions.
+        // Only if root asks: files in root's directory are for sessions that root opens.
         case .file where client.peer.uid == 0:
             hasFile = sessionTokens.keepToken(tokens, from: login.key.server, for: account)
         case .file, nil: break
@@ -339,8 +359,10 @@ extension ServerLogins {
         return GivenProof(proof: given, isYes: true)
     }
 
-    /// Else a clock that was wrong for one touch would end offline logins for good. What another server
-    /// has said remains: none makes its yes younger.
+    /// Corrects the latest known time by a fresh verdict.
+    ///
+    /// Otherwise, one touch while the clock was wrong would prevent offline logins for ever.
+    /// Verdicts of other servers remain, so none of them appears younger.
     private func correctLatest(
         by verdict: Verdict, _ kept: AccountState
     ) throws(StoreFault) {
@@ -354,13 +376,14 @@ extension ServerLogins {
         try receipts.correct(to: known, leeway: leeway)
     }
 
-    /// Why a server that gave a challenge did not say yes. Where it has said no, its earlier yes is
-    /// forgotten: nobody gets in by it by cutting the network.
+    /// The denial if a server that gave a challenge did not approve the login.
+    ///
+    /// After a refusal, its cached verdict is deleted, so that cutting the network does not help.
     private func denial(
         of answer: RelayAnswer, _ login: LoginAtServer, _ account: Account, _ kept: AccountState
     ) -> Denial {
         switch answer {
-        // Also where nobody waits for it any more: giving up does not undo a no.
+        // A refusal takes effect even if the client has given up.
         case .refused(let code, _, _):
             let passing = [ServerProblem.unavailable.bytes, ServerProblem.slowDown.bytes]
             if !passing.contains(code) {
@@ -379,7 +402,7 @@ extension ServerLogins {
 }
 
 extension Verdict {
-    /// Whether it is one that the module could take; whose signature it is, the module checks.
+    /// Whether the verdict is about this login. The module itself checks the signature.
     fileprivate func isAbout(
         _ login: LoginAtServer, _ request: AuthenticateRequest, device: Bytes
     ) -> Bool {
@@ -389,11 +412,11 @@ extension Verdict {
 }
 
 extension ServerProblem {
-    /// As a server says it.
+    /// The code as a server sends it.
     fileprivate var bytes: Bytes { Bytes(rawValue.utf8) }
 }
 
 extension Clock {
-    /// Whole seconds since the start of the machine.
+    /// Whole seconds since boot.
     fileprivate var wholeSeconds: UInt64 { UInt64(clamping: sinceBoot().components.seconds) }
 }

@@ -6,35 +6,39 @@ import Posix
 import SignedFormats
 import Store
 
-// Taking back a registration: the server first, then the key. A server that cannot be reached is told
-// later; until then the key stays, of use for nothing else.
+// Giving up a registration: the server is told first, then the key is deleted. If the server cannot
+// be reached, it is told later; until then, the key stays and is useful for nothing else.
 extension Servers {
-    /// Takes back a registration; `state` of the answer tells whether the server knows.
+    /// Gives up a registration; `state` of the answer says whether the server knows.
+    ///
+    /// Throws `unknownServer` if there is none.
     func disableServer(
         _ server: Bytes, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
         guard let url = ServerURL(server) else { throw Denial(.badRequest) }
         let those = try await keys.serverKeys(of: account).filter { $0.server == url.bytes }
-        // One that was given up before is tried once more, but it does not stand for another.
+        // One that was given up before is tried again, unless there is another registration at the
+        // same server.
         guard let key = those.first(where: { $0.state != .removing }) ?? those.first else {
             throw Denial(.unknownServer, subject: url.bytes)
         }
         return try await accounts.answering(account) {
             guard let kept = try accounts.kept(account) else { throw Denial(.notEnrolled) }
-            // Before anything is marked: what ends it from here on does not bring it back.
+            // Before anything is marked: from here on, cancelling does not bring it back.
             if key.state != .invalidated { client.tell(asking: url.bytes) }
             return .done(DoneAnswer(state: try await remove(key, url, account, kept).state))
         }
     }
 
-    /// Tells servers what they could not be told before; whether all of them know now.
+    /// Tells servers about registrations that were given up while they could not be reached.
+    /// Returns whether all servers know now.
     func finishRemovals(of account: Account) async -> Bool {
         guard let kept = try? accounts.kept(account) else { return true }
-        // Also those of which a crash has left open whether a server has them.
+        // Includes those of which a crash has left open whether the server knows them.
         guard let all = try? await self.keys.serverKeys(of: account) else { return false }
         let keys = all.filter { $0.state == .removing }
-        // A server that does not answer takes its time: then it is others' turn, and another's of
-        // this account at the next round.
+        // A server that does not answer takes long, so stop at the first. The next round tries in
+        // another order.
         for key in keys.shuffled() {
             guard let url = ServerURL(key.server) else { continue }
             do throws(StoreFault) {
@@ -47,12 +51,14 @@ extension Servers {
         return true
     }
 
-    /// Tells the server; unless it is told later, nothing of that very key is kept any more.
+    /// Tells the server and deletes the key. Unless the server is told later, nothing of the key is
+    /// left.
     private func remove(
         _ key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
     ) async throws(StoreFault) -> Removal {
         sessionTokens.forgetToken(of: account, from: key.server)
-        // What does not open can prove nothing: the server is told by whoever runs it.
+        // A key that does not open cannot prove anything; the server's administrator has to remove
+        // it.
         guard key.state != .invalidated else {
             try kept.servers.remove(key)
             return .dropped
@@ -69,7 +75,7 @@ extension Servers {
         }
     }
 
-    /// Asks the server to remove the registration; the statement says that nobody touched.
+    /// Asks the server to remove the registration. The statement says that there was no touch.
     private func removal(
         of key: ServerKey, _ url: ServerURL, _ account: Account, _ kept: AccountState
     ) async -> RelayAnswer {
@@ -82,7 +88,7 @@ extension Servers {
             return .unreachable(why: [], isRepeatable: true)
         }
         do throws(Denial) {
-            // Whoever has the key is through soon, and what is not told now is told later.
+            // Another request that uses the key ends soon, and otherwise the server is told later.
             return try await keys.serverHears(of: key, account, kept, patience: .seconds(2)) {
                 (standing) throws(Denial) in
                 try await keys.signedRemoval(challenge, by: key, account, standing)
@@ -95,16 +101,17 @@ extension Servers {
     }
 }
 
-/// What came of giving up a registration.
+/// The outcome of giving up a registration.
 private enum Removal {
-    /// The server has it no more.
+    /// The server has removed the registration.
     case told
     /// The server has yet to be told, and the key is kept for that.
     case toldLater
-    /// The server may have it still, and this key cannot tell it.
+    /// The server may still have the registration, but this key cannot prove it.
     case dropped
 
-    /// What a server's answer means; that it is busy, or out of order, means nothing.
+    /// The outcome for a server's answer. A server that is busy or out of order has decided
+    /// nothing.
     init(_ answer: RelayAnswer) {
         switch answer {
         case .removed: self = .told
@@ -120,7 +127,7 @@ private enum Removal {
         }
     }
 
-    /// As the client is told.
+    /// The state for the command protocol.
     var state: CommandProtocol.CredentialState {
         switch self {
         case .told: .none

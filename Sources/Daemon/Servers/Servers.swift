@@ -10,7 +10,11 @@ import SignedFormats
 import Store
 import Vault
 
-/// Registrations at servers: made, used by commands, listed and given up.
+/// An account's registrations at servers: making, using, listing and giving them up.
+///
+/// A registration is made with an activation code and a touch; each has a key of its own. If a
+/// registration does not complete but the server may know its key, the server is told that it was
+/// given up (`ServerRemoval.swift`).
 @ServiceActor
 final class Servers {
     let journal: DecisionJournal
@@ -46,10 +50,11 @@ final class Servers {
 }
 
 extension Servers {
-    /// Registers this device at a server: a touch, the code, a new key and its proof.
+    /// Registers this device at a server: a touch, the activation code, a new key, and its proof.
     ///
-    /// The touch comes before the code is used up, so that a finger that does not match costs none,
-    /// and since the statement that proves the key says that there was one.
+    /// The touch comes first, so that a finger that does not match uses up no code, and because the
+    /// statement that proves the key says that there was one. Throws `knownServer`,
+    /// `tooManyServers`, `badRequest`, or the denial for the server's answer.
     func enableServer(
         _ request: ServerEnableRequest, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -68,7 +73,8 @@ extension Servers {
         }
     }
 
-    /// A touch that answers a server's challenge, and gives its tokens.
+    /// Logs in at a server for a command: a touch signs the server's challenge, and the tokens are
+    /// returned.
     func loginServer(
         _ server: Bytes, milliseconds: UInt32, _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -93,7 +99,7 @@ extension Servers {
         }
     }
 
-    /// Sends the servers that an account is registered at.
+    /// Sends the account's registrations. Changes nothing.
     func listServers(
         _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -105,7 +111,8 @@ extension Servers {
 }
 
 extension Servers {
-    /// From the activation code to a key that the server knows and this device keeps.
+    /// Carries out a registration after the touch. The key is on disk before the server is shown
+    /// it.
     private func register(
         _ request: ServerEnableRequest, _ url: ServerURL, _ account: Account,
         _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>, _ client: any Client
@@ -128,8 +135,11 @@ extension Servers {
         }
     }
 
-    /// Proves a key that is kept already: it is taken away again unless the server knows it. Where the
-    /// server may know it, and nobody waits for its word or a crash comes before, it is told.
+    /// Proves a key, which is on disk already, to its server.
+    ///
+    /// Unless the server accepts it, the key is deleted again. If the server may have accepted it,
+    /// but its answer came too late or not at all, the server is told that the registration was
+    /// given up.
     func prove(
         _ key: ServerKey, _ begun: RelayRegistration, _ url: ServerURL, _ account: Account,
         _ standing: AccountSnapshot, _ touch: Touch<ScannedFinger>
@@ -159,13 +169,14 @@ extension Servers {
             if isLate { giveUp(key, after: answer, account, servers) }
         }
         guard case .proven(let progress, _) = answer else {
-            // While the relay goes on, nobody knows what the server will have.
+            // While the relay is still waiting, it is open what the server will decide.
             if !revocation.isProving(key) {
                 giveUp(key, after: answer, account, servers)
             }
             return try keys.settle(answer, url, account, signedBy: nil)
         }
-        // While the server was asked, another code may have been faster, or the fingers have changed.
+        // While the server was asked, another activation may have been faster, or the fingers may
+        // have changed.
         guard let now = try servers.key(key.identifier) else {
             throw Denial(.knownServer, subject: url.bytes)
         }
@@ -184,13 +195,13 @@ extension Servers {
 }
 
 extension Servers {
-    /// What becomes of a key whose registration did not come about here: where its server may have it
-    /// all the same, that is told that it was given up.
+    /// Gives up a key whose registration did not complete here. If its server may know the key, it
+    /// is told so.
     private func giveUp(
         _ key: ServerKey, after answer: RelayAnswer, _ account: Account, _ servers: ServerStore
     ) {
         do throws(StoreFault) {
-            // Fingers may have changed meanwhile, or another code been faster.
+            // Fingers may have changed meanwhile, or another activation may have been faster.
             guard let now = try servers.key(key.identifier), now.state == .proving else { return }
             guard answer.leavesDoubtOfProof else { return try servers.remove(now) }
             _ = try servers.beginRemoval(now)
@@ -200,7 +211,7 @@ extension Servers {
 }
 
 extension RelayAnswer {
-    /// Whether a server may have taken a key that it was shown.
+    /// Whether the server may have accepted the key that it was shown.
     fileprivate var leavesDoubtOfProof: Bool {
         switch self {
         case .unreachable(_, let isRepeatable, _): !isRepeatable
@@ -212,7 +223,7 @@ extension RelayAnswer {
     }
 }
 
-/// A key that a vault has just made, and what it is sealed to.
+/// A key that a vault has just made, with the context that it is sealed to.
 struct NewServerKey {
     let made: NewCredential
     let context: SealingContext
@@ -220,7 +231,7 @@ struct NewServerKey {
 }
 
 extension SignedMatter {
-    /// What the receipt says where a touch released the use of a sealed key for something.
+    /// The matter of a receipt for a touch that allowed the use of a sealed key.
     init(purpose: Bytes, challenge: Bytes) {
         self.init(
             namespace: .secret, challenge: challenge, service: Bytes("signet".utf8),
@@ -232,7 +243,7 @@ extension ServerAnswer {
     fileprivate init(_ key: ServerKey) {
         let state: ServerKeyState =
             switch key.state {
-            // What is being proved is not listed.
+            // Keys whose registration is in progress are not listed.
             case .good, .proving: .good
             case .invalidated: .invalidated
             case .removing: .removing
@@ -244,7 +255,7 @@ extension ServerAnswer {
 }
 
 extension ServerKey {
-    /// As `ssh-keygen -l` shows it; empty where cryptography itself failed.
+    /// The key's fingerprint as `ssh-keygen -l` shows it; empty if hashing failed.
     var fingerprint: Bytes {
         guard let digest = try? SHA256.digest(publicKey.blob) else { return [] }
         return Bytes("SHA256:".utf8)

@@ -5,9 +5,10 @@ import Posix
 import SignedFormats
 import Store
 
-/// The account's signing key, for files and for challenges of anybody's: never the key that logs in.
+/// The account's signing key, for files and for challenges of any party. It is never the key that
+/// logs in.
 extension FileSigning {
-    /// Makes it, after a touch.
+    /// Makes the signing key, after a touch. Throws `signingKeyExists` if there is a good one.
     func enableSigning(
         _ account: Account, _ client: any Client
     ) async throws(Denial) -> Answer {
@@ -20,7 +21,8 @@ extension FileSigning {
             try await accounts.answering(account) {
                 let new = try await keys.newKey(for: ServerKey.signing, standing)
                 let servers = standing.kept.servers
-                // Another request may have made one meanwhile, which somebody has been shown.
+                // Another request may have made one meanwhile, and its public half may be in use
+                // already.
                 if try servers.all().contains(where: { $0.isSigning && $0.state == .good }) {
                     throw Denial(.signingKeyExists)
                 }
@@ -33,7 +35,7 @@ extension FileSigning {
         }
     }
 
-    /// Destroys it.
+    /// Destroys the signing key. Throws `noSigningKey` if there is none.
     func disableSigning(_ account: Account) async throws(Denial) -> Answer {
         try await accounts.answering(account) {
             let kept = try accounts.kept(account)
@@ -48,7 +50,7 @@ extension FileSigning {
         }
     }
 
-    /// Tells its public half, and how it stands.
+    /// Returns the public half of the signing key and its state. Changes nothing.
     func showSigningKey(_ account: Account) async throws(Denial) -> Answer {
         guard let key = try await credentials.shownKeys(of: account).filter(\.isSigning).best else {
             throw Denial(.noSigningKey)

@@ -5,19 +5,19 @@ import Loop
 import ReaderProtocol
 import Store
 
-/// Whose fingers a touch may be, and on which readers.
+/// Which prints a touch may match, and on which readers.
 struct FingerQuery: Sendable {
     let gallery: Gallery
-    /// The seat whose readers are meant; nil for any.
+    /// The seat whose readers may be used; nil for any.
     let seat: String?
-    /// Judges what a reader keeps before it is asked for a finger; nil where nothing depends on it.
+    /// Judges the prints stored on a reader before it is asked for a finger; nil to skip that.
     var examine: ReaderPool.Examination?
 }
 
-/// A finger that matched.
+/// A finger that matched, and the reader it was on.
 struct ScannedFinger: Sendable {
     let print: Store.StoredPrint
-    /// The id of the reader that it matched on.
+    /// The identifier of that reader.
     let reader: String
 }
 
@@ -39,13 +39,13 @@ extension ReaderPool: FingerScanner {
     }
 }
 
-/// Prints in the form that readers take, with the way back.
+/// Prints as templates for a reader, and the way back from a template's index to its print.
 struct Gallery: Sendable {
-    /// The templates, in order.
+    /// The templates, in the order of the prints. Indices of matches refer to this array.
     let templates: [Template]
     private let prints: [Store.StoredPrint]
 
-    /// All prints whose template is in libfprint's form.
+    /// Takes all prints whose template libfprint can read.
     init(_ prints: [Store.StoredPrint]) {
         let pairs = prints.compactMap { print in
             (try? Template(bytes: print.template)).map { (print, $0) }
@@ -54,7 +54,7 @@ struct Gallery: Sendable {
         templates = pairs.map(\.1)
     }
 
-    /// The print that a template was made of.
+    /// The print that the template at this index was made of; nil if the index is out of range.
     func print(at index: Int) -> Store.StoredPrint? {
         prints.indices.contains(index) ? prints[index] : nil
     }

@@ -2,28 +2,33 @@
 import Loop
 import Vault
 
-/// Something sealed, and what opens it as things stand.
+/// A sealed key or secret, with the context that opens it as the account stands now.
 struct SealedItem: Sendable {
     let vault: VaultKind
     let sealed: [UInt8]
     let context: SealingContext
-    /// Whether a touch is of no use where it does not open.
+    /// Whether the touch is useless if this does not open.
     var isRequired = true
 }
 
-/// Gets a key ready while the finger is awaited, so that nobody waits for the vault afterwards.
+/// Prepares a key in its vault while the finger is awaited, so that the user does not wait for the
+/// TPM after the match.
 ///
-/// Whoever made it calls `end()`.
+/// Preparing means loading, not opening: to sign for a login, a prepared key still needs a `Match`.
+/// The creator must call `end()`, which releases what was loaded, even if that happens later.
 @ServiceActor
 final class KeyPreparation {
-    /// The data that are got ready with the key, nil for none.
+    /// The item that is prepared along with the key; nil for none.
     let data: SealedItem?
     private let vaults: Vaults
     private var outcome: Result<ReadyItems, VaultError>?
     private var waiting: CheckedContinuation<Void, Never>?
     private var hasEnded = false
 
-    /// Begins; `failed` is called, later, where there is no use in waiting for a finger.
+    /// Starts preparing in the background.
+    ///
+    /// - Parameter failed: called later, if the vault is out of order and there is no point in
+    ///   waiting for a finger.
     init(
         _ key: SealedItem, _ data: SealedItem?, in vaults: Vaults,
         failed: @escaping @ServiceActor () -> Void
@@ -36,7 +41,7 @@ final class KeyPreparation {
         }
     }
 
-    /// What is ready, as soon as it is.
+    /// Waits until the items are prepared. Throws why they could not be.
     func items() async throws(VaultError) -> ReadyItems {
         if outcome == nil {
             await withCheckedContinuation { continuation in
@@ -48,13 +53,13 @@ final class KeyPreparation {
         return try outcome.get()
     }
 
-    /// Why nothing is ready, if that is known by now.
+    /// Why the preparation failed; nil if it succeeded or is not finished.
     var failure: VaultError? {
         guard case .failure(let error) = outcome else { return nil }
         return error
     }
 
-    /// Gives back what is ready, also what becomes so only later.
+    /// Releases the prepared items, including those that become ready only later.
     func end() {
         hasEnded = true
         guard case .success(let items) = outcome else { return }
@@ -89,7 +94,8 @@ final class KeyPreparation {
         }
     }
 
-    /// Gets data ready; throws where there is no use in waiting for a finger.
+    /// Prepares the item to release. Throws only if there is no point in waiting for a finger;
+    /// otherwise the error becomes part of the result.
     private func got(
         _ data: SealedItem
     ) async throws(VaultError) -> Result<any ReadyData, VaultError> {
@@ -99,7 +105,8 @@ final class KeyPreparation {
                     try vault.ready(data: data.sealed, data.context)
                 })
         } catch .trouble(.platformChanged) {
-            // The key opens: it was made anew for this platform, which the data were not.
+            // The key opens because it was sealed anew for the current platform state; the item was
+            // not.
             return .failure(.trouble(.platformChanged))
         } catch {
             if case .trouble = error, data.isRequired { throw error }

@@ -6,7 +6,10 @@ import Loop
 import Policy
 import Posix
 
-/// The administrator's lists: which services and accounts are served, and from where.
+/// Applies the administrator's login lists: which services, accounts and groups may log in by
+/// finger, and whether background processes may ask.
+///
+/// A membership that cannot be determined excludes the account (fails closed).
 @ServiceActor
 final class LoginPolicy {
     let journal: DecisionJournal
@@ -21,16 +24,16 @@ final class LoginPolicy {
 }
 
 extension LoginPolicy {
-    /// Throws where the administrator's lists exclude a service or an account.
+    /// Throws `notServed`, naming the setting, if the lists exclude the service or the account.
     func checkLists(_ service: Bytes, _ account: Account) throws(Denial) {
         let lists = LoginLists(settings)
-        // A name that is not UTF-8 stands in no list, so that only lists of who is let in keep it out.
+        // A name that is not UTF-8 is on no list, so only allow-lists keep it out.
         let name = String(decoding: service, as: UTF8.self)
         guard let setting = lists.exclusion(service: name) ?? exclusion(of: account) else { return }
         throw Denial(.notServed, subject: Bytes(setting.name.utf8))
     }
 
-    /// The setting that keeps an account out of fingerprint login, nil where none does.
+    /// The setting that excludes an account from login by finger; nil if none does.
     func exclusion(of account: Account) -> Setting? {
         let lists = LoginLists(settings)
         let memberships: Set<String>?
@@ -44,10 +47,11 @@ extension LoginPolicy {
             account: account.name, uid: account.uid, memberships: memberships)
     }
 
-    /// Those of the listed groups that an account is in; nil where nobody can tell.
+    /// Those of the listed groups that an account belongs to; nil if that cannot be determined.
     ///
-    /// A group that keeps out and that the name service does not know is misspelt, gone, or in a
-    /// directory that is out of reach: its members are to be kept out all the same, so all are.
+    /// A denied group that the name service does not know may be misspelt, deleted, or in a
+    /// directory that cannot be reached. Since its members must stay excluded in the last case,
+    /// every account is excluded.
     private func memberships(
         of account: Account, _ lists: LoginLists
     ) throws(SystemFault) -> Set<String>? {
@@ -60,7 +64,7 @@ extension LoginPolicy {
         return try Group.memberships(of: account, among: lists.groupNames)
     }
 
-    /// An answer to a change, which says too what keeps the account out nevertheless.
+    /// Adds to the answer of a change which setting excludes the account from login nevertheless.
     func keptOut(_ answer: Answer, _ account: Account) -> Answer {
         guard case .done(var done) = answer, let setting = exclusion(of: account) else {
             return answer
@@ -69,10 +73,10 @@ extension LoginPolicy {
         return .done(done)
     }
 
-    /// Throws for a request that nobody in front of a terminal may have made.
+    /// Throws `inBackground` for a request that cannot come from a user in front of the terminal.
     ///
-    /// A process in a terminal's background is refused wherever it sits. One without a terminal may
-    /// be a program with windows: then its session is at a seat.
+    /// A process in a terminal's background is refused on every seat. A process without a terminal
+    /// may be a graphical program, so it is accepted if its session is at a seat.
     func checkBackground(_ login: AuthenticateRequest?, _ presence: Presence?) throws(Denial) {
         guard let login, login.background == .refuse else { return }
         switch login.presence {

@@ -3,10 +3,10 @@ import LoginProtocol
 import Loop
 import Store
 
-// An account's receipts are a chain to which one touch at a time appends: its receipt, and directly
-// behind it the line that says that the proof was granted.
+// An account's receipts form a chain to which one touch at a time appends: first the receipt, and
+// directly after it the line that says that the proof was granted.
 
-/// The end of each account's chain of receipts, and who has it.
+/// Hands out the end of each account's receipt chain, to one touch at a time.
 @ServiceActor
 final class ReceiptSlots {
     private let turns = PerKeyQueue()
@@ -16,15 +16,16 @@ final class ReceiptSlots {
         weak var slot: ReceiptSlot?
     }
 
-    /// The end of an account's chain, where nobody has it, or who has it gives it up.
+    /// Takes the end of an account's chain if it is free or its holder can hand it over; nil
+    /// otherwise.
     func free(for uid: UInt32) -> ReceiptSlot? {
         if let slot = taken(uid) { return slot }
         holders[uid]?.slot?.giveUp()
         return taken(uid)
     }
 
-    /// Waits for the end of an account's chain; nil where it did not come in time, or the caller's task
-    /// was cancelled.
+    /// Waits for the end of an account's chain; nil if the limit passed or the caller's task was
+    /// cancelled.
     func next(for uid: UInt32, within limit: Duration) async -> ReceiptSlot? {
         guard await turns.take(Self.key(uid), within: limit) else { return nil }
         return slot(uid)
@@ -43,13 +44,13 @@ final class ReceiptSlots {
     private static func key(_ uid: UInt32) -> Bytes { Bytes(String(uid).utf8) }
 }
 
-/// Possession of the end of an account's chain of receipts, until `end` or the last reference to this
-/// is gone.
+/// The exclusive right to append to an account's receipt chain.
+///
+/// It lasts until `end`, or until the last reference is released.
 @ServiceActor
 final class ReceiptSlot {
     private var ended: (@Sendable @ServiceActor () -> Void)?
-    /// Brings what is left to write to its end, where another touch needs the chain; nil where that
-    /// one has to wait.
+    /// Finishes the pending writes if another touch needs the chain; nil if that touch has to wait.
     var handOver: (() -> Void)?
 
     fileprivate init(ended: @escaping @Sendable @ServiceActor () -> Void) { self.ended = ended }
@@ -71,10 +72,13 @@ final class ReceiptSlot {
     }
 }
 
-/// A reserved place in the chain of receipts, and what is written there.
+/// A reserved place in an account's receipt chain.
+///
+/// The order is `append` after the signature, `grant` when the proof is used, and `end`. After
+/// `end`, nothing more is written and the chain is free for the next touch.
 @ServiceActor
 final class ReceiptTicket {
-    /// The counter that the receipt has, and what it follows.
+    /// The counter of the receipt, and the digest of its predecessor.
     nonisolated let reservation: Reservation
     private let log: ReceiptLog
     private let slot: ReceiptSlot
@@ -86,22 +90,25 @@ final class ReceiptTicket {
         self.slot = slot
     }
 
-    /// Writes the receipt, which begins its way to the disk.
+    /// Appends the receipt, and starts to sync it without waiting.
     func append(_ receipt: [UInt8]) throws(StoreFault) {
         try log.append(receipt)
         log.beginSync()
     }
 
-    /// Writes that the proof was granted: on disk when this returns.
+    /// Records that the proof was granted. The receipt and this record are on disk on return. Does
+    /// nothing after `end`.
     func grant() throws(StoreFault) {
         guard !isOver else { return }
         try log.granted(reservation.counter)
     }
 
-    /// Lets another touch of the account's have the chain from now on, if one comes before this one is
-    /// granted: the receipt then says that it was as soon as the other comes.
+    /// Lets another touch of the account take over the chain before this proof is granted.
     ///
-    /// For a proof that a server was given: what that says may take long to come.
+    /// If one does, this receipt is recorded as granted at that moment. Meant for a proof that a
+    /// server is being asked about, because its answer may take long.
+    ///
+    /// - Parameter failed: called if recording fails.
     func mayBeFollowed(_ failed: @escaping (StoreFault) -> Void) {
         slot.handOver = { [weak self] in
             guard let self else { return }
@@ -112,7 +119,8 @@ final class ReceiptTicket {
         }
     }
 
-    /// Remembers the receipt as the newest; nothing is written here any more.
+    /// Makes the receipt the durable head of the chain, and frees the chain. Does nothing the
+    /// second time.
     func end() throws(StoreFault) {
         guard !isOver else { return }
         isOver = true

@@ -4,7 +4,8 @@ import Gate
 import LoginProtocol
 
 extension Notice {
-    /// What a prompt shows: who asks, where that is not the account itself.
+    /// The notice with the requester's name, for a touch that was requested by another user than
+    /// the account.
     fileprivate func requested(by presence: Presence) -> Notice {
         guard kind == .touch, presence.isForOther else { return self }
         var notice = self
@@ -14,7 +15,7 @@ extension Notice {
 }
 
 extension Answer {
-    /// A notice of a touch that somebody asked for.
+    /// A notice about a touch, naming the requester if that is not the account itself.
     static func notice(_ notice: Notice, requestedBy presence: Presence) -> Answer {
         .notice(notice.requested(by: presence))
     }

@@ -10,8 +10,14 @@ import Store
 import Vault
 
 extension Touches {
-    /// Opens the key with the fingers as they are now, signs, and writes the receipt; opens the
-    /// item too, where there is one.
+    /// Opens the key for the fingers as they are now, signs the statement, and writes the receipt.
+    ///
+    /// The item to release is opened as well. If it does not open, the signature still counts,
+    /// unless the item is required; then the denial is thrown before a receipt is written. A key
+    /// that does not open is destroyed together with what depends on it.
+    ///
+    /// - Returns: the assertion, and the released item or why it did not open; nil if there was
+    ///   none.
     func sign(
         _ matter: SignedMatter, _ account: Account, _ standing: AccountSnapshot,
         _ place: ReceiptTicket,
@@ -31,10 +37,10 @@ extension Touches {
                 throw try denial(for: error, account, standing)
             }
             if let item, item.isRequired, case .failure(let error) = opened.data {
-                // Before the receipt: nothing is released.
+                // Thrown before the receipt is written, because nothing is released.
                 throw denial(forItem: error, account)
             }
-            // While the TPM was at work, somebody else may have had a turn.
+            // The account's records may have been changed while the TPM was at work.
             if standing.credential.vault == .tpm || item?.vault == .tpm {
                 let now = try standing.kept.credential.state()
                 guard now == .issued(standing.credential) else {
@@ -75,8 +81,8 @@ extension Touches {
         } catch { return Opened(numbers: numbers, data: .failure(error)) }
     }
 
-    /// What a vault's error means for the person: trouble passes, a key that does not open is
-    /// destroyed, with the cause.
+    /// Translates a vault's error for the user. A key that does not open is destroyed, with the
+    /// cause recorded; temporary trouble leaves it alone.
     func denial(
         for error: VaultError, _ account: Account, _ standing: AccountSnapshot
     ) throws(StoreFault) -> Denial {
@@ -92,7 +98,8 @@ extension Touches {
         }
     }
 
-    /// What it means that the key signs and the item beside it does not open: the key stays.
+    /// Translates the error of an item that does not open although the key does. Neither is
+    /// destroyed.
     func denial(forItem error: VaultError, _ account: Account) -> Denial {
         journal.fault(error.description, account: account.name)
         switch error {

@@ -8,7 +8,12 @@ import ReaderProtocol
 import Store
 import Vault
 
-/// What has to hold before a finger is asked for, and who asks: the guards that the verb's row names.
+/// Checks everything that must hold before a finger is asked for.
+///
+/// Which guards a verb needs, and in which order, is in its row of `VerbTable`; the first that does
+/// not pass is the denial. Passing them yields `Presence`, the evidence that the requester is at
+/// the machine and may use this account. The same guards tell `signet status` why a login would be
+/// refused; then nothing is changed.
 @ServiceActor
 final class TouchGuards {
     let clock: Clock
@@ -41,15 +46,16 @@ final class TouchGuards {
 }
 
 extension TouchGuards {
-    /// The user whose share of the queue a request without a touch takes.
+    /// The user whose share of the queue a request without a touch takes up.
     func accountable(_ client: any Client) -> Requester {
         let uid = client.process.accountable
         let name = (try? Account.with(uid: uid))?.name ?? "uid \(uid)"
         return Requester(uid: uid, name: Bytes(name.utf8))
     }
 
-    /// The evidence that the person who asks is there, and may ask for this account; throws where
-    /// there is none.
+    /// Examines the requester: the evidence that they are at the machine and may use this account.
+    ///
+    /// Sets the client's `requester`. Throws the reason if there is no such evidence.
     func presence(
         for plan: TouchPlan, _ rule: TouchRule, _ client: any Client
     ) throws(Denial) -> Presence {
@@ -65,36 +71,36 @@ extension TouchGuards {
         return evidence
     }
 
-    /// Root may run a command for any account; in a login, whose session it is counts.
+    /// Root may run commands for any account. For logins, the session's user counts, as configured.
     private func others(_ rule: TouchRule, _ client: any Client) -> OtherAccounts {
         if rule.mayServeOthers { return .asConfigured }
         return client.peer.uid == 0 ? .allowed : .refused
     }
 }
 
-/// A request that needs a finger.
+/// A request that needs a finger: what, for whom, and for how long.
 struct TouchPlan {
     let verb: Verb
     let account: Account
-    /// How many fingers may fail to match.
+    /// How many fingers may fail to match before the request is denied.
     var tries: Int
-    /// How long a finger is awaited, the turn included.
+    /// How long to wait for a finger, including the wait for the turn.
     var timeout: Duration
-    /// When the wait ends, since the start of the machine.
+    /// When the wait ends, as time since boot.
     var end: Duration
-    /// The line of whoever waits behind a command of Signet's: `signet enroll`.
+    /// For commands, what those who wait in the queue are shown, such as `signet enroll`.
     var command = ""
-    /// What the caller of a command says that the touch is for.
+    /// The purpose of the touch in the words of a command's caller.
     var reason: Bytes?
-    /// What the PAM module says of the login; nil for a command.
+    /// What the PAM module reports about the login; nil for a command.
     var login: AuthenticateRequest?
 }
 
 extension TouchGuards {
-    /// Fingers that may fail to match before a command of the account's own is refused.
+    /// How many fingers may fail to match before a command is denied.
     private static let commandTries = 3
 
-    /// The plan of a command that a touch confirms.
+    /// The plan for a command that a touch confirms.
     func plan(
         _ verb: Verb, _ command: String, _ account: Account, milliseconds: UInt32
     ) -> TouchPlan {
@@ -105,20 +111,22 @@ extension TouchGuards {
             end: clock.sinceBoot() + timeout, command: command)
     }
 
-    /// How long a finger is awaited for a caller who asks for so long.
+    /// The time to wait for a finger: as requested, but at most `touch.timeout`.
     func touchTime(_ milliseconds: UInt32) -> Duration {
         let longest = settings.duration(Settings.touchTimeout) ?? .seconds(60)
         return min(.milliseconds(Int64(milliseconds)), longest)
     }
 
-    /// Passes the guards that the verb's row names, and gives the evidence that the person who asks
-    /// is there. A verb without such a row gets no touch.
+    /// Checks the guards of the verb's row, and returns the evidence of presence.
+    ///
+    /// Throws the denial of the first guard that does not pass, and `notPermitted` for a verb that
+    /// may not ask for a touch.
     func admit(_ plan: TouchPlan, _ client: any Client) async throws(Denial) -> Presence {
         guard let rule = VerbTable.rule(for: plan.verb).touch else { throw Denial(.notPermitted) }
         return try await admit(plan, by: rule, client)
     }
 
-    /// The same by other guards than those of the plan's verb.
+    /// Checks the guards of a given rule instead of those of the plan's verb.
     func admit(
         _ plan: TouchPlan, by rule: TouchRule, _ client: any Client
     ) async throws(Denial) -> Presence {
@@ -138,9 +146,10 @@ extension TouchGuards {
         return evidence
     }
 
-    /// Why a login of an account would be refused now, before a finger is asked for; nil where it
-    /// would not be. A login's own guards say so, except those about who asks, from where and for
-    /// which service; and its key is got ready as for a login. Changes nothing.
+    /// Why a login of an account would be refused now; nil if a finger would be asked for.
+    ///
+    /// Checks the guards of a login except those about the requester, the place and the service,
+    /// and prepares the key as a login does. Changes nothing.
     func loginRefusal(of account: Account) async -> Denial? {
         var lockout: Denial?
         do throws(Denial) {
@@ -156,7 +165,10 @@ extension TouchGuards {
         } catch { return error }
     }
 
-    /// A guard that is about the account and the machine alone.
+    /// Checks a guard that depends on the account and the machine only.
+    ///
+    /// A lockout that is found is stored in `lockout`, and thrown once the reader's seat was
+    /// checked.
     private func pass(
         _ check: TouchGuard, _ account: Account, at seat: String?, _ lockout: inout Denial?,
         for purpose: GuardPurpose
@@ -170,13 +182,14 @@ extension TouchGuards {
         }
     }
 
-    /// The seat whose readers may be used; nil where any may.
+    /// The seat whose readers may be used; nil if any may.
     func seat(of presence: Presence?) -> String? {
         settings.word(Settings.loginSeat) == Settings.refuse ? presence?.seat : nil
     }
 
-    /// Throws where no reader could be asked for a finger. What is quickly known comes first, and a
-    /// lockout is told to nobody at another seat.
+    /// Throws if no reader could be asked for a finger.
+    ///
+    /// The quick checks come first. A lockout is not revealed to requesters at another seat.
     private func checkReaders(
         at seat: String?, lockout: Denial?, for purpose: GuardPurpose
     ) async throws(Denial) {
@@ -191,11 +204,11 @@ extension TouchGuards {
         let areThere = try await asking { () throws(ReaderFault) in
             try await readers.areThere(lookingAgain: purpose == .touch)
         }
-        // On the way to sleep they may have been closed meanwhile.
+        // They may have been closed meanwhile, because the machine is going to sleep.
         if !areThere { throw Denial(logind.isSuspending ? .suspending : .noReader) }
     }
 
-    /// Asks for the readers there are; throws why they cannot be told.
+    /// Asks about the readers. Translates a fault into a denial.
     private func asking(
         _ body: () async throws(ReaderFault) -> Bool
     ) async throws(Denial) -> Bool {
@@ -210,26 +223,27 @@ extension TouchGuards {
         return await logind.isLidClosed(elseAsking: kernel != nil) ?? kernel ?? false
     }
 
-    /// The lockout of an account that has fingers; throws where it has none.
+    /// The lockout of an account that has fingers; throws `notEnrolled` if it has none.
     private func printsLockout(of account: Account) throws(Denial) -> Denial? {
         let (kept, _) = try accounts.fingers(of: account)
         return Denial(of: kept.lockout.load(), at: accounts.now)
     }
 }
 
-/// The kernel's own word on lids, where logind has none.
+/// The state of lids according to the kernel, for when logind cannot say.
 enum Lids {
-    /// The most lids that are looked at, and the most bytes of what each says.
+    /// How many lids to look at, and how many bytes of each state file.
     private static let (most, cap) = (8, 256)
 
-    /// Whether a lid is closed, by `LID0/state` and the like in a directory; nil where none tells.
+    /// Whether any lid is closed, read from `LID0/state` and the like in a directory; nil if there
+    /// is none to read.
     static func areClosed(in directory: String) -> Bool? {
         guard let found = try? Directory.open(directory).list() else { return nil }
         let states = found.prefix(most).compactMap { name -> Bool? in
             guard let bytes = try? readFile("\(directory)/\(name)/state", cap: cap),
                 bytes.count <= cap
             else { return nil }
-            // state:      closed
+            // The file reads like `state:      closed`.
             let words = bytes.split { $0 <= UInt8(ascii: " ") }
             switch words.last.map({ String(decoding: $0, as: UTF8.self) }) {
             case "closed": return true
@@ -242,8 +256,8 @@ enum Lids {
 }
 
 extension TouchGuards {
-    /// Throws where the key could not be got ready for a touch, for the same reason as a login. Changes
-    /// nothing.
+    /// Throws if the account's key could not be prepared for a touch, with the reason that a login
+    /// would give. Changes nothing.
     func checkKey(of account: Account) async throws(Denial) {
         let standing = try credentials.readStanding(of: account)
         let key = try accounts.reading(account) { () throws(StoreFault) in try standing.key() }

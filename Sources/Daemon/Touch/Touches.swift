@@ -9,50 +9,57 @@ import SignedFormats
 import Store
 import Vault
 
-/// What a touch is to sign, beside what the daemon knows itself.
+/// The part of a signed statement that depends on the request.
+///
+/// The daemon adds the rest: account, requester, device, credential, enrolment, counter and time.
 struct SignedMatter: Sendable {
     let namespace: SignatureNamespace
     let challenge: Bytes
     let service: Bytes
     let terminal: Bytes
     let purpose: Bytes
-    /// SHA-256 of the whole command line; empty where there is none.
+    /// SHA-256 of the whole command line; empty if there is none.
     var command: Bytes = []
-    /// The server that the login is at, too.
+    /// The server that has to approve the login as well, if any.
     var server: ServerLines?
 }
 
-/// A touch that proved itself, and what it leaves to do.
+/// The result of a touch that signed something, and what remains to be done for it.
+///
+/// The caller has to settle the attempt (`keepSuccess`) and the receipt (`place`).
 struct TouchProof {
     let assertion: Assertion
     let touch: Touch<ScannedFinger>
-    /// How the account stood when its finger matched.
+    /// The account's records as they were when the finger matched.
     let standing: AccountSnapshot
     let place: ReceiptTicket
-    /// What was to be released with it; what could not be opened leaves the proof as it is.
+    /// The secret that was to be released; nil if there was none to release. Failing to open it
+    /// does not invalidate the proof.
     let released: Result<SecretBytes, VaultError>?
-    /// What was got ready to be released, before the match.
+    /// The sealed item that was prepared for release before the match.
     let readied: SealedItem?
-    /// What is to be recorded of the reader that matched, where nothing was.
+    /// The reader contents to record with the credential, if it did not cover the reader that
+    /// matched.
     let unrecorded: [ReaderStorage]?
 
     var kept: AccountState { standing.kept }
     var credential: FoundCredential { standing.credential }
 }
 
-/// The turn at the readers, for a touch that leaves a receipt.
+/// The turn at the readers together with the end of the account's receipt chain; see
+/// `Touches.signingTurn`.
 struct SigningTurn: ~Copyable {
     let turn: Turn
     let slot: ReceiptSlot
 }
 
-/// What a touch has found out, and is kept when its answer is out.
+/// What a touch has found out about a reader, to be recorded after its answer was sent.
 private struct Improvement: Sendable {
     let unrecorded: [ReaderStorage]
     let credential: FoundCredential
     let kept: AccountState
 
-    /// Nil where nothing is known that is not kept.
+    /// Nil if the touch has found out nothing new.
     init?(_ proof: TouchProof) {
         guard let unrecorded = proof.unrecorded else { return nil }
         self.unrecorded = unrecorded
@@ -61,11 +68,17 @@ private struct Improvement: Sendable {
     }
 }
 
-/// What is to be released with a touch, as things stand; nil for nothing.
+/// Finds what a touch is to release, given the account's current records; nil for nothing.
 typealias SealedItemSearch = (AccountSnapshot) throws -> SealedItem?
 
-/// A touch that signs, from the turn at the readers to the receipt: nothing opens and nothing signs
-/// except here, for a finger that has just matched.
+/// Carries out touches that sign, from the turn at the readers to the receipt.
+///
+/// The account's credential signs here and nowhere else, and sealed items are released here: for a
+/// finger that has just matched (`Match`), with the fingers and reader contents that the key was
+/// sealed to. Keys for servers sign in `ServerKeys`, for a touch from here. The receipt's number is
+/// reserved on disk before the reader is asked, and the key is prepared while the finger is
+/// awaited. If anything fails after the match, the attempt is taken back, so that it does not count
+/// towards the lockout.
 @ServiceActor
 final class Touches {
     let afterAnswers: AfterAnswers
@@ -110,14 +123,14 @@ final class Touches {
 }
 
 extension Touches {
-    /// The line of a request in the queue.
+    /// The request's entry in the queue for the readers.
     func applicant(
         _ purpose: Applicant.Purpose, _ account: Account, _ asker: Asker, _ client: any Client
     ) -> Applicant {
         Applicant(purpose, account: account.uid, asker: asker) { await client.show($0) }
     }
 
-    /// Who asks, for those who wait.
+    /// How those who wait in the queue are told about this request.
     func asker(_ plan: TouchPlan, _ presence: Presence) -> Asker {
         guard let login = plan.login else {
             return Asker(plan.command, by: presence.requester)
@@ -127,7 +140,8 @@ extension Touches {
             by: presence.requester)
     }
 
-    /// Waits for the turn at the readers.
+    /// Waits for the turn at the readers, for a touch that leaves no receipt. Throws as
+    /// `TouchGate.turn`.
     func turn(
         _ plan: TouchPlan, _ presence: Presence, _ client: any Client
     ) async throws(Denial) -> Turn {
@@ -136,9 +150,14 @@ extension Touches {
             within: plan.timeout)
     }
 
-    /// Waits for the turn at the readers and for the end of the account's receipts, and for neither
-    /// with the other in hand: where an earlier touch of the account's is not settled yet, as while its
-    /// server is asked, others have the readers meanwhile.
+    /// Waits for both the turn at the readers and the end of the account's receipt chain.
+    ///
+    /// It never holds one while waiting for the other. If an earlier touch of the account is not
+    /// settled yet, for example because its server is being asked, others can use the readers
+    /// meanwhile.
+    ///
+    /// Throws `timedOut` or `cancelled` if the chain does not become free by `plan.end`, otherwise
+    /// as `TouchGate.turn`.
     func signingTurn(
         _ plan: TouchPlan, _ presence: Presence, _ client: any Client
     ) async throws(Denial) -> SigningTurn {
@@ -158,9 +177,14 @@ extension Touches {
         }
     }
 
-    /// A touch that signs, and may release something sealed: from how things stand to the proof.
+    /// Carries out one touch: reads the account, waits for a finger, signs, and writes the receipt.
     ///
-    /// `item` finds what is to be released; it is asked again after the match.
+    /// Needs the turn and the receipt slot; see `signingTurn`. If the fingers, the credential or a
+    /// reader's contents do not match, the credential may be destroyed, which the denial says.
+    /// After it returns, the attempt still counts as a failure on disk until the caller settles it.
+    ///
+    /// - Parameter item: finds what is to be released. It is called before the touch and again
+    ///   after the match.
     func touch(
         _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter,
         during turn: borrowing Turn, in slot: ReceiptSlot, _ client: any Client,
@@ -169,10 +193,10 @@ extension Touches {
         let account = plan.account
         await templates.openTemplatesForListing()
         await upkeep.tidyReaders()
-        // Once more: while this request waited, the fingers may have changed.
+        // Read again: the fingers may have changed while this request waited.
         let standing = try credentials.standing(of: account)
         let ledger = accounts.lockoutLedger(of: account, standing.kept)
-        // Before anything is written for a touch that cannot be.
+        // Check before anything is written for a touch that cannot succeed.
         try ledger.check()
         let place = try reserve(account, standing, in: slot)
         let interruption = Interruption()
@@ -201,8 +225,10 @@ extension Touches {
         }
     }
 
-    /// A turn of its own, a touch, and what the next touch counts from. The turn is over when this
-    /// returns, so that the reader is free for others, however long what follows takes.
+    /// Carries out a touch in a turn of its own, and records its success.
+    ///
+    /// The turn has ended when this returns, so the readers are free for others however long the
+    /// following work takes. The receipt remains to be settled.
     func settledTouch(
         _ plan: TouchPlan, _ presence: Presence, _ matter: SignedMatter, _ client: any Client,
         releasing item: SealedItemSearch = { _ in nil }
@@ -215,7 +241,8 @@ extension Touches {
         return proof
     }
 
-    /// Notes that a command has used its proof, and has kept what the touch found out.
+    /// Settles a touch for a command: its receipt is granted on disk, and findings about the reader
+    /// are recorded after the answer.
     func settleCommand(
         _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
     ) {
@@ -223,18 +250,21 @@ extension Touches {
         improveAfterwards(proof, account, by: requester, client)
     }
 
-    /// Has kept what a touch found out when the answer is out, in a turn of its own: nobody shall
-    /// touch for keys that are being sealed anew.
+    /// Records what a touch has found out about the reader, after the answer was sent.
+    ///
+    /// It runs in a turn of its own, so that no finger is asked for while the key is being
+    /// resealed.
     func improveAfterwards(
         _ proof: TouchProof, _ account: Account, by requester: Requester, _ client: any Client
     ) {
-        // Not the proof itself: nobody else can have a receipt as long as that is there.
+        // Do not capture the proof: while it exists, no other touch of the account can append a
+        // receipt.
         guard let improvement = Improvement(proof) else { return }
         let asker = Asker("signet", by: requester)
         let applicant = Applicant(.upkeep, account: account.uid, asker: asker) { _ in true }
         afterAnswers.add(client) { [self] in
             onService { [self] in
-                // Where too many wait, the next touch will do.
+                // If the queue is full, the next touch will record it.
                 guard let turn = try? await gate.turn(for: applicant, within: .seconds(60)) else {
                     return
                 }
@@ -243,7 +273,8 @@ extension Touches {
         }
     }
 
-    /// Signs for a finger that matched, if all stands as it did when the finger was asked for.
+    /// Signs for a finger that matched, unless fingers or credential have changed since it was
+    /// asked for.
     private func proof(
         _ touch: Touch<ScannedFinger>, _ before: AccountSnapshot, _ place: ReceiptTicket,
         _ matter: SignedMatter, _ account: Account, _ item: SealedItemSearch,
@@ -254,7 +285,8 @@ extension Touches {
             items = .success(try await readying.items())
         } catch { items = .failure(error) }
         var standing = try credentials.standing(of: account, since: before)
-        // Fingers or credential were changed meanwhile: what matched may be gone from among them.
+        // The fingers or the credential were changed meanwhile; the finger that matched may be
+        // gone.
         guard standing.credential == before.credential else { throw Denial(.badRequest) }
         let recorded = standing.credential.storage
         standing.storage = check.storage(recorded, matchedOn: touch.finger.reader)
@@ -268,7 +300,10 @@ extension Touches {
             unrecorded: check.unrecorded(recorded, matchedOn: touch.finger.reader))
     }
 
-    /// Reserves the place of the receipt on disk, so that nothing has to be synced at the touch.
+    /// Reserves the receipt's number on disk, so that no sync is needed between the touch and the
+    /// signature.
+    ///
+    /// A chain that was cut or changed is logged, and does not prevent the touch.
     private func reserve(
         _ account: Account, _ standing: AccountSnapshot, in slot: ReceiptSlot
     ) throws(Denial) -> ReceiptTicket {
@@ -282,6 +317,7 @@ extension Touches {
         }
     }
 
+    /// Starts to prepare the key, and the item to release, while the finger is awaited.
     func ready(
         _ account: Account, _ standing: AccountSnapshot, _ item: SealedItemSearch,
         _ interruption: Interruption
@@ -289,19 +325,21 @@ extension Touches {
         try accounts.reading(account) {
             let data = try item(standing)
             let key = try standing.key()
-            // Only trouble ends the wait: what does not open is told, and destroyed, after a match.
+            // Only a vault that is out of order ends the wait. A key that does not open is
+            // reported, and destroyed, after a match.
             return KeyPreparation(key, data, in: vaults) { interruption.raise() }
         }
     }
 
-    /// Writes that the finger matched: the next touch counts from there.
+    /// Records on disk that the finger matched, which resets the count of failed attempts. A disk
+    /// fault is logged, and leaves the attempt counted.
     func keepSuccess(of proof: TouchProof, _ account: Account) {
         do throws(Denial) {
             try proof.touch.attempt.succeeded()
         } catch { _ = error }
     }
 
-    /// Writes that a command has used its proof.
+    /// Records on disk that a command has used its proof.
     private func settleReceipt(of proof: TouchProof, _ account: Account) {
         do throws(StoreFault) {
             try proof.place.grant()
@@ -309,12 +347,13 @@ extension Touches {
         } catch { _ = accounts.denial(for: error, account) }
     }
 
-    /// Whether the machine sleeps, or has slept since a touch: then nobody is let in by it any more.
+    /// Whether the machine is going to sleep or has slept since a touch. A proof from before a
+    /// sleep must not be used.
     func hasSlept(since proof: TouchProof) -> Bool {
         logind.isSuspending || logind.suspensions != proof.touch.suspensions
     }
 
-    /// Keeps what a touch has found out.
+    /// Reseals the key to the contents of the reader, which the turn keeps unchanged meanwhile.
     private func keep(
         _ improvement: Improvement, _ account: Account, during turn: borrowing Turn
     ) async {
@@ -324,7 +363,7 @@ extension Touches {
 }
 
 extension KeyPreparation {
-    /// A vault's trouble in the place of the cancellation that it caused.
+    /// Replaces a cancellation by the vault's error that has caused it.
     fileprivate func reason(instead denial: Denial) -> Denial {
         guard denial.reason == .cancelled, let failure else { return denial }
         return Denial(of: failure, mismatches: denial.mismatches)
@@ -332,7 +371,7 @@ extension KeyPreparation {
 }
 
 extension StorageCheck {
-    /// What was found wrong on a reader, in the place of the cancellation that it caused.
+    /// Replaces a cancellation by the finding on a reader that has caused it.
     fileprivate func reason(instead other: Denial) -> Denial {
         guard other.reason == .cancelled, var denial else { return other }
         denial.mismatches = other.mismatches
@@ -341,20 +380,21 @@ extension StorageCheck {
 }
 
 extension AccountSnapshot {
-    /// The key, and what opens it.
+    /// The sealed key of the credential with the context that opens it.
     func key() throws(StoreFault) -> SealedItem {
         SealedItem(
             vault: credential.vault, sealed: credential.sealed, context: try context())
     }
 
-    /// What the credential must be opened with.
+    /// The context that the credential's key must be opened with: the fingers and the reader
+    /// contents that it covers.
     func context() throws(StoreFault) -> SealingContext {
         try kept.credential.context(of: credential, enrolment, covering: storage)
     }
 }
 
 extension Touches {
-    /// The turn at the readers for what nobody touches anything for.
+    /// Waits for a turn at the readers for work that needs no touch.
     func upkeepTurn(
         _ command: String, _ account: Account, _ client: any Client
     ) async throws(Denial) -> HeldTurn {
@@ -365,7 +405,10 @@ extension Touches {
                 within: settings.duration(Settings.touchTimeout) ?? .seconds(60)))
     }
 
-    /// A touch, its receipt in the account's chain, and then what it is for, in the same request.
+    /// Passes the guards, carries out a touch with its receipt, and then runs `body` in the same
+    /// request.
+    ///
+    /// `body` gets the account's current records and the touch, for keys that it has to use.
     func afterTouch(
         _ plan: TouchPlan, _ matter: SignedMatter, _ client: any Client,
         _ body: (AccountSnapshot, Touch<ScannedFinger>) async throws(Denial) -> Answer
@@ -378,8 +421,12 @@ extension Touches {
             try credentials.standing(of: plan.account, since: proof.standing), proof.touch)
     }
 
-    /// Tells those who watch of a touch. Not of one that the account itself asks for at a prompt on
-    /// its terminal, if a program with root's rights says so: of others nobody knows what they show.
+    /// Announces a touch to the clients that watch.
+    ///
+    /// A login of the account itself that a program with root's rights prompts for on a terminal is
+    /// not announced: the user sees that prompt. What other programs show is not known.
+    ///
+    /// - Returns: the announcement, which the caller ends; nil if none is needed.
     func tell(
         _ plan: TouchPlan, _ presence: Presence, _ client: any Client
     ) -> Watchers.Announcement? {

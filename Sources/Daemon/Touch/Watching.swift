@@ -5,14 +5,17 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// Who hears of touches that no prompt is known to speak of.
+/// Sends touch events to the clients that watch an account, such as the desktop notifier.
+///
+/// Covers touches whose prompt the user might not see; see `Touches.tell`.
 @ServiceActor
 final class Watchers {
     private var watchers: [ObjectIdentifier: (uid: UInt32, client: any Client)] = [:]
     private var touches: [UInt64: (uid: UInt32, began: EventAnswer)] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// Tells a client of an account's touches from now on, those under way first.
+    /// Starts sending an account's touch events to a client, beginning with the touches in
+    /// progress.
     func add(_ client: any Client, for account: Account) {
         watchers[ObjectIdentifier(client)] = (account.uid, client)
         for number in touches.keys.sorted() {
@@ -21,12 +24,12 @@ final class Watchers {
         }
     }
 
-    /// Tells a client nothing any more.
+    /// Stops sending events to a client.
     func remove(_ client: any Client) {
         watchers[ObjectIdentifier(client)] = nil
     }
 
-    /// Tells that a touch is asked for, until the announcement is ended.
+    /// Announces a touch to the watchers of its account, until the announcement is ended.
     func announce(_ plan: TouchPlan, by requester: Requester) -> Announcement {
         lastNumber += 1
         let (number, uid) = (lastNumber, plan.account.uid)
@@ -40,9 +43,9 @@ final class Watchers {
         return Announcement { [weak self] in self?.ended(number) }
     }
 
-    /// A touch of which those who watch have been told.
+    /// A touch that watchers were told about.
     struct Announcement {
-        /// Tells that it is over.
+        /// Tells the watchers that the touch is over. Must be called once.
         let end: @ServiceActor () -> Void
     }
 
@@ -61,7 +64,8 @@ final class Watchers {
 }
 
 extension TouchPlan {
-    /// The command, and what its caller says, which nothing follows: it is the caller's to the end.
+    /// The command and, at the very end, its caller's reason. Nothing follows the reason, so that a
+    /// caller cannot imitate text of Signet's.
     fileprivate var shownCommand: Bytes {
         let command = Bytes(self.command.utf8)
         return reason.map { command + Bytes(", whose caller says: ".utf8) + $0 } ?? command
