@@ -4,17 +4,20 @@ import Posix
 
 /// AES-256-GCM with random nonces; NIST SP 800-38D.
 ///
-/// Sealed bytes are nonce (12), ciphertext, tag (16). With random nonces a key may seal 2³² times.
+/// Sealed bytes are nonce (12), ciphertext and tag (16). Because nonces are random, one key may
+/// seal at most 2³² times.
 package enum AESGCM {
-    /// The number of bytes of a key.
+    /// The length of a key in bytes.
     package static let keyCount = 32
-    /// How many bytes sealing adds.
+    /// The number of bytes that sealing adds.
     package static let overhead = nonceCount + tagCount
 
     private static let nonceCount = 12
     private static let tagCount = 16
 
-    /// Seals secret bytes under a 32-byte key, bound to `additional` data; EVP_EncryptUpdate(3).
+    /// Encrypts and authenticates secret bytes, bound to `additional` data; EVP_EncryptUpdate(3).
+    ///
+    /// Throws `.length` unless the key has 32 bytes.
     package static func seal(
         _ plain: SecretBytes, key: SecretBytes, additional: [UInt8]
     ) throws(CryptoFault) -> [UInt8] {
@@ -35,8 +38,9 @@ package enum AESGCM {
 
     /// Opens what `seal` returned; EVP_DecryptUpdate(3).
     ///
-    /// Throws `.notAuthentic` for another key, other data, altered or cut bytes, without telling
-    /// which, and releases nothing then.
+    /// Throws `.length` unless the key has 32 bytes, and `.notAuthentic` for another key or other
+    /// data, and for altered or truncated bytes, without telling which. No plaintext is released
+    /// then.
     package static func open(
         _ sealed: [UInt8], key: SecretBytes, additional: [UInt8]
     ) throws(CryptoFault) -> SecretBytes {

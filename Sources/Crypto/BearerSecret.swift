@@ -2,13 +2,12 @@
 import Posix
 import SignedFormats
 
-/// A secret that whoever shows it is let in by: an API key, a refresh token, a session, a
-/// browser.
+/// A secret that authenticates its bearer: an API key, refresh token, session or browser cookie.
 ///
-/// Its text is a prefix and 32 random bytes; what is kept is the SHA-256 of the text. A slow,
-/// salted hash would gain nothing: nobody goes through 2²⁵⁶ texts, no two are alike, and a slow
-/// one would let strangers keep the server busy. A row is found by its digest, so a comparison
-/// that ends early tells of digests only, which cannot be chosen.
+/// The text is a prefix and 32 random bytes; the server stores only the SHA-256 of the text. A
+/// slow, salted hash would gain nothing: 2²⁵⁶ texts cannot be searched, no two are equal, and a
+/// slow hash would let strangers keep the server busy. Rows are found by digest, so a comparison
+/// that ends early reveals only digests, which a caller cannot choose.
 package enum BearerSecret: CaseIterable, Sendable {
     case apiKey
     case refreshToken
@@ -17,7 +16,7 @@ package enum BearerSecret: CaseIterable, Sendable {
 
     private static let randomCount = 32
 
-    /// What the text begins with, so that a leaked one is recognised, and none passes as another.
+    /// The prefix of the text, by which leaked secrets are recognised and the kinds told apart.
     package var prefix: StaticString {
         switch self {
         case .apiKey: "sgk_"
@@ -27,7 +26,7 @@ package enum BearerSecret: CaseIterable, Sendable {
         }
     }
 
-    /// Makes a new one: the text, which is shown once, and the digest, which is kept.
+    /// Generates a secret: the text, which is shown once, and its digest, which is stored.
     package func generate() throws(CryptoFault) -> (text: [UInt8], digest: [UInt8]) {
         let random: [UInt8]
         do throws(SystemFault) {
@@ -37,7 +36,7 @@ package enum BearerSecret: CaseIterable, Sendable {
         return (text, try SHA256.digest(text))
     }
 
-    /// The digest to look for, or nil if the text is none of this kind.
+    /// Returns the digest to look up; nil if the text is not a secret of this kind.
     package func digest(of text: [UInt8]) throws(CryptoFault) -> [UInt8]? {
         let start = prefix.bytes
         guard text.count == start.count + 43, text.starts(with: start),
@@ -49,7 +48,7 @@ package enum BearerSecret: CaseIterable, Sendable {
 }
 
 extension ActivationCode {
-    /// Makes a new code.
+    /// Generates a new code.
     package static func generate() throws(CryptoFault) -> ActivationCode {
         let random: [UInt8]
         do throws(SystemFault) {
@@ -59,7 +58,7 @@ extension ActivationCode {
         return code
     }
 
-    /// What is kept of it, 32 bytes; docs/developer/PROTOCOL.md says why no slow hash.
+    /// The digest to store, 32 bytes; docs/developer/PROTOCOL.md explains why no slow hash is used.
     package func digest() throws(CryptoFault) -> [UInt8] {
         try SHA256.digest(StaticString("signet-activation:").bytes + text)
     }

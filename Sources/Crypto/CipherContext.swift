@@ -2,12 +2,12 @@
 import COpenSSL
 import Posix
 
-/// One run of AES-256-GCM in one direction; EVP_CIPHER_CTX(3).
+/// One encryption or decryption with AES-256-GCM; EVP_CIPHER_CTX(3).
 // SAFETY: the pointer is never given out; made in `init`, freed once, in `deinit`.
 @safe struct CipherContext: ~Copyable {
     private let context: OpaquePointer
 
-    /// The key has 32 bytes, the nonce 12, which is the cipher's default.
+    /// Starts the operation. The key has 32 bytes and the nonce 12, the cipher's default.
     init(key: SecretBytes, nonce: [UInt8], encrypting: Bool) throws(CryptoFault) {
         let library = try Library.instance()
         guard let context = unsafe EVP_CIPHER_CTX_new() else {
@@ -30,7 +30,7 @@ import Posix
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-    /// Adds data that is authenticated and not encrypted.
+    /// Adds data that is authenticated but not encrypted.
     borrowing func authenticate(_ additional: [UInt8]) throws(CryptoFault) {
         guard let count = Int32(exactly: additional.count) else { throw .length }
         var done: Int32 = 0
@@ -38,11 +38,12 @@ import Posix
             unsafe EVP_CipherUpdate(context, nil, &done, additional, count), "EVP_CipherUpdate")
     }
 
-    /// Encrypts or decrypts all bytes at once; the target is as long as the source.
+    /// Encrypts or decrypts all bytes at once into a target of the same length. Returns 1 on
+    /// success.
     borrowing func transform(
         _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) -> Int32 {
-        // Without a target address, OpenSSL would take the source for additional data.
+        // Without a target address, OpenSSL would treat the source as additional data.
         guard let from = source.baseAddress, let to = target.baseAddress,
             source.count > 0
         else { return source.count == 0 ? 1 : 0 }
@@ -56,14 +57,14 @@ import Posix
         return done == count ? result : 0
     }
 
-    /// Ends the run: 1 where all is well and, when decrypting, the tag fits.
+    /// Finishes the operation. Returns 1 on success and, when decrypting, only if the tag is valid.
     borrowing func finish() -> Int32 {
         var rest = [UInt8](repeating: 0, count: 16)
         var done: Int32 = 0
         return unsafe EVP_CipherFinal_ex(context, &rest, &done)
     }
 
-    /// The tag of an ended encryption.
+    /// Returns the tag of a finished encryption.
     borrowing func tag(_ count: Int) throws(CryptoFault) -> [UInt8] {
         var tag = [UInt8](repeating: 0, count: count)
         let result = unsafe EVP_CIPHER_CTX_ctrl(
@@ -72,7 +73,7 @@ import Posix
         return tag
     }
 
-    /// Sets the tag that a decryption must end with.
+    /// Sets the tag that a decryption must verify; call it before `finish`.
     borrowing func expect(tag: [UInt8]) throws(CryptoFault) {
         var tag = tag
         let result = unsafe EVP_CIPHER_CTX_ctrl(

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a cryptographic operation gave no result.
+/// Why a cryptographic operation failed.
 package enum CryptoFault: Error, Equatable, Sendable {
-    /// The library could not be initialised, is out of memory, or failed without a reason of ours.
+    /// The library could not be initialised, is out of memory, or failed for another reason of its
+    /// own.
     case library(operation: String)
-    /// Secret memory could not be had; mmap(2), mlock(2).
+    /// No secret memory is available; mmap(2), mlock(2).
     case memory
-    /// An argument has a length that the algorithm does not take.
+    /// An argument has a length that the algorithm does not accept.
     case length
-    /// The tag does not fit: another key, nonce, additional data, or altered bytes.
+    /// The tag is invalid: the key, nonce, additional data or ciphertext is different.
     case notAuthentic
-    /// The bytes are no P-256 private key in the form that is written here.
+    /// The bytes are not a P-256 private key in the form that this module writes.
     case badPrivateKey
-    /// The bytes are no point of P-256, or the point at infinity.
+    /// The bytes are not a point of P-256, or are the point at infinity.
     case badPublicKey
 }
 

@@ -2,9 +2,11 @@
 import COpenSSL
 import Posix
 
-/// HKDF with SHA-256; RFC 5869.
+/// HKDF with SHA-256, extract and expand; RFC 5869.
 package enum HKDF {
-    /// Derives `count` secret bytes (1 to 8160) from a secret of 1 byte or more; EVP_KDF_derive(3).
+    /// Derives secret bytes from a secret; EVP_KDF_derive(3).
+    ///
+    /// Throws `.length` unless the secret has at least 1 byte and `count` is from 1 to 8160.
     package static func derive(
         from secret: SecretBytes, salt: [UInt8], info: [UInt8], count: Int
     ) throws(CryptoFault) -> SecretBytes {
@@ -48,7 +50,7 @@ package enum HKDF {
     }
 }
 
-/// Secret memory, with the fault in this layer's words.
+/// Allocates and fills secret memory, and converts the fault to `.memory`.
 func secretBytes(
     _ count: Int, fill: (inout MutableRawSpan) -> Void
 ) throws(CryptoFault) -> SecretBytes {
@@ -57,13 +59,14 @@ func secretBytes(
     } catch { throw .memory }
 }
 
-/// A parameter of bytes; OSSL_PARAM(3) does not write through it, though its C type would allow.
+/// Returns a parameter of bytes. OSSL_PARAM(3) does not write through it, although its C type would
+/// permit that. The bytes must outlive the parameter.
 func bytesParameter(_ name: StaticString, _ bytes: UnsafeRawBufferPointer) -> OSSL_PARAM {
     unsafe OSSL_PARAM_construct_octet_string(
         name.cString, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
 }
 
-/// A parameter of text that lives as long as the program.
+/// Returns a parameter of static text.
 func textParameter(_ name: StaticString, _ text: StaticString) -> OSSL_PARAM {
     unsafe OSSL_PARAM_construct_utf8_string(
         name.cString, UnsafeMutablePointer(mutating: text.cString), text.utf8CodeUnitCount)

@@ -4,10 +4,10 @@ import Posix
 
 /// HMAC with SHA-256; RFC 2104, FIPS 198-1.
 package enum HMAC {
-    /// The number of bytes of a code.
+    /// The length of a code in bytes.
     package static let count = 32
 
-    /// Returns the 32-byte code of a message under a key of 1 byte or more; EVP_MAC_init(3).
+    /// Returns the 32-byte code of a message; EVP_MAC_init(3). Throws `.length` for an empty key.
     package static func sha256(
         of message: [UInt8], key: SecretBytes
     ) throws(CryptoFault) -> [UInt8] {
@@ -37,7 +37,8 @@ package enum HMAC {
         return code
     }
 
-    /// Tells whether a code is the message's, in a time that does not depend on the code.
+    /// Returns whether a code is that of the message; takes the same time for all codes of 32
+    /// bytes.
     package static func verifies(
         _ code: [UInt8], of message: [UInt8], key: SecretBytes
     ) throws(CryptoFault) -> Bool {

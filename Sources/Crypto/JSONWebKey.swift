@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// A public key that tokens are verified with, named by its thumbprint; RFC 7517, RFC 7638.
+/// A public key that verifies tokens, identified by its thumbprint; RFC 7517, RFC 7638.
 package struct JSONWebKey: Sendable {
     /// The key.
     package let publicKey: P256PublicKey
-    /// The thumbprint, in base64url: 43 characters. It is the `kid` of the key's tokens.
+    /// The SHA-256 thumbprint in base64url, 43 characters; the `kid` of the key's tokens.
     package let id: [UInt8]
-    /// The point's first coordinate in base64url; RFC 7518, section 6.2.1.2.
+    /// The point's x coordinate in base64url; RFC 7518, section 6.2.1.2.
     package let x: [UInt8]
-    /// The point's second coordinate in base64url.
+    /// The point's y coordinate in base64url.
     package let y: [UInt8]
-    /// The first part of every token by this key.
+    /// The encoded header of every token signed by this key.
     let encodedHeader: [UInt8]
 
-    /// Derives all of it from the key.
+    /// Derives all fields from the key.
     package init(_ publicKey: P256PublicKey) throws(CryptoFault) {
         let half = 1 + P256.scalarCount
         self.publicKey = publicKey
         x = Base64.encode([UInt8](publicKey.point[1..<half]), .url)
         y = Base64.encode([UInt8](publicKey.point[half...]), .url)
-        // RFC 7638, section 3: the required members, in the order of their names, no spaces.
+        // RFC 7638, section 3: the required members in lexicographic order, without spaces.
         let thumbprint =
             StaticString("{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"").bytes + x
             + StaticString("\",\"y\":\"").bytes + y + StaticString("\"}").bytes
@@ -28,7 +28,7 @@ package struct JSONWebKey: Sendable {
         encodedHeader = JSONWebToken.encodedHeader(keyID: id)
     }
 
-    /// The member of a JWKS's `keys`, as JSON without spaces.
+    /// The key as a member of a JWKS's `keys`, in JSON without spaces.
     package var json: [UInt8] {
         StaticString("{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"").bytes + x
             + StaticString("\",\"y\":\"").bytes + y

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// Why a token was refused.
+/// Why a token was rejected.
 package enum TokenFault: Error, Equatable, Sendable {
-    /// It is longer than its cap.
+    /// It is longer than `JSONWebToken.maximumLength`.
     case tooLong
-    /// It is not three parts of base64url.
+    /// It does not have three parts in base64url.
     case malformed
-    /// Its header is none that we write for one of the keys: another algorithm, type or key.
+    /// Its header is not the one that we write for any of the keys: another algorithm, type or key.
     case unknownHeader
-    /// The signature does not fit.
+    /// The signature is invalid.
     case badSignature
-    /// Cryptography failed for a reason that lies not in the token.
+    /// Cryptography failed for a reason unrelated to the token.
     case crypto(CryptoFault)
 }
 
-/// Signed tokens in compact form, ES256 only; RFC 7515, RFC 7518 section 3.4, RFC 7519.
+/// JSON Web Tokens in compact form, signed with ES256 only; RFC 7515, RFC 7518 section 3.4, RFC
+/// 7519.
 ///
-/// Headers are compared with the one that we write, byte for byte, and never parsed: nothing in a
-/// token chooses an algorithm, a key's place or an extension. What the payload says (`exp`, `aud`,
-/// …) is the caller's to check.
+/// Headers are compared byte by byte with the one that we write, and never parsed, so that nothing
+/// in a token can choose an algorithm, a key location or an extension. The caller must check the
+/// claims in the payload (`exp`, `aud`, …).
 package enum JSONWebToken {
-    /// The longest token in bytes.
+    /// The maximum length of a token in bytes.
     package static let maximumLength = 8_192
 
     private static let separator = UInt8(ascii: ".")
 
     /// Signs a payload, the bytes of a JSON object; `keyID` is the thumbprint of the key.
     ///
-    /// Throws `.length` where the token would be longer than its cap.
+    /// Throws `.length` if the token would be longer than `maximumLength`.
     package static func sign(
         payload: [UInt8], with key: P256PrivateKey, keyID: [UInt8]
     ) throws(CryptoFault) -> [UInt8] {
@@ -41,7 +42,7 @@ package enum JSONWebToken {
         return token
     }
 
-    /// Returns the payload of a token that one of the keys signed.
+    /// Returns the payload of a token that one of the keys signed. Does not check its claims.
     package static func verify(
         _ compact: [UInt8], keys: [JSONWebKey]
     ) throws(TokenFault) -> [UInt8] {
@@ -53,7 +54,7 @@ package enum JSONWebToken {
         guard let key = keys.first(where: { $0.encodedHeader == parts[0] }) else {
             throw .unknownHeader
         }
-        // r and s of 32 bytes each: neither shorter ones nor DER.
+        // r and s must have exactly 32 bytes each; shorter numbers and DER are rejected.
         let half = P256.scalarCount
         guard numbers.count == 2 * half,
             let signature = P256Signature(
@@ -68,7 +69,7 @@ package enum JSONWebToken {
         return payload
     }
 
-    /// The first part of every token that the key with this thumbprint signs.
+    /// The encoded header of every token signed by the key with this thumbprint.
     static func encodedHeader(keyID: [UInt8]) -> [UInt8] {
         let header =
             StaticString("{\"alg\":\"ES256\",\"typ\":\"JWT\",\"kid\":\"").bytes + keyID

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// A context that is ready for one operation with one key, which outlives it: to make it takes a
-/// tenth of a verification.
-// SAFETY: whoever takes it out of its key's mutex has it alone; freed once, in `deinit`.
+/// An OpenSSL context that is initialised for one operation with one key.
+///
+/// It is reused because creating one takes a tenth of the time of a verification. The key must
+/// outlive it.
+// SAFETY: the thread that takes it out of its key's mutex has exclusive use of it; freed once, in
+// `deinit`.
 @safe final class KeyContext: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// For the operation that `begin` begins; nil where the library cannot make one.
+    /// Creates a context for the operation that `begin` starts; returns nil if the library fails.
     init?(_ key: OpaquePointer, _ library: Library, _ begin: (OpaquePointer) -> Int32) {
         guard let made = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
             return nil

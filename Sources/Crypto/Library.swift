@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// OpenSSL's default provider in a library context of our own, with what is used of it fetched once.
+/// OpenSSL's default provider in a library context of its own, with the algorithms fetched once.
 ///
-/// Made at first use. No configuration file is read and the process-wide context stays as it is.
+/// It is created at first use. No configuration file is read, and the process-wide context is
+/// unchanged.
 // SAFETY: all pointers are set once in `init`, never freed, and OpenSSL 3 counts references to
 // fetched algorithms and contexts atomically; each operation makes a working context of its own.
 @safe final class Library: @unchecked Sendable {
@@ -15,7 +16,7 @@ import COpenSSL
 
     private static let shared = Library()
 
-    /// The one instance; throws where OpenSSL could not be set up.
+    /// Returns the only instance; throws `.library` if OpenSSL could not be initialised.
     static func instance() throws(CryptoFault) -> Library {
         guard let shared else { throw .library(operation: "OSSL_PROVIDER_load") }
         return shared
@@ -24,8 +25,8 @@ import COpenSSL
     private init?() {
         // Without this, the first fetch would read openssl.cnf, which may load modules.
         guard OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) == 1 else { return nil }
-        // BN_secure_new takes private scalars from here; locked and never dumped. Where it
-        // cannot be had, OpenSSL uses its ordinary heap and wipes it.
+        // BN_secure_new allocates private scalars from this heap, which is locked and never dumped.
+        // If it is not available, OpenSSL uses its ordinary heap and wipes it.
         _ = CRYPTO_secure_malloc_init(16384, 16)
         guard let context = unsafe OSSL_LIB_CTX_new(),
             unsafe OSSL_PROVIDER_load(context, "default") != nil,
@@ -42,7 +43,7 @@ import COpenSSL
     }
 }
 
-/// Throws where an OpenSSL call did not answer 1, and empties the thread's error queue.
+/// Throws `.library` unless an OpenSSL call returned 1, and empties the thread's error queue.
 func require(_ result: Int32, _ operation: String) throws(CryptoFault) {
     guard result == 1 else {
         ERR_clear_error()
@@ -50,7 +51,7 @@ func require(_ result: Int32, _ operation: String) throws(CryptoFault) {
     }
 }
 
-/// Names of parameters for `OSSL_PARAM`, which keeps their address: so they must live for ever.
+/// Parameter names for `OSSL_PARAM`, which stores their address, so they must be static.
 enum ParameterName {
     static let digest: StaticString = "digest"
     static let key: StaticString = "key"
@@ -62,7 +63,7 @@ enum ParameterName {
 }
 
 extension StaticString {
-    /// The text as a C string that lives as long as the program.
+    /// The text as a C string that is valid as long as the program runs.
     var cString: UnsafePointer<CChar> {
         unsafe UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
     }

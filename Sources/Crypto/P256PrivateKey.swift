@@ -3,14 +3,14 @@ import COpenSSL
 import Posix
 import Synchronization
 
-/// A private key on P-256, loaded and ready to sign.
+/// A P-256 private key, loaded and ready to sign. Thread-safe.
 // SAFETY: the key is made in `init`, only read afterwards, and freed once, in `deinit`; OpenSSL 3
-// lets threads read one EVP_PKEY at a time together, each through a context of its own.
+// permits concurrent reads of an EVP_PKEY, each through a context of its own.
 @safe package final class P256PrivateKey: @unchecked Sendable {
-    /// The uncompressed public point: 0x04, x, y; 65 bytes.
+    /// The public key as an uncompressed point: 0x04, x, y; 65 bytes.
     package let publicPoint: [UInt8]
     private let key: OpaquePointer
-    /// A context that is ready to sign, while nobody uses it.
+    /// A context that is ready to sign, while no thread is using it.
     private let idle = Mutex<KeyContext?>(nil)
 
     private init(adopting key: OpaquePointer, publicPoint: [UInt8]) {
@@ -20,7 +20,7 @@ import Synchronization
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// Makes a new key; EVP_PKEY_generate(3).
+    /// Generates a new key; EVP_PKEY_generate(3).
     package static func generate() throws(CryptoFault) -> P256PrivateKey {
         let library = try Library.instance()
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(library.context, "EC", nil) else {
@@ -43,7 +43,7 @@ import Synchronization
         }
     }
 
-    /// Signs the SHA-256 of a message; ECDSA, EVP_PKEY_sign(3).
+    /// Signs the SHA-256 of a message with ECDSA; EVP_PKEY_sign(3).
     package func sign(_ message: [UInt8]) throws(CryptoFault) -> P256Signature {
         let library = try Library.instance()
         let digest = try SHA256.digest(message)
@@ -52,7 +52,7 @@ import Synchronization
             let context = unsafe kept
                 ?? KeyContext(key, library, { unsafe EVP_PKEY_sign_init($0) })
         else { throw .library(operation: "EVP_PKEY_sign_init") }
-        // One is kept; where others signed meanwhile, theirs are freed.
+        // Keep one context; if several threads signed at once, the others' are freed.
         defer { idle.withLock { $0 = context } }
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
@@ -78,9 +78,9 @@ import Synchronization
 }
 
 extension P256PrivateKey {
-    /// The key as PKCS#8 DER, 138 bytes, in secret memory all the way; RFC 5208, RFC 5915.
+    /// Returns the key as PKCS#8 DER, 138 bytes, in secret memory; RFC 5208, RFC 5915.
     ///
-    /// Only one form exists for a P-256 key with its public point, so it is written directly:
+    /// There is only one encoding of a P-256 key with its public point, so it is written directly:
     /// OpenSSL's encoders would leave copies in ordinary memory.
     package func pkcs8() throws(CryptoFault) -> SecretBytes {
         var result: Int32 = 0
@@ -91,10 +91,10 @@ extension P256PrivateKey {
         return encoded
     }
 
-    /// Reads what `pkcs8` returned; anything else is `.badPrivateKey`.
+    /// Reads what `pkcs8()` returned; throws `.badPrivateKey` for anything else.
     ///
-    /// The public half is checked to be a point, but taken to belong to the private one: whoever
-    /// loads bytes that somebody else can write to must authenticate them first.
+    /// The public half is checked to be a point of the curve, but not to match the private half. A
+    /// caller that loads bytes which others can write must authenticate them first.
     package convenience init(pkcs8: SecretBytes) throws(CryptoFault) {
         guard pkcs8.count == PKCS8.count else { throw .badPrivateKey }
         let library = try Library.instance()
@@ -133,7 +133,7 @@ extension P256PrivateKey {
             unsafe bytes[PKCS8.middle].elementsEqual(PKCS8.beforePoint)
         else { return nil }
         let point = unsafe Array(bytes[PKCS8.point])
-        // OSSL_PARAM numbers are in the machine's byte order, so the scalar is turned in a copy.
+        // OSSL_PARAM holds numbers in native byte order, so the scalar is reversed in a copy.
         let scalar = try? SecretBytes(count: P256.scalarCount) { target in
             unsafe target.withUnsafeMutableBytes { copy in
                 unsafe copy.copyBytes(from: bytes[PKCS8.scalar])
@@ -156,7 +156,7 @@ extension P256PrivateKey {
         return unsafe (key, point)
     }
 
-    /// Tells whether the scalar is in 1..<order; EVP_PKEY_private_check(3).
+    /// Returns whether the scalar is in 1..<order; EVP_PKEY_private_check(3).
     private static func isInRange(_ library: Library, _ key: OpaquePointer) -> Bool {
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
             return false
@@ -186,7 +186,8 @@ private func reverseWhereLittleEndian(_ number: UnsafeMutableRawBufferPointer) {
     unsafe number.reverse()
 }
 
-/// The parts of a P-256 private key in DER: all but the scalar and the point is constant.
+/// The DER layout of a P-256 private key, in which everything but the scalar and the point is
+/// constant.
 private enum PKCS8 {
     static let count = 138
     static let prefix = 0..<36

@@ -2,19 +2,19 @@
 import COpenSSL
 import Synchronization
 
-/// A public key on P-256, checked to be a point of the curve, that verifies ECDSA with SHA-256.
+/// A P-256 public key, verified to be a point of the curve, for ECDSA with SHA-256. Thread-safe.
 // SAFETY: the key is made in `init`, only read afterwards, and freed once, in `deinit`; OpenSSL 3
-// lets threads read one EVP_PKEY at a time together, each through a context of its own.
+// permits concurrent reads of an EVP_PKEY, each through a context of its own.
 @safe package final class P256PublicKey: @unchecked Sendable {
     /// The uncompressed point: 0x04, x, y; 65 bytes; SEC 1 section 2.3.3.
     package let point: [UInt8]
     private let key: OpaquePointer
-    /// A context that is ready to verify, while nobody uses it.
+    /// A context that is ready to verify, while no thread is using it.
     private let idle = Mutex<KeyContext?>(nil)
 
-    /// Takes an uncompressed point of 65 bytes.
+    /// Creates a key from an uncompressed point of 65 bytes.
     ///
-    /// Throws `.badPublicKey` for any other form, a pair not on the curve, or infinity.
+    /// Throws `.badPublicKey` for any other form, a pair that is not on the curve, or infinity.
     package init(point: [UInt8]) throws(CryptoFault) {
         guard point.count == P256.pointCount, point.first == 0x04 else { throw .badPublicKey }
         let library = try Library.instance()
@@ -40,7 +40,7 @@ import Synchronization
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// Tells whether a signature fits this key and the SHA-256 of `message`; EVP_PKEY_verify(3).
+    /// Returns whether a signature is this key's for the SHA-256 of `message`; EVP_PKEY_verify(3).
     package func verifies(
         _ signature: P256Signature, message: [UInt8]
     ) throws(CryptoFault) -> Bool {
@@ -55,7 +55,7 @@ import Synchronization
             let context = unsafe kept
                 ?? KeyContext(key, library, { unsafe EVP_PKEY_verify_init($0) })
         else { return false }
-        // One is kept; where others verified meanwhile, theirs are freed.
+        // Keep one context; if several threads verified at once, the others' are freed.
         defer { idle.withLock { $0 = context } }
         let der = signature.der
         let result = unsafe EVP_PKEY_verify(context.pointer, der, der.count, digest, digest.count)
@@ -64,7 +64,7 @@ import Synchronization
     }
 }
 
-/// What is fixed for the curve; SEC 2 section 2.4.2.
+/// Constants of the curve; SEC 2 section 2.4.2.
 enum P256 {
     static let pointCount = 65
     static let scalarCount = 32
@@ -79,7 +79,8 @@ enum KeyParts {
     static let pair = publicHalf | OSSL_KEYMGMT_SELECT_PRIVATE_KEY
 }
 
-/// Makes a key from parameters; EVP_PKEY_fromdata(3). The caller frees it.
+/// Creates a key from parameters; EVP_PKEY_fromdata(3). Returns nil on failure. The caller frees
+/// it.
 func keyFromData(
     _ library: Library, _ parameters: [OSSL_PARAM], selection: Int32
 ) -> OpaquePointer? {
@@ -94,9 +95,9 @@ func keyFromData(
     return unsafe key
 }
 
-/// Tells whether a key's public half is a proper point; EVP_PKEY_public_check_quick(3).
+/// Returns whether a key's public half is a valid point; EVP_PKEY_public_check_quick(3).
 ///
-/// P-256 has cofactor 1, so a point on the curve that is not infinity has the right order.
+/// P-256 has cofactor 1, so every point on the curve except infinity has the right order.
 private func isValid(_ library: Library, _ key: OpaquePointer) -> Bool {
     guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library.context, key, nil) else {
         return false

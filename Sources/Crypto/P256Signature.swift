@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// An ECDSA signature on P-256: r and s, each 32 bytes, big-endian.
+/// An ECDSA signature on P-256: r and s, 32 bytes each, big-endian.
 package struct P256Signature: Equatable, Sendable {
-    /// The first number.
+    /// The first integer.
     package let r: [UInt8]
-    /// The second number.
+    /// The second integer.
     package let s: [UInt8]
 
-    /// Nil unless both have 32 bytes.
+    /// Creates a signature. Returns nil unless both have 32 bytes.
     package init?(r: [UInt8], s: [UInt8]) {
         guard r.count == 32, s.count == 32 else { return nil }
         self.r = r
         self.s = s
     }
 
-    /// Reads an ECDSA-Sig-Value; RFC 3279 section 2.2.3, d2i_ECDSA_SIG(3).
+    /// Parses an ECDSA-Sig-Value; RFC 3279 section 2.2.3, d2i_ECDSA_SIG(3).
     init(der: ArraySlice<UInt8>) throws(CryptoFault) {
         var r = [UInt8](repeating: 0, count: 32)
         var s = [UInt8](repeating: 0, count: 32)
@@ -34,7 +34,7 @@ package struct P256Signature: Equatable, Sendable {
         self.s = s
     }
 
-    /// Writes an ECDSA-Sig-Value: a SEQUENCE of two INTEGERs, at most 72 bytes.
+    /// The signature as an ECDSA-Sig-Value: a SEQUENCE of two INTEGERs, at most 72 bytes.
     var der: [UInt8] {
         var der: [UInt8] = []
         der.reserveCapacity(72)
@@ -46,7 +46,8 @@ package struct P256Signature: Equatable, Sendable {
         return der
     }
 
-    /// A DER INTEGER: no leading zeros, but one where the number would look negative.
+    /// Appends a DER INTEGER: without leading zeros, except one if the number would otherwise be
+    /// negative.
     private static func put(_ number: [UInt8], in der: inout [UInt8]) {
         let digits = number.drop { $0 == 0 }
         let isPadded = digits.first.map { $0 >= 0x80 } ?? true

@@ -1,43 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// What is wrong with a chain of receipts, and at which one, counted from 0.
+/// The defect of a chain of receipts, with the index of the receipt, counted from 0.
 package enum ChainFault: Error, Equatable, Sendable {
-    /// The text is no receipt.
+    /// The text is not a receipt.
     case malformed(index: Int)
-    /// It is another account's.
+    /// The receipt belongs to another account.
     case anotherAccount(index: Int)
-    /// No key that this account ever registered for that credential made it.
+    /// The receipt was not signed by a key that this account ever registered for that credential.
     case unknownSigner(index: Int)
-    /// The signature does not fit: the text was altered.
+    /// The signature is invalid: the text was altered.
     case badSignature(index: Int)
-    /// It does not follow the one before: something was removed, altered or moved.
+    /// The receipt does not follow the one before: something was removed, altered or moved.
     case broken(index: Int)
-    /// Its counter is not greater than the one before.
+    /// The counter is not greater than that of the receipt before.
     case counterNotGreater(index: Int)
-    /// The newest receipt that is known of is not the last, or is another.
+    /// The chain does not contain the newest known receipt: its end was removed.
     case tailMissing
-    /// Cryptography failed for a reason that lies not in the receipts.
+    /// Cryptography failed for a reason unrelated to the receipts.
     case crypto(CryptoFault)
 }
 
-/// A public key and the credential it belongs to, as a line of an allowed_signers file tells.
+/// A public key and its credential, as in a line of an allowed_signers file.
 package struct RegisteredSigner: Equatable, Sendable {
     /// The key.
     package let key: SSHPublicKey
     /// The credential's id, 16 bytes.
     package let credential: [UInt8]
 
-    /// Joins both.
+    /// Creates a value from both.
     package init(key: SSHPublicKey, credential: [UInt8]) {
         self.key = key
         self.credential = credential
     }
 }
 
-/// Checks receipts one after the other: signatures, signers, order, and that none is missing.
+/// Verifies an account's receipts one after the other: signature, signer, order and completeness.
+///
+/// Each receipt contains the SHA-256 of the entry before it and a counter that grows. The head,
+/// which is stored elsewhere, shows that the end was not cut off. Call `verify` for each entry,
+/// then `end`.
 package struct ReceiptChain {
-    /// What a receipt's signature may be for: a login, or a secret that was released.
+    /// The namespaces that a receipt's signature may have: a login, or the release of a secret.
     package static let namespaces = [
         SignatureNamespace.login.bytes, SignatureNamespace.secret.bytes,
     ]
@@ -51,11 +55,12 @@ package struct ReceiptChain {
     private var last = (counter: UInt64(0), digest: [UInt8](repeating: 0, count: 32))
     private var isHeadSeen: Bool
 
-    /// Begins before the first receipt.
+    /// Starts before the first receipt.
+    ///
     /// - Parameters:
-    ///   - signers: every key that was ever registered for the account.
-    ///   - headCounter: the counter of the newest receipt that is known of, 0 for none.
-    ///   - headDigest: its SHA-256, 32 bytes.
+    ///   - signers: Every key that was ever registered for the account.
+    ///   - headCounter: The counter of the newest known receipt, 0 for none.
+    ///   - headDigest: Its SHA-256, 32 bytes.
     package init(
         account: [UInt8], uid: UInt32, signers: [RegisteredSigner], headCounter: UInt64,
         headDigest: [UInt8]
@@ -67,7 +72,8 @@ package struct ReceiptChain {
         isHeadSeen = headCounter == 0
     }
 
-    /// Checks that an entry of the log, a receipt and what says that it was granted, is the next one.
+    /// Verifies that an entry of the log, a receipt with its granted line, is the next one of the
+    /// chain.
     package mutating func verify(_ entry: [UInt8]) throws(ChainFault) {
         guard let parts = ReceiptEntry(entry),
             let statement = try? Statement(parsing: parts.statement),
@@ -93,7 +99,7 @@ package struct ReceiptChain {
         count += 1
     }
 
-    /// Checks that the newest receipt that is known of was among them; returns how many there were.
+    /// Verifies that the newest known receipt was among the entries. Returns the number of entries.
     package consuming func end() throws(ChainFault) -> Int {
         guard isHeadSeen else { throw .tailMissing }
         return count
@@ -122,12 +128,13 @@ package struct ReceiptChain {
 }
 
 extension RegisteredSigner {
-    /// What stands between account and key in a line: the uses that the key is good for.
+    /// The part of a line between account and key, which names the uses of the key.
     package static let options = StaticString(" namespaces=\"login@signet,secret@signet\" ").bytes
-    /// The same as version 0.1.0 wrote it.
+    /// The same part as version 0.1.0 wrote it.
     private static let olderOptions = StaticString(" namespaces=\"login@signet\" ").bytes
 
-    /// Gives the lines of an older version today's options; the rest stays as it is.
+    /// Replaces the options of version 0.1.0 in each line by the present ones. Other lines are
+    /// unchanged.
     package static func upgraded(file: [UInt8], account: [UInt8]) -> [UInt8] {
         let older = account + olderOptions
         var upgraded: [UInt8] = []
@@ -143,8 +150,9 @@ extension RegisteredSigner {
         return upgraded
     }
 
-    /// Reads the lines of an allowed_signers file as Signet writes them: account, namespaces, key,
-    /// and `signet:` account `:` credential. Nil where a line has another form or account.
+    /// Parses an allowed_signers file as Signet writes it: account, namespaces, key, and the
+    /// comment `signet:` account `:` credential. Returns nil if any line has another form or
+    /// account.
     package static func parse(file: [UInt8], account: [UInt8]) -> [RegisteredSigner]? {
         let prefix = account + options
         let label = StaticString("signet:").bytes + PercentEncoding.encode(account) + [0x3a]

@@ -2,18 +2,18 @@
 import Posix
 import SignedFormats
 
-/// Seals small secrets for rows of a database that others can read, copy or write to.
+/// Seals small secrets for rows of a database that others may be able to read, copy or write.
 ///
-/// AES-256-GCM under a key that HKDF derives from the server's master secret for one context, a
-/// column; bound to the row, so that a sealed value moved to another row or column does not open.
-/// With random nonces a context may be sealed 2³² times.
+/// It uses AES-256-GCM under a key that HKDF derives from the server's master secret for one
+/// context, a column. Each value is bound to its row, so that a sealed value does not open in
+/// another row or column. Because nonces are random, a context may seal at most 2³² values.
 package struct RowSeal: Sendable {
-    /// The least number of bytes of a master secret.
+    /// The minimum length of a master secret in bytes.
     package static let masterCount = 32
 
     private let key: SecretBytes
 
-    /// Derives the key of a context, such as `mac-token`, which no other use may have.
+    /// Derives the key of a context, such as `mac-token`, which must be unique to one use.
     ///
     /// Throws `.length` for a master secret of less than 32 bytes or an empty context.
     package init(master: SecretBytes, context: StaticString) throws(CryptoFault) {
@@ -25,13 +25,14 @@ package struct RowSeal: Sendable {
             count: AESGCM.keyCount)
     }
 
-    /// Seals a secret for the row with this identity, which is never empty.
+    /// Seals a secret for the row with this identity. Throws `.length` if the identity is empty.
     package func seal(_ secret: SecretBytes, row: [UInt8]) throws(CryptoFault) -> [UInt8] {
         guard !row.isEmpty else { throw .length }
         return try AESGCM.seal(secret, key: key, additional: row)
     }
 
-    /// Opens what was sealed for this row; `.notAuthentic` for another row, context or master.
+    /// Opens a value that was sealed for this row. Throws `.notAuthentic` for another row, context
+    /// or master secret, and for altered bytes.
     package func open(_ sealed: [UInt8], row: [UInt8]) throws(CryptoFault) -> SecretBytes {
         guard !row.isEmpty else { throw .length }
         return try AESGCM.open(sealed, key: key, additional: row)

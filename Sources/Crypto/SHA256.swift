@@ -4,7 +4,7 @@ import Posix
 
 /// SHA-256; FIPS 180-4.
 package enum SHA256 {
-    /// The number of bytes of a digest.
+    /// The length of a digest in bytes.
     package static let digestCount = 32
 
     /// Returns the 32-byte digest of `bytes`; EVP_Digest(3).
@@ -20,7 +20,7 @@ package enum SHA256 {
     }
 }
 
-/// A SHA-256 that is fed in pieces.
+/// An incremental SHA-256.
 // SAFETY: the pointer is never given out; made in `init`, freed once, in `deinit`.
 @safe package struct SHA256Context: ~Copyable {
     private let context: OpaquePointer
@@ -40,7 +40,7 @@ package enum SHA256 {
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Adds bytes; EVP_DigestUpdate(3).
+    /// Adds bytes to the digest; EVP_DigestUpdate(3).
     package mutating func update(_ bytes: [UInt8]) throws(CryptoFault) {
         let result = unsafe bytes.withUnsafeBytes {
             unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count)
@@ -48,7 +48,7 @@ package enum SHA256 {
         try require(result, "EVP_DigestUpdate")
     }
 
-    /// Ends the digest and returns its 32 bytes; EVP_DigestFinal_ex(3).
+    /// Finishes the digest and returns its 32 bytes; EVP_DigestFinal_ex(3).
     package consuming func finish() throws(CryptoFault) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: SHA256.digestCount)
         try require(unsafe EVP_DigestFinal_ex(context, &digest, nil), "EVP_DigestFinal_ex")

@@ -2,10 +2,12 @@
 import SignedFormats
 
 extension P256PublicKey {
-    /// Tells whether a blob is this key's OpenSSH signature of exactly this text, for this use.
+    /// Returns whether a blob is this key's OpenSSH signature (SSHSIG) of this text in this
+    /// namespace.
     ///
-    /// False for anything else: another form, key, namespace or text. Throws only where
-    /// cryptography itself failed. PROTOCOL.sshsig, as docs/developer/PROTOCOL.md narrows it.
+    /// Returns false for a malformed blob and for another key, namespace or text; throws only if
+    /// cryptography itself failed. The format is that of PROTOCOL.sshsig, as restricted in
+    /// docs/developer/PROTOCOL.md.
     package func verifies(
         blob: [UInt8], of text: [UInt8], in namespace: SignatureNamespace
     ) throws(CryptoFault) -> Bool {
@@ -15,7 +17,7 @@ extension P256PublicKey {
         return try verifies(signature, of: text)
     }
 
-    /// The same for a signature that was read; whether its namespace is right is the caller's.
+    /// Verifies a parsed signature of a text. The caller must check its namespace.
     func verifies(_ signature: SSHSignature, of text: [UInt8]) throws(CryptoFault) -> Bool {
         guard signature.publicKey.point == point,
             let numbers = P256Signature(r: signature.r, s: signature.s)
@@ -27,7 +29,7 @@ extension P256PublicKey {
 }
 
 extension P256PrivateKey {
-    /// Signs a text for one use, as `ssh-keygen -Y verify` checks it.
+    /// Signs a text in a namespace, in the form that `ssh-keygen -Y verify` accepts.
     package func signature(
         of text: [UInt8], in namespace: SignatureNamespace
     ) throws(CryptoFault) -> SSHSignature {

@@ -4,29 +4,31 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// A request that wants the readers, as the queue sees it.
+/// A request for the readers, as the queue sees it.
 package struct Applicant: Sendable {
-    /// What the readers are wanted for.
+    /// The purpose of using the readers.
     package enum Purpose: Sendable {
-        /// A touch that confirms a request of the account's.
+        /// A touch that confirms a request of the account.
         case touch
-        /// An enrolment, which gives way to touches when nobody puts a finger on the reader.
+        /// An enrolment; it yields to waiting touches when no finger is on the reader.
         case enrolment
-        /// What the readers keep is listed or deleted; nobody touches anything.
+        /// Listing or deleting the prints stored on a reader, which involves no touch.
         case upkeep
     }
 
-    /// What the readers are wanted for.
+    /// The purpose of using the readers.
     package let purpose: Purpose
-    /// The account whose finger it is about.
+    /// The account whose fingers are concerned.
     package let account: UInt32
-    /// Who asks, in words.
+    /// The requester and the description shown to other requesters.
     package let asker: Asker
-    /// Tells the client something; with `wantsAcknowledgement`, returns when the client has shown it:
-    /// false where it is gone or did not say so in time.
+    /// Sends the client a notice.
+    ///
+    /// If the notice has `wantsAcknowledgement`, it returns when the client has shown it, and false
+    /// if the client is gone or did not confirm in time.
     package let show: @Sendable @ServiceActor (Notice) async -> Bool
 
-    /// All of it.
+    /// Creates an applicant from its values.
     package init(
         _ purpose: Purpose, account: UInt32, asker: Asker,
         show: @escaping @Sendable @ServiceActor (Notice) async -> Bool
@@ -38,25 +40,28 @@ package struct Applicant: Sendable {
     }
 }
 
-/// Who asks for a touch, in words for those who wait behind or before.
+/// The requester of a touch, with the descriptions that other waiting requests display.
+///
+/// The full description is only for the requester's own requests; others see a version without the
+/// purpose.
 package struct Asker: Equatable, Sendable {
     private static let longestPurpose = 200
 
-    /// Who it is: shares of the queue are theirs.
+    /// The requester, whose share of the queue the request consumes.
     package let requester: Requester
-    /// What everybody is told: `sudo (alice, pts/3)`.
+    /// The description for other users, such as `sudo (alice, pts/3)`.
     private let name: Bytes
-    /// What the same person is told: `sudo apt upgrade (alice, pts/3)`.
+    /// The description for the requester, such as `sudo apt upgrade (alice, pts/3)`.
     package let detail: Bytes
 
-    /// A command of Signet's own: `signet enroll (alice)`.
+    /// Describes one of Signet's own commands, such as `signet enroll (alice)`.
     package init(_ command: String, by requester: Requester) {
         self.requester = requester
         name = Self.line("\(Bytes(command.utf8)) (\(requester.name))")
         detail = name
     }
 
-    /// A PAM service: who asks is the requester, whatever account the touch is for.
+    /// Describes a PAM service; names the requester, whichever account the touch is for.
     package init(
         service: Bytes, terminal: Bytes, purpose: Bytes, by requester: Requester
     ) {
@@ -66,14 +71,15 @@ package struct Asker: Equatable, Sendable {
         detail = purpose.isEmpty ? name : Self.line("\(Self.shortened(purpose)) (\(who))")
     }
 
-    /// What another is told: nobody learns what others are about to do.
+    /// Returns the description for another asker, which hides the purpose unless both are the same
+    /// user.
     package func name(for other: Asker) -> Bytes {
         requester.uid == other.requester.uid ? detail : name
     }
 
     private static func line(_ text: Text) -> Bytes { Bytes(text.bytes.prefix(Limit.text)) }
 
-    /// A purpose with its middle left out where it is long.
+    /// Returns an escaped purpose, with its middle replaced by an ellipsis if it is too long.
     private static func shortened(_ purpose: Bytes) -> Text {
         let text = Text(escaping: purpose)
         let scalars = String(decoding: text.bytes, as: UTF8.self).unicodeScalars

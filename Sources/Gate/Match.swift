@@ -4,23 +4,27 @@ import Loop
 import Policy
 import Posix
 
-// The only file that can say that a finger matched. Keys and sealed items open for a `Match` and for
-// nothing else (Vault), and the initialiser of `Match` is visible in this file alone: what follows
-// `TouchGate.touch` is all there is to review.
+// This is the only file that can create a `Match`, because the initialiser of `Match` is
+// `fileprivate`. Vaults sign and open sealed data only for a `Match`, with the exceptions in
+// `Vault/WithoutMatch.swift`. To review whether a match can be forged, read `TouchGate.touch` and
+// what it calls.
 
 /// Evidence that an enrolled finger of one account was on a reader during one turn.
 ///
-/// It cannot be copied, so one touch serves one request: it ends with the `Touch` that holds it.
+/// `TouchGate.touch` creates it after the scanner reported a finger and while the attempt is still
+/// counted as failed on disk. It cannot be copied and lives in the `Touch` that holds it, so that
+/// one touch serves one request. Vaults check the account and the age before they open anything for
+/// it.
 package struct Match: ~Copyable, Sendable {
-    /// The account whose finger it was.
+    /// The account that the finger belongs to.
     package let account: UInt32
-    /// Who asked for it, and where they were.
+    /// Evidence of who requested the touch and from where.
     package let presence: Presence
-    /// When it matched, since the start of the machine (CLOCK_BOOTTIME).
+    /// The time of the match since boot (CLOCK_BOOTTIME, which includes time spent suspended).
     private let moment: Duration
     private let clock: Clock
 
-    /// How long ago it matched.
+    /// The time since the match.
     package var age: Duration { clock.sinceBoot() - moment }
 
     fileprivate init(account: UInt32, presence: Presence, clock: Clock) {
@@ -31,18 +35,20 @@ package struct Match: ~Copyable, Sendable {
     }
 }
 
-/// A touch of a request: the match, the finger that matched, and the attempt that still counts.
+/// The result of a successful touch: the match, the finger that matched, and the open attempt.
 ///
-/// Only `TouchGate.touch` makes one. Work that is handed to another thread captures this object and
-/// borrows the match from it.
+/// Only `TouchGate.touch` creates one. Because `Match` cannot be copied, work that moves to another
+/// thread captures this object and borrows the match from it. The request must settle `attempt`,
+/// otherwise it remains counted as a failure.
 package final class Touch<Finger: Sendable>: Sendable {
-    /// What keys open for.
+    /// The match; vaults open keys for it.
     package let match: Match
-    /// The finger, as the scanner knows it.
+    /// The finger that matched, in the scanner's representation.
     package let finger: Finger
-    /// On disk as a failure until somebody settles it.
+    /// The attempt, recorded on disk as a failure until the request settles it.
     package let attempt: any LockoutAttempt
-    /// How often the machine had been suspended when the finger was asked for.
+    /// The value of `SuspendState.suspensions` when the finger was requested; a later comparison
+    /// shows whether the machine was suspended in between.
     package let suspensions: UInt64
 
     fileprivate init(
@@ -55,60 +61,63 @@ package final class Touch<Finger: Sendable>: Sendable {
     }
 }
 
-/// Scans fingers; the real one is the daemon's pool of readers.
+/// Scans fingers. The daemon's implementation is its pool of readers.
 package protocol FingerScanner: Sendable {
-    /// Whose fingers are looked for, and on which readers.
+    /// The fingers to look for, and the readers to look on.
     associatedtype Query: Sendable
-    /// The finger that matched.
+    /// The scanner's representation of a finger that matched.
     associatedtype Found: Sendable
-    /// Waits for one finger; nil where it is none of those that are looked for.
+    /// Waits at most `limit` for one finger; returns nil if the finger matches none of the query's.
     @ServiceActor func scan(
         _ query: Query, limit: Duration, tell: @escaping @ServiceActor (Notice) -> Void
     ) async throws(Denial) -> Found?
 }
 
-/// One attempt, which is on disk as a failure from before the reader is asked.
+/// One attempt at a touch, recorded on disk as a failure before the reader is asked.
+///
+/// Exactly one of `failed`, `takeBack` and `succeeded` settles it. An attempt that is never
+/// settled, for example because the daemon was killed, remains a failure.
 package protocol LockoutAttempt: Sendable {
-    /// The finger did not match. Throws where that locks the finger.
+    /// Settles the attempt as a failure: the finger did not match. Throws if that starts a lockout.
     func failed() throws(Denial)
-    /// No finger was judged: the attempt never was.
+    /// Removes the attempt from the count, because no finger was judged.
     func takeBack()
-    /// Throws where the finger has been locked meanwhile, by anything but this attempt.
+    /// Throws if anything other than this attempt has started a lockout meanwhile.
     func check() throws(Denial)
-    /// The finger matched, and the request came about.
+    /// Settles the attempt as a success: the finger matched and the request was completed.
     func succeeded() throws(Denial)
 }
 
-/// The failed attempts of one account.
+/// Counts the failed attempts of one account.
 @ServiceActor
 package protocol LockoutLedger {
-    /// Throws where the finger is locked.
+    /// Throws if a lockout is in effect.
     func check() throws(Denial)
-    /// Counts an attempt as failed, durably.
+    /// Starts an attempt and records it durably as a failure.
     func begin() throws(Denial) -> any LockoutAttempt
 }
 
-/// Whether the machine sleeps, and how often it has.
+/// Reports whether the machine is about to be suspended, and how often it has been.
 @ServiceActor
 package protocol SuspendState: AnyObject, Sendable {
-    /// Whether it is about to.
+    /// Whether the machine is about to be suspended.
     var isSuspending: Bool { get }
-    /// Grows with each time.
+    /// A counter that grows with each suspension.
     var suspensions: UInt64 { get }
 }
 
-/// What a request wants of a touch.
+/// The parameters of one touch.
 package struct TouchRequest<Query: Sendable>: Sendable {
-    /// The account whose finger is meant.
+    /// The account whose finger is expected.
     package let account: UInt32
-    /// What the scanner looks for.
+    /// The query for the scanner.
     package let query: Query
-    /// How many fingers may fail to match.
+    /// The number of mismatches that end the touch.
     package let tries: Int
-    /// When the wait ends, since the start of the machine.
+    /// The end of the wait, as a time since boot (CLOCK_BOOTTIME).
     package let end: Duration
 
-    /// All of it.
+    /// Creates a request from its values.
     package init(account: UInt32, query: Query, tries: Int, end: Duration) {
         self.account = account
         self.query = query
@@ -117,9 +126,11 @@ package struct TouchRequest<Query: Sendable>: Sendable {
     }
 }
 
-/// The one way from a request to a finger that matched.
+/// The only way from a request to a matching finger.
 ///
-/// A daemon makes one, with its readers as the scanner, and `checks/imports` sees to that.
+/// It makes requests take turns, re-examines presence, counts every attempt on disk before the
+/// reader is asked, and creates the `Match`. The daemon creates a single gate, with its readers as
+/// the scanner; `checks/imports` enforces that.
 @ServiceActor
 package final class TouchGate<Scanner: FingerScanner> {
     private let scanner: Scanner
@@ -128,7 +139,7 @@ package final class TouchGate<Scanner: FingerScanner> {
     private let machine: any SuspendState
     private let clock: Clock
 
-    /// A gate in front of a scanner. Whoever passes takes turns by the queue.
+    /// Creates a gate for a scanner. The queue decides the order of the requests.
     package init(
         _ scanner: Scanner, queue: TouchQueue, examiner: PresenceExaminer,
         machine: any SuspendState, clock: Clock
@@ -140,8 +151,10 @@ package final class TouchGate<Scanner: FingerScanner> {
         self.clock = clock
     }
 
-    /// Waits for the turn at the readers, at most `limit`. Throws `queueFull`, `suspending`,
-    /// `timedOut` or `cancelled`. The turn ends with the value that this gives.
+    /// Waits at most `limit` for a turn at the readers.
+    ///
+    /// - Throws: `queueFull`, `suspending`, `timedOut` or `cancelled`.
+    /// - Returns: The turn, which ends when this value goes out of scope.
     package func turn(
         for applicant: Applicant, within limit: Duration
     ) async throws(Denial) -> Turn {
@@ -151,15 +164,22 @@ package final class TouchGate<Scanner: FingerScanner> {
         return turn
     }
 
-    /// Waits for a finger until one matches, the tries are used up, the time is over, or the lockout
-    /// closes. Each attempt is on disk as a failure before the reader is asked, so that no restart
-    /// forgives one.
+    /// Waits until a finger matches.
+    ///
+    /// The wait ends without a match when the tries are used up, the time is over, or a lockout
+    /// begins. Each attempt is recorded on disk as a failure before the reader is asked, so that no
+    /// restart forgives one. An attempt in which no finger was judged is taken back.
     ///
     /// - Parameters:
-    ///   - presence: that the person who asks is there. It is examined again before the reader is
-    ///     asked, since the turn may have taken a minute to come, and after the match.
-    ///   - turn: possession of the readers.
-    ///   - interruption: ends the wait early, as `cancelled`.
+    ///   - presence: Evidence that the requester is at the machine. It is examined again before the
+    ///     reader is asked, since waiting for the turn may have taken a minute, and after the
+    ///     match.
+    ///   - turn: The right to use the readers.
+    ///   - ledger: The failed attempts of the account.
+    ///   - interruption: Ends the wait early with `cancelled`.
+    /// - Throws: `notPermitted` if the presence is for another account; `noMatch` after the last
+    ///   try; `timedOut`, `cancelled` or `suspending`; whatever the examination, the ledger or the
+    ///   scanner throws. A denial after the first examination carries the number of mismatches.
     package func touch(
         _ request: TouchRequest<Scanner.Query>, presence: Presence, during turn: borrowing Turn,
         counting ledger: any LockoutLedger, interruptedBy interruption: Interruption,
@@ -217,8 +237,8 @@ package final class TouchGate<Scanner: FingerScanner> {
         } catch { throw machine.isSuspending ? Denial(.suspending) : error }
     }
 
-    /// One scan, which also ends when another request for the same account arrives: before a finger
-    /// is taken, both prompts have to say that there are two.
+    /// Runs one scan, which also ends when another request for the same account arrives: both
+    /// prompts must show that there are two requests before a finger is accepted.
     private func scan(
         _ request: TouchRequest<Scanner.Query>, during turn: borrowing Turn,
         interruptedBy interruption: Interruption,

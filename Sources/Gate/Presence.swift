@@ -5,37 +5,41 @@ import Policy
 import Posix
 import Systemd
 
-/// Evidence that the user who causes a request is at the machine: nothing else makes one than
-/// `PresenceExaminer`, and no touch is asked for without.
+/// Evidence that the user who caused a request is at the machine.
+///
+/// Only `PresenceExaminer` can create it, and no touch is requested without it. It records the
+/// account, the requester, the seat and the origin, together with the inputs of the judgement, so
+/// that the examiner can repeat the judgement before and after the touch.
 package struct Presence: Sendable {
-    /// What showed that somebody is there.
+    /// What the evidence is based on.
     package enum Origin: Equatable, Sendable {
-        /// The program's own session.
+        /// The session that the program belongs to.
         case session(String)
-        /// The session in which the user of the program's service manager works.
+        /// The display session of the user whose service manager started the program.
         case displaySession(String)
-        /// The session that a seat shows while a display manager's worker asks.
+        /// The session that a seat shows while a display manager's worker makes the request.
         case loginScreen(unit: String, session: String)
         /// A login at a console.
         case console(unit: String)
-        /// What the configuration says for a machine on which logind does not run.
+        /// The settings for machines on which logind does not run.
         case withoutLogind
     }
 
     /// The account that the touch is for.
     package let account: UInt32
-    /// Who causes the request.
+    /// The user who caused the request.
     package let requester: Requester
-    /// The seat at which that is; nil where any reader will do.
+    /// The seat that the requester is at; nil if any reader may be used.
     package let seat: String?
-    /// What showed it.
+    /// What the evidence is based on.
     package let origin: Origin
     fileprivate let agent: (any HeldProcess)?
     fileprivate let inquiry: Inquiry
-    /// What it was judged by, where that tells by itself whether it still holds.
+    /// The traces that the judgement was based on; nil if they do not determine the judgement
+    /// completely.
     fileprivate let traces: PresenceTraces?
 
-    /// Whether the requester asks for somebody else's finger.
+    /// Whether the requester asks for a touch of another account's finger.
     package var isForOther: Bool { requester.uid != account }
 
     fileprivate init(
@@ -52,66 +56,80 @@ package struct Presence: Sendable {
     }
 }
 
-/// All that a judgement depends on, apart from the facts.
+/// All inputs of a judgement apart from the facts.
 private struct Inquiry: Sendable {
     let client: ClientProcess
     let account: Account
     let claims: PresenceClaims
     let others: OtherAccounts
 
-    /// Whether the client is believed what it says for others.
+    /// Whether the client is trusted to name the user on whose behalf it asks.
     var isRoot: Bool { client.credentials.uid == 0 }
 }
 
-/// What a row of the table comes to.
+/// The result of a row of the table.
 private struct Finding {
-    /// Whose session it is; nil where nobody has logged in yet.
+    /// The owner of the session; nil if no one has logged in yet.
     let owner: UInt32?
     let seat: String?
     let origin: Presence.Origin
 }
 
-/// The process whose whereabouts count: the client's, or polkit's agent.
+/// The process whose location is judged: the client's, or that of polkit's agent.
 private struct Subject {
     let process: any HeldProcess
     let placement: ClientProcess.Placement
-    /// Whether it may be a program that begins sessions.
+    /// Whether the process may be a program that opens sessions.
     let isRoot: Bool
-    /// The agent, and the users that it and its helper were started by.
+    /// The agent, and the users that the agent and its helper were started by.
     var agent: (any HeldProcess)?
     var users: [UInt32] = []
 }
 
-/// polkit's agent.
+/// polkit's authentication agent.
 private struct PolkitAgent {
     let process: any HeldProcess
-    /// Who started its helper.
+    /// The user who started the agent's helper.
     let helperUser: UInt32
 }
 
-/// Judges whether somebody is at the machine for a request. What no row of the table accepts is
-/// denied.
+/// Judges whether the requester of a touch is at the machine.
+///
+/// The judgement follows a table of process locations (`finding(for:_:)`). A request that no row
+/// accepts is denied with `notAtMachine`, a remote one with `remoteSession`, and one for another
+/// account with `otherRequester` unless the verb or `login.others` allows it. A lookup that fails
+/// also denies.
+///
+/// The judgement is based on facts of the kernel, systemd and the account database. A client's
+/// claims can only lead to a denial, except that a root client names the requester or polkit's
+/// agent.
 package struct PresenceExaminer: Sendable {
-    /// The PAM service of polkit's helper, and the unit that newer polkit starts it in.
+    /// The PAM service of polkit's helper, and the template of the unit that newer polkit starts it
+    /// in.
     private static let polkit = (service: "polkit-1", unit: "polkit-agent-helper@.service")
-    /// The seat of the virtual consoles.
+    /// The seat that the virtual consoles belong to.
     private static let consoleSeat = "seat0"
 
     private let facts: any PresenceFacts
     private let policy: PresencePolicy
 
-    /// An examiner on these facts.
+    /// Creates an examiner from the configuration and a source of facts.
     package init(_ settings: Configuration, facts: any PresenceFacts = MachineFacts()) {
         self.facts = facts
         policy = PresencePolicy(settings)
     }
 
-    /// Holds the process that connected a socket; to be called right after accept(2).
+    /// Holds the process that connected a socket. Call it right after accept(2).
+    ///
+    /// Throws only if the socket does not report the peer's user.
     package func client(on socket: borrowing Descriptor) throws(SystemFault) -> ClientProcess {
         try facts.client(on: socket)
     }
 
-    /// Evidence for a request of a client's. Throws what is missing.
+    /// Returns evidence for a client's request.
+    ///
+    /// - Throws: A denial that names what is missing: `notAtMachine`, `remoteSession` or
+    ///   `otherRequester`.
     package func evidence(
         for client: ClientProcess, account: Account, claims: PresenceClaims,
         others: OtherAccounts = .asConfigured
@@ -119,8 +137,11 @@ package struct PresenceExaminer: Sendable {
         try judge(Inquiry(client: client, account: account, claims: claims, others: others))
     }
 
-    /// Makes sure that the same evidence would be given now. Throws what is missing, or
-    /// `changedMeanwhile`.
+    /// Verifies that the same evidence would be given now.
+    ///
+    /// Skips the lookups where the traces of the first judgement are unchanged. Throws what is
+    /// missing, or `changedMeanwhile` if the request would be accepted for another reason than
+    /// before.
     package func examine(_ presence: Presence) throws(Denial) {
         if let before = presence.traces, before == traces(of: presence.inquiry) { return }
         let now = try judge(presence.inquiry)
@@ -130,7 +151,7 @@ package struct PresenceExaminer: Sendable {
         else { throw .changed }
     }
 
-    /// The same after a touch: whatever is missing, throws `changedMeanwhile`.
+    /// Repeats the examination after a touch. Throws `changedMeanwhile` whatever is missing.
     package func confirm(_ presence: Presence) throws(Denial) {
         do throws(Denial) {
             try examine(presence)
@@ -139,12 +160,12 @@ package struct PresenceExaminer: Sendable {
 
     private func judge(_ inquiry: Inquiry) throws(Denial) -> Presence {
         guard inquiry.claims.remoteHost.isEmpty else { throw Denial(.remoteSession) }
-        // First: what changes while all is looked up shows later.
+        // Read the traces first, so that a change during the lookups is noticed later.
         let traces = traces(of: inquiry)
         let subject = try subject(of: inquiry)
         let finding = try finding(for: subject, inquiry.account)
         let requester = try requester(of: inquiry, finding, subject)
-        // Last: only now all that was looked up by number is known to be of these processes.
+        // Check this last: only if both processes still exist did the lookups by pid concern them.
         guard inquiry.client.process?.hasEnded == false, !subject.process.hasEnded else {
             throw .notAtMachine(Detail.programEnded)
         }
@@ -160,8 +181,10 @@ package struct PresenceExaminer: Sendable {
             traces: subject.agent == nil && finding.owner == inquiry.account.uid ? traces : nil)
     }
 
-    /// The traces of a request by which all that a judgement depends on can be told: a program of the
-    /// account itself in a session, on whose behalf nobody else is named.
+    /// Returns the traces of a request whose judgement depends on nothing else.
+    ///
+    /// That is a program of root or the account itself in a session, which names no requester other
+    /// than the account. Returns nil for every other request.
     private func traces(of inquiry: Inquiry) -> PresenceTraces? {
         let (client, account) = (inquiry.client, inquiry.account)
         guard case .place(.session(let id)) = client.placement, let process = client.process,
@@ -176,27 +199,29 @@ package struct PresenceExaminer: Sendable {
 
     // MARK: The table
 
-    /// Where the request comes from, and what makes that a place in front of the machine.
+    /// Returns the finding for the location of a process, or throws if that is no place in front of
+    /// the machine.
     private func finding(
         for subject: Subject, _ account: Account
     ) throws(Denial) -> Finding {
         switch subject.placement {
-        // A program in a session: that session is local, at a seat and in front.
+        // A program in a session: the session must be local, active and at a seat.
         case .place(.session(let id)):
             return try finding(in: try session(id), .session(id))
-        // A program of the user's service manager, in no session: the one that the user works in is.
+        // A program of the user's service manager, outside sessions: the user's display session
+        // counts.
         case .place(.userManager(let uid)):
             let display = try known { () throws(SystemFault) in try facts.displaySession(of: uid) }
             guard let session = display else { throw .notAtMachine(Detail.noActiveSession) }
             return try finding(in: session, .displaySession(session.id))
-        // A display manager's worker: a seat shows a greeter, or the account's own session, which
-        // it unlocks.
+        // A display manager's worker: a seat must show a greeter, or the account's own session,
+        // which the worker unlocks.
         case .place(.systemUnit(let unit)) where subject.isRoot && policy.isDisplayManager(unit):
             return try loginScreen(of: unit, account)
-        // A login at a console: the screen shows that console.
+        // A login at a console: the screen must show that console.
         case .place(.systemUnit(let unit)) where subject.isRoot && policy.isConsoleUnit(unit):
             return try console(of: unit, subject.process)
-        // cron, at, services, and programs that somebody moved out of their session.
+        // cron, at, services, and programs that were moved out of their session.
         case .place(.systemUnit), .place(.outside):
             throw .notAtMachine(Detail.outsideSessions)
         case .withoutLogind:
@@ -231,7 +256,7 @@ package struct PresenceExaminer: Sendable {
             }
         }
         guard let screen = screens.first else { throw .notAtMachine(Detail.noLoginScreen) }
-        // Nothing says which of them the worker is for.
+        // Nothing tells which of them the worker serves.
         guard screens.count == 1 else { throw .notAtMachine(Detail.severalLoginScreens) }
         return Finding(
             owner: nil, seat: screen.seat, origin: .loginScreen(unit: unit, session: screen.id))
@@ -275,7 +300,11 @@ package struct PresenceExaminer: Sendable {
 
     // MARK: Who asks
 
-    /// The first of those who are known to be behind a request that is not the account itself.
+    /// Returns the first user behind the request who is not the account itself, else the account.
+    ///
+    /// The candidates are, in this order, the session's owner, the client's user, polkit's users,
+    /// the real user of the process, and the user that a root client names. A subordinate uid
+    /// (subuid(5)) counts as the user it was given to.
     private func requester(
         of inquiry: Inquiry, _ finding: Finding, _ subject: Subject
     ) throws(Denial) -> Requester {
@@ -284,8 +313,9 @@ package struct PresenceExaminer: Sendable {
         if let owner = finding.owner { causes.append(owner) }
         if !inquiry.isRoot { causes.append(inquiry.client.credentials.uid) }
         causes += subject.users
-        // Who has started a program with root's rights, such as su; whose program an agent is. An
-        // agent of root's asks for root: that of a program such as sudo is nobody's evidence.
+        // The real uid is the user who started a setuid program such as su, or the owner of an
+        // agent. A real uid of 0 counts only for an agent, which then asks for root; the real uid 0
+        // of a program such as sudo does not tell who asks.
         let real = try known { () throws(SystemFault) in try subject.process.realUID() }
         if real != 0 || subject.agent != nil { causes.append(real) }
         for cause in causes where cause != account.uid {
@@ -295,7 +325,7 @@ package struct PresenceExaminer: Sendable {
         return claimed(by: inquiry) ?? Requester(account)
     }
 
-    /// Whom a program with root's rights names, if that is not the account itself.
+    /// Returns the user that a privileged client names, if it is not the account itself.
     private func claimed(by inquiry: Inquiry) -> Requester? {
         let name = inquiry.claims.requester
         guard inquiry.isRoot, !name.isEmpty, name != Bytes(inquiry.account.name.utf8) else {
@@ -303,7 +333,7 @@ package struct PresenceExaminer: Sendable {
         }
         let uid = facts.uid(named: name)
         if uid == inquiry.account.uid { return nil }
-        // A name that nobody has is not the account's either.
+        // A name without an account is not the requested account either.
         return Requester(uid: uid ?? UInt32.max, name: name)
     }
 
@@ -313,7 +343,7 @@ package struct PresenceExaminer: Sendable {
 
     // MARK: The process that counts
 
-    /// The client's process, if it is still where it was; polkit's agent instead of its helper.
+    /// Returns the client's process if it has not moved, or polkit's agent in place of its helper.
     private func subject(of inquiry: Inquiry) throws(Denial) -> Subject {
         let client = inquiry.client
         guard let process = client.process else { throw .notAtMachine(Detail.programEnded) }
@@ -331,12 +361,12 @@ package struct PresenceExaminer: Sendable {
             agent: agent.process, users: [agent.helperUser])
     }
 
-    /// The agent on whose behalf polkit's helper asks.
+    /// Returns the agent on whose behalf polkit's helper asks.
     ///
-    /// Until polkit 126 the agent starts the helper, which is setuid, and is its parent. From 127 on
-    /// the system's manager may start it, and the agent is at the other end of its standard input:
-    /// its number and its user, as the kernel noted them when it connected, come with the request,
-    /// from a process of root's.
+    /// Until polkit 126, the agent starts the helper, which is setuid root, and is its parent.
+    /// Since polkit 127, the system's service manager may start the helper, and the agent is the
+    /// peer of the helper's standard input. The request then carries the agent's pid and user as
+    /// the kernel recorded them at connect(2); they are accepted only from a root process.
     private func agent(
         of helper: any HeldProcess, _ placement: ClientProcess.Placement, _ claims: PresenceClaims
     ) throws(Denial) -> PolkitAgent {
@@ -349,7 +379,7 @@ package struct PresenceExaminer: Sendable {
             else { throw .notAtMachine(Detail.agentNotKnown) }
             return PolkitAgent(process: agent, helperUser: user)
         }
-        // Asked for twice: a parent that ended before it was held has left its child to another.
+        // Read the parent twice: if it ended before it was held, the child has a new parent now.
         guard let user = try? helper.realUID(), let parent = try? helper.parent(),
             let agent = try? facts.hold(parent), (try? helper.parent()) == parent,
             claim == nil || claim == UInt32(exactly: parent),
@@ -364,7 +394,7 @@ package struct PresenceExaminer: Sendable {
         try known { () throws(SystemFault) in try facts.session(id) }
     }
 
-    /// What a lookup gives; one that fails is no evidence.
+    /// Runs a lookup; a lookup that fails gives no evidence and denies the request.
     private func known<Value>(
         _ lookup: () throws(SystemFault) -> Value
     ) throws(Denial) -> Value {
@@ -373,13 +403,13 @@ package struct PresenceExaminer: Sendable {
         } catch { throw .notAtMachine(Detail.sessionNotKnown) }
     }
 
-    /// The virtual console that controls a process, as the kernel says.
+    /// Returns the virtual console that controls a process, according to the kernel.
     private func ownConsole(of process: any HeldProcess) throws(Denial) -> String? {
         let terminal = try known { () throws(SystemFault) in try process.terminal() }
         return terminal?.virtualConsole.map { "tty\($0)" }
     }
 
-    /// Whether an instance is that of a unit at a virtual console.
+    /// Returns whether a unit's instance names a virtual console, `tty1` to `tty63`.
     private static func isConsole(_ instance: String) -> Bool {
         guard instance.hasPrefix("tty"), let number = UInt8(instance.dropFirst(3)) else {
             return false

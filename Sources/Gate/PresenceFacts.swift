@@ -4,62 +4,68 @@ import Policy
 import Posix
 import Systemd
 
-/// A process that is looked at. What its number says counts only while it has not ended.
+/// A process that presence is judged by. Lookups by its pid are valid only while it has not ended.
 package protocol HeldProcess: Sendable {
-    /// Its number.
+    /// The process id.
     var pid: Int32 { get }
-    /// Whether it has ended: then nothing that was looked up by its number counts.
+    /// Whether the process has ended. If so, everything that was looked up by its pid must be
+    /// discarded.
     var hasEnded: Bool { get }
-    /// The number of its parent.
+    /// Returns the pid of the parent process.
     func parent() throws(SystemFault) -> Int32
-    /// Its controlling terminal, as the kernel says; nil if it has none.
+    /// Returns the controlling terminal according to the kernel; nil if there is none.
     func terminal() throws(SystemFault) -> DeviceNumber?
-    /// Its real user.
+    /// Returns the real uid.
     func realUID() throws(SystemFault) -> UInt32
-    /// The user that logged in; nil where that is not known.
+    /// Returns the uid that logged in (the audit login uid); nil if it is not set.
     func loginUID() throws(SystemFault) -> UInt32?
 }
 
 extension ProcessHandle: HeldProcess {}
 
-/// What presence is judged by: the kernel, systemd and the accounts of this machine.
+/// The facts that presence is judged by: from the kernel, systemd and the account database.
 ///
-/// Nothing that a client says. A lookup that fails throws, and whoever asked denies.
+/// Nothing here comes from the client. A lookup that fails throws, and the caller then denies the
+/// request.
 package protocol PresenceFacts: Sendable {
     /// Whether logind runs.
     var hasLogind: Bool { get }
-    /// The virtual console that the screen shows, `tty1` for example; nil where there is none.
+    /// The virtual console that the screen shows, for example `tty1`; nil if there is none.
     var activeConsole: String? { get }
-    /// Holds the process that has a number now.
+    /// Holds the process that has this pid now.
     func hold(_ pid: Int32) throws(SystemFault) -> any HeldProcess
-    /// Where systemd keeps a process.
+    /// Returns the session, service manager or unit that a process belongs to.
     func place(of process: any HeldProcess) throws(SystemFault) -> ProcessOrigin
-    /// A session by its id.
+    /// Returns a session by its id.
     func session(_ id: String) throws(SystemFault) -> LoginSession
-    /// The session that a user works in, nil if there is none.
+    /// Returns the session that a user works in; nil if there is none.
     func displaySession(of uid: UInt32) throws(SystemFault) -> LoginSession?
-    /// The session in front of each seat that has one.
+    /// Returns the active session of each seat that has one.
     func sessionsInFront() throws(SystemFault) -> [LoginSession]
-    /// The name of a user, nil if the machine does not know it.
+    /// Returns the login name of a user; nil if the machine does not know the uid.
     func name(of uid: UInt32) -> Bytes?
-    /// The user of a name, nil if there is none.
+    /// Returns the uid of a login name; nil if there is none.
     func uid(named name: Bytes) -> UInt32?
-    /// The user that a subordinate uid was given to, nil if it is nobody's; subuid(5).
+    /// Returns the user that a subordinate uid was given to; nil if it is in no range. See
+    /// subuid(5).
     func owner(ofSubordinate uid: UInt32) -> UInt32?
-    /// The traces of a process in a session; nil where they are not known, and all has to be looked up.
+    /// Returns the traces of a process in a session; nil if they are unknown, which requires full
+    /// lookups.
     func traces(of process: any HeldProcess, in session: String) -> PresenceTraces?
 }
 
-/// What a judgement about a program in a session was made from, as it was on disk: where it is the
-/// same, the judgement would be.
+/// The state on disk that a judgement about a program in a session was based on.
+///
+/// If two traces of a request are equal, so are the judgements, which saves the lookups.
 package struct PresenceTraces: Equatable, Sendable {
-    /// The process's control groups, as /proc/PID/cgroup has them.
+    /// The process's control groups, the contents of /proc/PID/cgroup.
     let groups: Bytes
     let realUID: UInt32
-    /// The record in which logind keeps the session; it is replaced with each change.
+    /// The stamp of the file in which logind records the session; logind replaces it with each
+    /// change.
     let session: FileStamp
 
-    /// All of it.
+    /// Creates traces from their values.
     package init(groups: Bytes, realUID: UInt32, session: FileStamp) {
         self.groups = groups
         self.realUID = realUID
@@ -68,7 +74,7 @@ package struct PresenceTraces: Equatable, Sendable {
 }
 
 extension PresenceFacts {
-    /// The traces of a process in a session; nil where they are not known, and all has to be looked up.
+    /// Returns nil: a source of facts without traces requires full lookups.
     package func traces(
         of process: any HeldProcess, in session: String
     ) -> PresenceTraces? { nil }
@@ -76,14 +82,14 @@ extension PresenceFacts {
 
 /// The facts of the machine that the daemon runs on.
 package struct MachineFacts: PresenceFacts {
-    /// The longest name of a console.
+    /// The maximum length of a console's name, in bytes.
     private static let longestName = 64
-    /// The most bytes that a process's control groups may have.
+    /// The maximum length of a process's control groups, in bytes.
     private static let longestGroups = 8_192
 
     private let subordinates: SubordinateUIDs
 
-    /// Reads subuid(5) anew when it has changed.
+    /// Creates the facts with a source of subordinate uids, which follows changes of subuid(5).
     package init(subordinates: SubordinateUIDs = SubordinateUIDs()) {
         self.subordinates = subordinates
     }
@@ -91,7 +97,7 @@ package struct MachineFacts: PresenceFacts {
     package var hasLogind: Bool { LoginRecord.isKept }
 
     package var activeConsole: String? {
-        // tty1 and a line feed; console(4).
+        // The file contains the name, such as tty1, and a line feed; console(4).
         guard let bytes = try? readFile("/sys/class/tty/tty0/active", cap: Self.longestName),
             bytes.count <= Self.longestName, bytes.last == UInt8(ascii: "\n")
         else { return nil }
@@ -142,7 +148,7 @@ package struct MachineFacts: PresenceFacts {
             }
         }
         guard isName, hasLogind else { return nil }
-        // Before anything is looked at: what changes while this runs shows later.
+        // Take the time first, so that a change during this function is noticed later.
         let now = FileMoment.now()
         guard let record = FileStamp(ofFileAt: "/run/systemd/sessions/\(session)"),
             record.isSettled(at: now),

@@ -4,25 +4,26 @@ import LoginProtocol
 import Policy
 import Systemd
 
-/// What the administrator says about presence.
+/// The administrator's settings about presence.
 struct PresencePolicy: Sendable {
-    /// Who may ask where logind does not run; the raw value is in the configuration.
+    /// The requests that are accepted where logind does not run. The raw values appear in
+    /// `signet.conf`.
     enum WithoutLogind: String, Sendable {
         case consoles = "consoles"
         case terminals = "terminals"
         case any = "any"
     }
 
-    /// Whether a user may ask for another's finger.
+    /// Whether a user may ask for a touch of another account's finger.
     let allowsOthers: Bool
-    /// Whether local sessions without a seat may ask.
+    /// Whether local sessions without a seat are accepted.
     let allowsWithoutSeat: Bool
-    /// What is asked for where logind does not run.
+    /// The requirement for requests where logind does not run.
     let withoutLogind: WithoutLogind
     private let consoleUnits: Set<String>
     private let displayManagers: Set<String>
 
-    /// What a configuration says; a word that is not known allows nothing more than the default.
+    /// Reads the settings; a word that is not known has the effect of the default.
     init(_ settings: Configuration) {
         allowsOthers = settings.word(Settings.loginOthers) == "warn"
         allowsWithoutSeat = settings.word(Settings.loginWithoutSeat) == Settings.allow
@@ -32,10 +33,10 @@ struct PresencePolicy: Sendable {
         displayManagers = Set(settings.words(Settings.loginDisplayManagers))
     }
 
-    /// Whether a unit of the system's manager logs users in at consoles.
+    /// Whether a system unit logs users in at consoles; also matches the unit's template.
     func isConsoleUnit(_ unit: String) -> Bool { Self.contains(consoleUnits, unit) }
 
-    /// Whether a unit of the system's manager is a display manager.
+    /// Whether a system unit is a display manager; also matches the unit's template.
     func isDisplayManager(_ unit: String) -> Bool { Self.contains(displayManagers, unit) }
 
     private static func contains(_ units: Set<String>, _ unit: String) -> Bool {
@@ -43,30 +44,31 @@ struct PresencePolicy: Sendable {
     }
 }
 
-/// Which accounts a request may be for: a cell of the verb table.
+/// The accounts that a request may be for, as determined by the row of its verb and by the client.
 package enum OtherAccounts: Sendable {
-    /// The requester's own.
+    /// Only the requester's own account.
     case refused
-    /// The requester's own, and others if `login.others` allows them.
+    /// The requester's own account, and others if `login.others` allows it.
     case asConfigured
-    /// Any: who may ask is decided elsewhere, as for commands of root's.
+    /// Any account; other code decides who may ask, as for root's commands.
     case allowed
 }
 
-/// What a client says about its request. Only what would make the answer a no is believed of everybody.
+/// A client's claims about its request. A claim can lead to a denial; only those of a root client
+/// also name the requester or polkit's agent.
 package struct PresenceClaims: Equatable, Sendable {
-    /// The PAM service.
+    /// The name of the PAM service.
     package var service: Bytes
-    /// PAM_RHOST.
+    /// The remote host, PAM_RHOST.
     package var remoteHost: Bytes
-    /// PAM_RUSER, of which a client that is not root has none.
+    /// The requesting user, PAM_RUSER; empty for a client that is not root.
     package var requester: Bytes
-    /// The number of polkit's agent, of which a client that is not root has none.
+    /// The pid of polkit's agent; nil for a client that is not root.
     package var agent: UInt32?
-    /// The user that it was when it reached its helper, where the helper is a service of root's.
+    /// The agent's uid when it connected to its helper; set if the helper runs as a system service.
     package var agentUser: UInt32?
 
-    /// All of it.
+    /// Creates claims from their values.
     package init(
         service: Bytes = [], remoteHost: Bytes = [], requester: Bytes = [], agent: UInt32? = nil,
         agentUser: UInt32? = nil
@@ -80,16 +82,16 @@ package struct PresenceClaims: Equatable, Sendable {
 }
 
 extension Denial {
-    /// Nobody is known to be at the machine for this request; the text says what is missing.
+    /// The request is not known to come from a user at the machine; the text says what is missing.
     static func notAtMachine(_ detail: Text) -> Denial {
         Denial(.notAtMachine, subject: detail.bytes)
     }
 
-    /// The request is for another account than that of the user who asks.
+    /// The request is for an account other than the requester's.
     static func other(_ requester: Requester) -> Denial {
         Denial(.otherRequester, subject: requester.name)
     }
 
-    /// What was found before a touch does not hold after it.
+    /// The evidence from before a touch no longer holds after it.
     static var changed: Denial { Denial(.changedMeanwhile) }
 }

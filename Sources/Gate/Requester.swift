@@ -3,14 +3,14 @@ import LoginProtocol
 import Posix
 import Systemd
 
-/// The user who causes a request: not always the account that it is for.
+/// The user who causes a request, who need not be the account that the request is for.
 package struct Requester: Equatable, Sendable {
-    /// The user's number.
+    /// The user's uid.
     package let uid: UInt32
-    /// The login name, or the number where the machine knows no name.
+    /// The login name, or the uid in decimal if the machine knows no name.
     package let name: Bytes
 
-    /// A user by number and name.
+    /// Creates a requester from uid and name.
     package init(uid: UInt32, name: Bytes) {
         self.uid = uid
         self.name = name
@@ -23,38 +23,40 @@ package struct Requester: Equatable, Sendable {
 
 /// The process at the other end of a connection, as it was when the connection was accepted.
 package struct ClientProcess: Sendable {
-    /// Where a process is, as far as that can be found out.
+    /// Where a process runs, as far as that is known.
     enum Placement: Equatable, Sendable {
-        /// systemd keeps it here.
+        /// The session, service manager or unit that systemd assigns the process to.
         case place(ProcessOrigin)
         /// logind does not run.
         case withoutLogind
-        /// It could not be found out, or the process has ended.
+        /// The lookup failed, or the process has ended.
         case unknown
     }
 
-    /// Its number and users at connect(2).
+    /// The peer's pid, uid and gid at connect(2).
     package let credentials: PeerCredentials
-    /// Whose share of places and turns it uses up: its own user; for a program with root's rights the
-    /// owner of its session, else the user that started it, else the one that logged in. Uids that a
-    /// user gave to containers are that user's.
+    /// The user whose share of queue places and turns the client consumes.
+    ///
+    /// That is the client's own uid. For a program that runs as root it is the owner of its
+    /// session, else the user who started it, else the user who logged in. A subordinate uid counts
+    /// as the user it was given to.
     package let accountable: UInt32
-    /// The process, nil where it could not be held.
+    /// The process; nil if it could not be held.
     let process: (any HeldProcess)?
     let placement: Placement
 }
 
 extension PresenceFacts {
-    /// Holds the process that connected a socket; to be called right after accept(2).
+    /// Holds the process that connected a socket. Call it right after accept(2).
     ///
-    /// Throws only where the socket does not tell the peer's user. A process that cannot be held is
-    /// nowhere, and gets no touch.
+    /// Throws only if the socket does not report the peer's user. A process that cannot be held has
+    /// an unknown location and therefore gets no touch.
     package func client(on socket: borrowing Descriptor) throws(SystemFault) -> ClientProcess {
         let peer = try PeerCredentials(of: socket)
         return client(peer, try? ProcessHandle.holding(peerOf: socket, peer))
     }
 
-    /// The same for a process that is held already.
+    /// Describes a client whose process is held already.
     func client(_ peer: PeerCredentials, _ process: (any HeldProcess)?) -> ClientProcess {
         let placement = placement(of: process)
         return ClientProcess(
@@ -62,7 +64,7 @@ extension PresenceFacts {
             process: process, placement: placement)
     }
 
-    /// Where a process is now.
+    /// Returns where a process runs now.
     func placement(of process: (any HeldProcess)?) -> ClientProcess.Placement {
         guard let process else { return .unknown }
         guard hasLogind else { return process.hasEnded ? .unknown : .withoutLogind }
@@ -75,7 +77,7 @@ extension PresenceFacts {
         _ placement: ClientProcess.Placement
     ) -> UInt32 {
         var uid = peer.uid
-        // The login's number is the last to be believed: where none was set, any program may set one.
+        // The login uid is trusted last: where none was set, any program may set one.
         if peer.uid == 0, let process,
             let cause = owner(of: placement) ?? starter(of: process)
                 ?? (try? process.loginUID()) ?? nil,
@@ -86,7 +88,7 @@ extension PresenceFacts {
         return owner(ofSubordinate: uid) ?? uid
     }
 
-    /// The user that started a program with root's rights; nil where that was root.
+    /// Returns the user who started a program that runs as root; nil if that was root.
     private func starter(of process: any HeldProcess) -> UInt32? {
         guard let uid = try? process.realUID(), uid != 0 else { return nil }
         return uid

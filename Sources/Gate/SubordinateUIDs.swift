@@ -2,11 +2,12 @@
 import Posix
 import Synchronization
 
-/// Whose the uids are that users may give to their containers; subuid(5).
+/// The owners of the uids that users may assign to their containers; subuid(5).
 ///
-/// Read again when the file has changed. A line that is not understood gives nothing to anybody.
+/// The file is read again whenever it has changed. Malformed lines are ignored, and so are ranges
+/// that contain uid 0.
 package final class SubordinateUIDs: Sendable {
-    /// The longest file that is read; of a longer one nothing is.
+    /// The maximum size of the file in bytes; a longer file is ignored.
     private static let cap = 1 << 20
 
     private struct Range {
@@ -22,13 +23,14 @@ package final class SubordinateUIDs: Sendable {
     private let path: String
     private let contents = Mutex(Contents())
 
-    /// The ranges of a file.
+    /// Creates a lookup in a file.
     package init(path: String = "/etc/subuid") {
         self.path = path
     }
 
-    /// The user that a uid was given to, nil if it is in no range. Accounts of the machine are asked
-    /// for last, since most uids are in none.
+    /// Returns the user that a uid was given to; nil if it is in no range.
+    ///
+    /// The account database is consulted last, since most uids are in no range.
     package func owner(of uid: UInt32) -> UInt32? {
         let name: String? = contents.withLock { contents in
             let version = FileVersion(of: path)
@@ -42,7 +44,7 @@ package final class SubordinateUIDs: Sendable {
         return UInt32(name)
     }
 
-    /// Lines of `owner:first:count`, where the owner is a name or a number.
+    /// Parses lines of `owner:first:count`, where the owner is a login name or a uid.
     private static func ranges(in path: String) -> [Range] {
         guard let bytes = try? readFile(path, cap: cap), bytes.count <= cap,
             let text = String(validating: bytes, as: UTF8.self)
@@ -53,7 +55,7 @@ package final class SubordinateUIDs: Sendable {
                 let count = UInt32(fields[2]), count > 0
             else { return nil }
             let (last, isOver) = first.addingReportingOverflow(count - 1)
-            // Nobody can give root away.
+            // Root's uid cannot be delegated.
             guard !isOver, first > 0 else { return nil }
             return Range(uids: first...last, owner: String(fields[0]))
         }

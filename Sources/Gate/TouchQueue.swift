@@ -3,26 +3,30 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// One request at a time has the readers; the others wait, and are told for whom.
+/// Lets one request at a time use the readers, and tells the waiting ones whose turn it is.
 ///
-/// Shares belong to whoever asks, not to the account that is asked for: a requester has a quarter of
-/// the waiting places at most, and never two turns in a row while another waits.
+/// Shares belong to the requester, not to the account that the touch is for: a requester gets at
+/// most a quarter of the waiting places (but at least one), and never two turns in a row while
+/// another requester waits. If two requests are for the same account, neither scans until both
+/// prompts show that there are two, since one touch could otherwise be taken for the other's. An
+/// enrolment yields to a touch after `patience` without a finger.
 @ServiceActor
 package final class TouchQueue {
-    /// How long an enrolment may keep a touch waiting without a finger on the reader.
+    /// The time without a finger on the reader after which an enrolment yields to a waiting touch.
     package static let patience = Duration.seconds(15)
-    /// How long a request that has just arrived may take to show that it waits.
+    /// The time in which a new request for the holder's account must show that it waits.
     package static let showing = Duration.seconds(2)
 
     private struct Place {
         let id: UInt64
         let applicant: Applicant
         let turn: CheckedContinuation<Outcome, Never>
-        /// Whether it shows whose turn it is, where both prompts have to.
+        /// Settled when the client has shown whose turn it is; used where both prompts must show
+        /// it.
         var isShown = Acknowledgement()
     }
 
-    /// Whether a client has shown something, once that is known.
+    /// A future: whether a client has shown a notice.
     @ServiceActor private final class Acknowledgement {
         private var answer: Bool?
         private var waiting: CheckedContinuation<Bool, Never>?
@@ -50,20 +54,20 @@ package final class TouchQueue {
         case cancelled
     }
 
-    /// Who has the turn.
+    /// The request that has the turn.
     private final class Holder {
         let id: UInt64
         let applicant: Applicant
-        /// Requests for the same account that both prompts have yet to show.
+        /// Requests for the same account that are not yet shown by both prompts.
         var newcomers: [UInt64] = []
-        /// Requesters of which a request did not show that it waits: those of theirs that come after
-        /// it keep nobody from scanning until they do.
+        /// Requesters with a request that failed to show that it waits. Their later requests do not
+        /// stop a scan until they have shown it.
         var unshown: Set<UInt32> = []
-        /// Ends the scan under way.
+        /// Ends the current scan.
         var scan: Interruption?
-        /// Ends the wait until the holder's prompt shows something.
+        /// Ends the wait for the holder's prompt to show a notice.
         var prompt: Interruption?
-        /// Ends an enrolment that gives way.
+        /// Ends an enrolment that must yield.
         var enrolment: Interruption?
         var hasYielded = false
         var touched = ContinuousClock.now
@@ -78,7 +82,7 @@ package final class TouchQueue {
     private let perRequester: Int
     private let patience: Duration
     private let showing: Duration
-    /// Hears that somebody has a turn now, or nobody any more.
+    /// Called with true when the readers become used, and with false when they become free.
     private let taken: (Bool) -> Void
     private var holder: Holder? {
         didSet {
@@ -89,7 +93,8 @@ package final class TouchQueue {
     private var nextID: UInt64 = 0
     private var impatience: Timer?
 
-    /// A queue in which this many may wait; `taken` hears whether the readers are in use.
+    /// Creates a queue with `limit` waiting places; `taken` is called when the readers become used
+    /// or free.
     package init(
         limit: Int, patience: Duration = TouchQueue.patience,
         showing: Duration = TouchQueue.showing,
@@ -102,11 +107,13 @@ package final class TouchQueue {
         perRequester = max(1, limit / 4)
     }
 
-    /// How many wait.
+    /// The number of waiting requests.
     var waiting: Int { places.count }
 
-    /// Waits for the turn; the applicant hears whose turn it is, each time that changes. Throws
-    /// `queueFull`, `timedOut` or `cancelled`.
+    /// Waits at most `limit` for the turn; the applicant is told whose turn it is, each time that
+    /// changes.
+    ///
+    /// - Throws: `queueFull`, whose subject is the present holder; `timedOut` or `cancelled`.
     package func turn(
         for applicant: Applicant, within limit: Duration
     ) async throws(Denial) -> Turn {
@@ -140,7 +147,8 @@ package final class TouchQueue {
         }
     }
 
-    /// Decides on the place itself, since an await lets others have their turn before it.
+    /// Adds a place or answers at once. The checks are repeated here, since other requests may have
+    /// run during the await.
     private func join(_ place: Place) {
         if Task.isCancelled { return place.turn.resume(returning: .cancelled) }
         guard let holder else {
@@ -161,21 +169,21 @@ package final class TouchQueue {
         watchEnrolment()
     }
 
-    /// Has nobody scan before both prompts show that there are two.
+    /// Stops the holder's scan until both prompts show that there are two requests.
     private func contend(_ id: UInt64, _ holder: Holder) {
         guard !holder.newcomers.contains(id) else { return }
         holder.newcomers.append(id)
         holder.scan?.raise()
     }
 
-    /// Whether one touch could be taken for the other's.
+    /// Whether a touch for one could be mistaken for a touch for the other.
     private func contends(_ newcomer: Applicant, with holder: Applicant) -> Bool {
         newcomer.purpose == .touch && holder.purpose == .touch
             && newcomer.account == holder.account
     }
 
-    /// Tells who waits whose turn it is. A request for the same account has to say that it shows it:
-    /// one that does not in time loses its place.
+    /// Tells a waiting request whose turn it is. A request for the holder's account must confirm
+    /// that it shows this; if it does not in time, it loses its place.
     private func tellWaiting(_ place: Place, _ holder: Holder) {
         let mustShow = contends(place.applicant, with: holder.applicant)
         let name = holder.applicant.asker.name(for: place.applicant.asker)
@@ -196,8 +204,7 @@ package final class TouchQueue {
         }
     }
 
-    /// A request for the holder's account has said, or has not said in time, that it shows that it
-    /// waits.
+    /// Handles the answer of a request for the holder's account, or the lack of one.
     private func settle(_ isShown: Bool, of place: Place, with holder: Holder?) {
         guard let holder, holder === self.holder else { return }
         let requester = place.applicant.asker.requester.uid
@@ -211,8 +218,10 @@ package final class TouchQueue {
         }
     }
 
-    /// The turn of the value with this id is over; the first in line has it then, one of another
-    /// requester if there is. Touches come before enrolments and upkeep.
+    /// Ends the turn with this id and grants the next one.
+    ///
+    /// Requests by requesters other than the last holder come first; among those, touches come
+    /// before enrolments and upkeep.
     private func leave(_ id: UInt64) {
         guard let last = holder, last.id == id else { return }
         let requester = last.applicant.asker.requester.uid
@@ -248,30 +257,33 @@ package final class TouchQueue {
 // MARK: - Two requests for one account
 
 extension TouchQueue {
-    /// Whether another request for the same account has arrived that not both prompts show yet.
+    /// Whether a request for the same account has arrived that is not yet shown by both prompts.
     func isContended(_ turn: borrowing Turn) -> Bool {
         guard let holder, holder.id == turn.id else { return false }
         return !holder.newcomers.isEmpty
     }
 
-    /// A scan begins, which ends when another request for the same account arrives.
+    /// Registers a scan, which `interruption` ends when another request for the same account
+    /// arrives.
     func beginScan(_ turn: borrowing Turn, interruptedBy interruption: Interruption) {
         guard let holder, holder.id == turn.id else { return }
         holder.scan = interruption
         if !holder.newcomers.isEmpty { interruption.raise() }
     }
 
-    /// The scan is over.
+    /// Removes the registration of the scan.
     func endScan(_ turn: borrowing Turn) {
         guard let holder, holder.id == turn.id else { return }
         holder.scan = nil
     }
 
-    /// Returns when both prompts show that there are two requests for the account: the holder's that
-    /// another one waits, and the other's whose turn it is.
+    /// Returns when both prompts show that there are two requests for the account.
     ///
-    /// Throws `timedOut` where the holder's prompt does not show it before the end of its wait, and
-    /// `cancelled` where its client is gone.
+    /// The holder's prompt then shows that another request waits, and the other's prompt whose turn
+    /// it is.
+    ///
+    /// - Throws: `timedOut` if the holder's prompt does not show it before `end`, a time since
+    ///   boot; `cancelled` if the holder's client is gone.
     func settleContention(
         of turn: borrowing Turn, until end: Duration, _ clock: Clock
     ) async throws(Denial) {
@@ -298,7 +310,8 @@ extension TouchQueue {
         guard isShown else { throw Denial(expired ? .timedOut : .cancelled) }
     }
 
-    /// Nobody scans, or waits for a prompt, while the machine sleeps.
+    /// Ends the current scan and the wait for a prompt, because the machine is about to be
+    /// suspended.
     package func interrupt() {
         holder?.scan?.raise()
         holder?.prompt?.raise()
@@ -308,8 +321,9 @@ extension TouchQueue {
 // MARK: - Enrolments give way
 
 extension TouchQueue {
-    /// An enrolment has begun, which `interruption` ends: raised where a touch has waited while
-    /// nobody put a finger on the reader for `patience`.
+    /// Registers an enrolment, which `interruption` ends when it must yield.
+    ///
+    /// It is raised when a touch waits and no finger was on the reader for `patience`.
     package func mayInterrupt(_ turn: borrowing Turn, by interruption: Interruption) {
         guard let holder, holder.id == turn.id else { return }
         holder.enrolment = interruption
@@ -317,10 +331,10 @@ extension TouchQueue {
         watchEnrolment()
     }
 
-    /// A finger was on the reader.
+    /// Records that a finger was on the reader, which restarts the enrolment's patience.
     package func noteTouch(_ turn: borrowing Turn) { noteTouch(turn.id) }
 
-    /// The same, for where the turn itself cannot be taken along.
+    /// Returns a closure that records a finger, for callers that cannot carry the turn itself.
     package func touchNote(_ turn: borrowing Turn) -> @ServiceActor () -> Void {
         let id = turn.id
         return { [weak self] in self?.noteTouch(id) }
@@ -332,7 +346,7 @@ extension TouchQueue {
         watchEnrolment()
     }
 
-    /// Whether the enrolment with this turn was interrupted for a touch.
+    /// Whether the enrolment with this turn was interrupted in favour of a touch.
     package func hasYielded(_ turn: borrowing Turn) -> Bool {
         guard let holder, holder.id == turn.id else { return false }
         return holder.hasYielded

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Loop
 
-/// Possession of the readers for one request: whoever holds it is served, nobody else.
+/// The right of one request to use the readers.
 ///
-/// The next request in line gets its turn when this value goes out of scope, however the request
-/// ends. There is no other way to end a turn.
+/// Only one turn exists at a time. It ends when this value goes out of scope, however the request
+/// ends, and the next request in line gets its turn then. There is no other way to end it.
 package struct Turn: ~Copyable, Sendable {
     let id: UInt64
     private let release: @Sendable @ServiceActor (UInt64) -> Void
@@ -20,11 +20,11 @@ package struct Turn: ~Copyable, Sendable {
     }
 }
 
-/// A turn that outlives the function that got it: until the last reference to this goes.
+/// Holds a turn beyond the function that received it, until the last reference goes away.
 package final class HeldTurn: Sendable {
-    /// The turn.
+    /// The held turn.
     package let turn: Turn
 
-    /// Holds a turn.
+    /// Takes over a turn.
     package init(_ turn: consuming Turn) { self.turn = turn }
 }

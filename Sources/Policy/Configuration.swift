@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a configuration file says wrong, and where.
+/// A mistake in a configuration file, and its location.
 package struct ConfigurationFault: Error, Equatable, Sendable {
-    /// The file.
+    /// The path of the file.
     package let file: String
-    /// Its line, from 1; 0 if the whole file is meant.
+    /// The line, counted from 1; 0 for the file as a whole.
     package let line: Int
-    /// What is wrong.
+    /// The description of the mistake.
     package let problem: String
 
-    /// A problem at a place.
+    /// Creates a fault.
     package init(file: String, line: Int, problem: String) {
         self.file = file
         self.line = line
         self.problem = problem
     }
 
-    /// `/etc/signet/signet.conf:3: unknown key 'x' in [touch]`
+    /// The fault as a message: `/etc/signet/signet.conf:3: unknown key 'x' in [touch]`.
     package var text: String { line > 0 ? "\(file):\(line): \(problem)" : "\(file): \(problem)" }
 }
 
-/// The effective settings, and where each comes from.
+/// The effective settings, and the origin of each.
 ///
-/// All or nothing: a file with one mistake is not used at all, because what its writer wanted
-/// to forbid may stand in the line that was not understood.
+/// A file with a single mistake is rejected as a whole, because the line that was not understood
+/// may be the one in which the administrator forbids something. The syntax is `[section]` and `key
+/// = value`, with comments after `#` or `;` at the beginning of a line.
 package struct Configuration: Sendable {
-    /// The longest file in bytes.
+    /// The maximum length of a file in bytes.
     package static let maximumFileLength = 65_536
 
     private let table: [Setting]
     private var values: [String: SettingValue] = [:]
     private var origins: [String: String] = [:]
-    /// Lines with a setting that there was once: they have no effect, and the problem says what to
-    /// write instead.
+    /// Lines with a former setting. They have no effect; the problem says what to write instead.
     package private(set) var obsoleteLines: [ConfigurationFault] = []
 
-    /// The defaults of a program's table of settings.
+    /// Creates the defaults of a program's table of settings.
     package init(_ table: [Setting] = Settings.all) {
         self.table = table
     }
 
-    /// The defaults, overridden by files in order; the last one that names a key decides.
+    /// Creates the defaults, overridden by files in order; the last file that sets a key decides.
+    ///
+    /// Throws the first mistake in any of the files.
     package init(
         _ table: [Setting] = Settings.all, files: [(name: String, text: [UInt8])]
     ) throws(ConfigurationFault) {
@@ -47,17 +49,17 @@ package struct Configuration: Sendable {
         for file in files { try read(file.name, file.text) }
     }
 
-    /// The effective value of a setting.
+    /// Returns the effective value of a setting.
     package func value(_ setting: Setting) -> SettingValue {
         values[setting.name] ?? setting.standard
     }
 
-    /// Where it comes from: `file:line`, or `default`.
+    /// Returns the origin of a setting: `file:line`, or `default`.
     package func origin(_ setting: Setting) -> String {
         origins[setting.name] ?? "default"
     }
 
-    /// Whether no file says otherwise.
+    /// Whether no file sets the setting.
     package func isDefault(_ setting: Setting) -> Bool { origins[setting.name] == nil }
 
     private mutating func read(_ name: String, _ text: [UInt8]) throws(ConfigurationFault) {
@@ -69,7 +71,8 @@ package struct Configuration: Sendable {
         }
         var section: String?
         var seen: Set<String> = []
-        // By bytes: as a Character, CR LF is one and no LF.
+        // Split bytes rather than characters, because CR LF is one Character and contains no
+        // separate LF.
         let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             do throws(LineProblem) {
@@ -122,7 +125,7 @@ package struct Configuration: Sendable {
         origins[setting.name] = "\(place.file):\(place.line)"
     }
 
-    /// The setting that there was once under this name, in a table that has its successor.
+    /// Returns the former setting with this name, if the table contains its successor.
     private func former(_ key: String, in section: String) -> FormerSetting? {
         Settings.former.first { former in
             former.section == section && former.key == key
@@ -141,19 +144,19 @@ package struct Configuration: Sendable {
 }
 
 extension Configuration {
-    /// The time that a setting says, or nil for `off`.
+    /// Returns the value of a duration setting; nil for `off`.
     package func duration(_ setting: Setting) -> Duration? {
         if case .duration(let duration) = value(setting) { return duration }
         return nil
     }
 
-    /// The number that a setting says.
+    /// Returns the value of a number setting.
     package func count(_ setting: Setting) -> Int {
         if case .count(let count) = value(setting) { return count }
         return 0
     }
 
-    /// The words that a setting says.
+    /// Returns the value of a setting that is a list of words.
     package func words(_ setting: Setting) -> [String] {
         if case .words(let words) = value(setting) { return words }
         return []
@@ -161,13 +164,13 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// The word or text that a setting says.
+    /// Returns the value of a setting that is a word or text.
     package func word(_ setting: Setting) -> String {
         if case .word(let word) = value(setting) { return word }
         return ""
     }
 
-    /// The numbers that a setting says.
+    /// Returns the value of a setting that is a list of numbers.
     package func numbers(_ setting: Setting) -> [Int] {
         if case .numbers(let numbers) = value(setting) { return numbers }
         return []
@@ -175,7 +178,7 @@ extension Configuration {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is a control character, the tab excepted: a fault's text quotes the line.
+    /// Whether it is a control character other than the tab; messages quote the line.
     fileprivate var isForbidden: Bool {
         self != "\t" && properties.generalCategory == .control
     }

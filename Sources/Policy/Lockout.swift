@@ -1,67 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-/// When failed matches keep the finger out.
+/// Limits failed matches of an account's fingers.
 ///
-/// Every fifth failed match locks it for 30 seconds; twenty since the last success lock it until
-/// the password was given. A scan that was merely bad is no failure. The caller stores each new
-/// state before it acts on it: an attempt counts as failed from the moment it begins.
+/// Every fifth failed match locks the fingers for 30 seconds, and twenty since the last success
+/// lock them until the password is given. A scan of bad quality is not a failure. The caller stores
+/// each new state before it acts on it: an attempt counts as failed from its beginning. A reboot
+/// does not shorten a pause.
 package struct Lockout: Equatable, Sendable {
-    /// Failed matches after which the finger is locked for a while.
+    /// The number of failed matches after which there is a pause.
     package static let failuresPerPause: UInt32 = 5
-    /// Failed matches since the last success after which only the password helps.
+    /// The number of failed matches since the last success after which only the password unlocks.
     package static let failuresUntilPassword: UInt32 = 20
-    /// How long a pause lasts.
+    /// The duration of a pause.
     package static let pause = Duration.seconds(30)
 
-    /// A moment that setting the clock cannot move: one boot of the machine, and the time since.
+    /// A time that is independent of the clock: a boot of the machine, and the time since then.
     package struct Moment: Equatable, Sendable {
-        /// The kernel's id of this boot, /proc/sys/kernel/random/boot_id.
+        /// The kernel's id of the boot, /proc/sys/kernel/random/boot_id.
         package var boot: [UInt8]
-        /// Since that boot, suspended time included (CLOCK_BOOTTIME).
+        /// The time since that boot, including suspended time (CLOCK_BOOTTIME).
         package var sinceBoot: Duration
 
-        /// A boot, and the time since.
+        /// Creates a moment from its values.
         package init(boot: [UInt8], sinceBoot: Duration) {
             self.boot = boot
             self.sinceBoot = sinceBoot
         }
 
-        /// The least time that has surely passed since an earlier moment.
+        /// Returns the minimum time that has passed since an earlier moment.
         ///
-        /// Across a reboot only the time since the newer boot is sure.
+        /// After a reboot, only the time since the new boot is certain.
         func elapsed(since earlier: Moment) -> Duration {
             boot == earlier.boot ? sinceBoot - earlier.sinceBoot : sinceBoot
         }
     }
 
-    /// Whether the finger may be tried.
+    /// Whether a finger may be tried.
     package enum Verdict: Equatable, Sendable {
         case open
-        /// Closed for this long.
+        /// Locked for this duration.
         case lockedForNow(Duration)
         case lockedUntilPassword
     }
 
-    /// Failed matches since the last success or password, the one under way included.
+    /// The failed matches since the last success or password, including the present attempt.
     package private(set) var failures: UInt32
-    /// When the pause that is not over yet began.
+    /// The start of a pause that may not be over yet.
     package private(set) var pausedAt: Moment?
 
-    /// No failures.
+    /// Creates a state without failures.
     package init() {
         failures = 0
         pausedAt = nil
     }
 
-    /// What was stored; `failures` as counted, `pausedAt` of a pause that may be over by now.
+    /// Creates a state from stored values; the pause at `pausedAt` may be over by now.
     package init(failures: UInt32, pausedAt: Moment?) {
         self.failures = failures
         self.pausedAt = pausedAt
     }
 
-    /// What stands for a record that is damaged: only the password helps.
+    /// The state for a record that is damaged or missing: locked until the password is given.
     package static let unreadable = Lockout(failures: failuresUntilPassword, pausedAt: nil)
 
-    /// Whether the finger may be tried now.
+    /// Returns whether a finger may be tried now.
     package func verdict(at now: Moment) -> Verdict {
         if failures >= Lockout.failuresUntilPassword { return .lockedUntilPassword }
         guard let pausedAt else { return .open }
@@ -69,7 +70,8 @@ package struct Lockout: Equatable, Sendable {
         return left > .zero ? .lockedForNow(left) : .open
     }
 
-    /// The state to store before the reader is asked: the attempt counts as failed already.
+    /// Returns the state to store before the reader is asked, in which the attempt counts as
+    /// failed.
     package func beginningAttempt(at now: Moment) -> Lockout {
         var next = self
         next.failures = min(failures, Lockout.failuresUntilPassword - 1) + 1
@@ -78,15 +80,15 @@ package struct Lockout: Equatable, Sendable {
         return next
     }
 
-    /// The state after an attempt that this state was stored for did not match.
+    /// Returns the state after the attempt that this state was stored for did not match.
     ///
-    /// The pause is counted from now, not from when the finger was awaited.
+    /// A pause starts now, not when the wait for the finger began.
     package func afterMismatch(at now: Moment) -> Lockout {
         var next = self
         if pausedAt != nil { next.pausedAt = now }
         return next
     }
 
-    /// The state after a match, or after the password was given.
+    /// Returns the state after a match, or after the password was given: no failures.
     package func lifted() -> Lockout { Lockout() }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A list of names: `name` lets in, `!name` keeps out, and keeping out wins.
+/// A list of names to allow (`name`) and deny (`!name`). A denied name overrides allowed ones.
 ///
-/// Where nothing lets in by name, every name that is not kept out is let in.
+/// If the list contains no allowed name, every name that is not denied is allowed.
 package struct NameList: Equatable, Sendable {
-    /// The names that are let in; empty for all.
+    /// The allowed names; empty for all.
     package let allowed: Set<String>
-    /// The names that are kept out.
+    /// The denied names.
     package let denied: Set<String>
 
-    /// From the words of a setting.
+    /// Creates a list from the words of a setting.
     package init(_ words: [String]) {
         allowed = Set(words.filter { !$0.hasPrefix("!") })
         denied = Set(words.filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) })
     }
 
-    /// Whether any of the names of one thing lets it in, and none keeps it out.
+    /// Whether the list allows something that has these names: none is denied, and one is allowed.
     package func admits(_ names: Set<String>) -> Bool {
         denied.isDisjoint(with: names) && (allowed.isEmpty || !allowed.isDisjoint(with: names))
     }
 
-    /// Whether a word of a setting is a name, with or without `!` in front.
+    /// Whether a word is a valid entry: a name, with or without `!` in front.
     static func isEntry(_ word: String) -> Bool {
         let name = word.utf8.first == UInt8(ascii: "!") ? word.utf8.dropFirst() : word.utf8[...]
         guard (1...256).contains(name.count) else { return false }
@@ -27,38 +27,42 @@ package struct NameList: Equatable, Sendable {
     }
 }
 
-/// For which accounts and services fingerprint login is there at all, as the administrator says.
+/// The administrator's lists of accounts, groups and services with fingerprint login.
 ///
-/// Each list has to let in: what one keeps out, no other lets in again.
+/// An account or service must be allowed by every list; what one list denies, no other can allow.
 package struct LoginLists: Sendable {
     private let services: NameList
     private let accounts: NameList
     private let groups: NameList
 
-    /// The lists of a configuration.
+    /// Creates the lists from a configuration.
     package init(_ settings: Configuration) {
         services = NameList(settings.words(Settings.loginServices))
         accounts = NameList(settings.words(Settings.loginAccounts))
         groups = NameList(settings.words(Settings.loginGroups))
     }
 
-    /// The services that are named.
+    /// The services that are named in the list.
     package var serviceNames: Set<String> { services.allowed.union(services.denied) }
 
-    /// The accounts that are kept out.
+    /// The accounts that are denied.
     package var deniedAccountNames: Set<String> { accounts.denied }
 
-    /// The groups that keep out.
+    /// The groups whose members are denied.
     package var deniedGroupNames: Set<String> { groups.denied }
 
-    /// The accounts that are named.
+    /// The accounts that are named in the list.
     package var accountNames: Set<String> { accounts.allowed.union(accounts.denied) }
 
-    /// The groups of which it has to be known whether the account is in them.
+    /// The groups whose membership must be known for a decision.
     package var groupNames: Set<String> { groups.allowed.union(groups.denied) }
 
-    /// The setting that keeps an account out, nil where none does; `memberships` are those of
-    /// `groupNames` that it is in, nil if that cannot be found out. Uid 0 is root by any name.
+    /// Returns the setting that denies an account; nil if none does.
+    ///
+    /// - Parameters:
+    ///   - account: The account's name. Uid 0 counts as root whatever its name.
+    ///   - memberships: Those of `groupNames` that the account belongs to; nil if that is unknown,
+    ///     which denies the account if the list of groups is not empty.
     package func exclusion(
         account: String, uid: UInt32, memberships: Set<String>?
     ) -> Setting? {
@@ -70,7 +74,7 @@ package struct LoginLists: Sendable {
         return nil
     }
 
-    /// The setting that keeps a service out, nil where none does.
+    /// Returns the setting that denies a service; nil if none does.
     package func exclusion(service: String) -> Setting? {
         services.admits([service]) ? nil : Settings.loginServices
     }

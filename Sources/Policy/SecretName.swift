@@ -2,20 +2,21 @@
 import LoginProtocol
 import SignedFormats
 
-/// What a secret may be called: 1 to 128 bytes of UTF-8 without controls that no option looks like.
+/// The rules for names of secrets: 1 to 128 bytes of printable UTF-8 that do not look like an
+/// option.
 package enum SecretName {
-    /// What speaks against a name.
+    /// Why a name is not allowed.
     package enum Fault: Error, Equatable, Sendable {
         case empty
         case tooLong
-        /// It is not UTF-8, or has controls or marks of writing direction, which could make a line
-        /// show other than what it says.
+        /// It is not UTF-8, or contains control characters or marks of writing direction, which
+        /// could make a line look different from what it says.
         case unprintable
         /// It begins with a hyphen.
         case likeAnOption
     }
 
-    /// The first thing that speaks against a name, nil where it is good.
+    /// Returns the first reason why a name is not allowed; nil if it is.
     package static func fault(_ name: Bytes) -> Fault? {
         if name.isEmpty { return .empty }
         if name.count > Limit.secretName { return .tooLong }

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// The URL of a signet-server in the one form in which it is kept, compared and sealed to:
-/// `https://host[:port][/path]`, without a slash at the end and without the port that HTTPS has anyway.
+/// The URL of a signet-server in canonical form, in which it is stored, compared and sealed to.
+///
+/// The form is `https://host[:port][/path]`, with the scheme and host in lower case, without a
+/// slash at the end and without the default port 443.
 package struct ServerURL: Equatable, Hashable, Sendable {
-    /// The longest URL in bytes: a vault seals keys to it.
+    /// The maximum length of a URL in bytes, since a vault seals keys to it.
     package static let maximumLength = 200
 
-    /// As it is written.
+    /// The canonical form.
     package let text: String
 
-    /// From what a person typed: scheme and host in any case, a slash or port 443 at the end or not;
-    /// nil for anything but HTTPS, and for what has a user name, a query or a fragment.
+    /// Converts a URL that a user typed to canonical form.
+    ///
+    /// Accepts upper case in scheme and host, slashes at the end, and port 443. Returns nil for
+    /// anything but HTTPS, and for URLs with a user name, a query or a fragment.
     package init?(typed: String) {
         guard typed.utf8.count <= Self.maximumLength, typed.utf8.allSatisfy(Self.isAllowed) else {
             return nil
@@ -29,7 +33,7 @@ package struct ServerURL: Equatable, Hashable, Sendable {
         text = scheme + host.dropLast(port) + path
     }
 
-    /// From bytes that must be in that one form already.
+    /// Parses bytes that must be in canonical form already; returns nil otherwise.
     package init?(_ bytes: Bytes) {
         guard let typed = String(validating: bytes, as: UTF8.self),
             let url = ServerURL(typed: typed), url.text == typed
@@ -37,7 +41,7 @@ package struct ServerURL: Equatable, Hashable, Sendable {
         self = url
     }
 
-    /// As it crosses the socket.
+    /// The canonical form as bytes, for the socket.
     package var bytes: Bytes { Bytes(text.utf8) }
 
     private static func isHost(_ host: String) -> Bool {

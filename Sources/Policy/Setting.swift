@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The value of a setting, in the one form that it is used in.
+/// The parsed value of a setting.
 package enum SettingValue: Equatable, Sendable {
-    /// Written as `30s`, `500ms` or `2min`; `off` is nil where the setting allows it.
+    /// A duration, written as `30s`, `500ms` or `2min`; nil is `off`, where the setting permits it.
     case duration(Duration?)
     case count(Int)
-    /// Written as words with commas between; may be empty.
+    /// Words separated by commas; may be empty.
     case words([String])
     /// One word or text.
     case word(String)
-    /// Written as numbers with commas between; may be empty.
+    /// Numbers separated by commas; may be empty.
     case numbers([Int])
 }
 
 /// One row of the table of settings.
 package struct Setting: Sendable {
-    /// The section of the file.
+    /// The section in the file.
     package let section: String
-    /// The key in it.
+    /// The key in the section.
     package let key: String
-    /// What holds where no file says otherwise: the safe choice.
+    /// The default value, which is the safe choice.
     package let standard: SettingValue
-    /// The values that are accepted.
+    /// The accepted values.
     package let accepts: Form
-    /// What it is for, in one line.
+    /// A one-line description for users.
     package let purpose: String
 
-    /// Whether signetd goes by it. The other settings are signet-relay's alone, which reads them
-    /// whenever it is started, and is not running most of the time.
+    /// Whether signetd uses the setting. The others are used only by signet-relay, which reads them
+    /// whenever it starts and does not run most of the time.
     package var isUsedByDaemon: Bool { section != "relay" || key == "timeout" }
 
-    /// A row of a program's table.
+    /// Creates a row of a program's table.
     package init(
         section: String, key: String, standard: SettingValue, accepts: Form, purpose: String
     ) {
@@ -40,28 +40,28 @@ package struct Setting: Sendable {
         self.purpose = purpose
     }
 
-    /// The values that a setting accepts.
+    /// The form of the values that a setting accepts.
     package enum Form: Sendable {
         case duration(ClosedRange<Duration>, orOff: Bool)
         case count(ClosedRange<Int>)
         case words
-        /// Names, each with or without `!` in front.
+        /// Names, with or without `!` in front.
         case names
-        /// Names, none with `!` in front.
+        /// Names without `!` in front.
         case plainNames
-        /// One of these.
+        /// One of these words.
         case choice([String])
         /// Any text of 1 to this many bytes.
         case text(Int)
-        /// Numbers in these bounds, each once, in ascending order.
+        /// Ascending numbers within these bounds, without duplicates.
         case numbers(ClosedRange<Int>)
     }
 
-    /// `section.key`.
+    /// The full name, `section.key`.
     package var name: String { "\(section).\(key)" }
 }
 
-/// Every setting that there is. A key that has no row here is refused.
+/// The table of all settings. A key without a row here is rejected.
 package enum Settings {
     /// `daemon.idle-exit`
     package static let idleExit = Setting(
@@ -122,7 +122,7 @@ package enum Settings {
     package static let loginGroups = Setting(
         section: "login", key: "groups", standard: .words([]), accepts: .names,
         purpose: "groups whose members have fingerprint login, in the same way")
-    /// What `login.lid` and `login.seat` say where it is not `ignore`.
+    /// The value of `login.lid`, `login.seat` and similar settings that denies something.
     package static let refuse = "refuse"
     /// `login.lid`
     package static let loginLid = Setting(
@@ -134,7 +134,7 @@ package enum Settings {
         section: "login", key: "seat", standard: .word(refuse),
         accepts: .choice([refuse, "ignore"]),
         purpose: "whether a session may use readers of another seat")
-    /// What the settings of `[login]` that allow something say when they do.
+    /// The value of the settings in `[login]` that permits something.
     package static let allow = "allow"
     /// `login.others`
     package static let loginOthers = Setting(
@@ -171,21 +171,21 @@ package enum Settings {
 
     /// `keyring.services`
     ///
-    /// Each service of the default runs as root, at the machine, and opens the session in which the
+    /// Each service of the default runs as root at the machine, and opens the session in which the
     /// keyring is used. The names are those of Debian's packages and of the projects' own files.
     package static let keyringServices = Setting(
         section: "keyring", key: "services",
         standard: .words([
-            // util-linux's and shadow's login(1), under getty on a console. cosmic-greeter has greetd
-            // use it too, where its own service is not installed.
+            // login(1) of util-linux and shadow, under getty on a console. cosmic-greeter makes
+            // greetd use it too if its own service is not installed.
             "login",
-            // GNOME's display manager has one service for the password and one for the finger. Both
-            // open sessions, and both unlock the screen: that, too, is done by gdm's own worker.
+            // GNOME's display manager has one service for passwords and one for fingers. Both open
+            // sessions and both unlock the screen, which gdm's own worker does too.
             "gdm-password", "gdm-fingerprint",
-            // Display managers with one service for all logins. `-autologin` and `-greeter` are other
-            // services, and ask for nothing.
+            // Display managers with one service for all logins. `-autologin` and `-greeter` are
+            // separate services that ask for nothing.
             "lightdm", "sddm", "plasmalogin", "lxdm", "xdm", "wdm", "slim", "ly",
-            // greetd, for every greeter but COSMIC's, which names a service of its own.
+            // greetd, for every greeter except COSMIC's, which names a service of its own.
             "greetd", "cosmic-greeter",
         ]), accepts: .plainNames,
         purpose: "services that may get the login password for the keyring after a touch")
@@ -230,7 +230,7 @@ package enum Settings {
         section: "relay", key: "proxy", standard: .word("none"), accepts: .text(256),
         purpose: "the proxy on the way to servers, as a URL, or none")
 
-    /// All of them, in the order in which they are shown.
+    /// All settings, in the order in which they are shown.
     package static let all: [Setting] = [
         idleExit, connections, connectionsPerUser, touchTimeout, touchTries, touchWaiting,
         ignoredReaders, fingers, enrolmentTimeout, passwordTimeout, loginServices,
@@ -241,24 +241,24 @@ package enum Settings {
     ]
 }
 
-/// A setting that there was once. In a file that still has it the line has no effect: refusing the
-/// file would put the defaults in the place of everything else that it says.
+/// A setting of an earlier version. A line with it has no effect; rejecting the file would replace
+/// everything else in it by the defaults.
 package struct FormerSetting: Sendable {
-    /// The section of the file.
+    /// The section in the file.
     let section: String
-    /// The key in it.
+    /// The key in the section.
     let key: String
-    /// What has taken its place.
+    /// The setting that replaced it.
     let successor: Setting
-    /// What to write instead, for a warning.
+    /// The advice on what to write instead, for a warning.
     let advice: String
 }
 
 extension Settings {
-    /// Those that there were.
+    /// The former settings.
     static let former: [FormerSetting] = [
-        // It listed the services that must not get the password. Read as the new list it would
-        // release the password to exactly those.
+        // It listed the services that must not get the password. Read as the new list, it would
+        // release the password to exactly those services.
         FormerSetting(
             section: "keyring", key: "except", successor: keyringServices,
             advice: """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension SettingValue {
-    /// As it is written in the file.
+    /// The value as it is written in a file.
     package var text: String {
         switch self {
         case .duration(nil): "off"
@@ -21,7 +21,7 @@ extension SettingValue {
 }
 
 extension Setting.Form {
-    /// The value that a text stands for, or nil if it is malformed or out of bounds.
+    /// Parses a value; returns nil if it is malformed or out of bounds.
     package func value(of text: String) -> SettingValue? {
         switch self {
         case .count(let bounds):
@@ -55,7 +55,7 @@ extension Setting.Form {
         }
     }
 
-    /// What would be accepted, for a message.
+    /// A description of the accepted values, for messages.
     package var expectation: String {
         switch self {
         case .count(let bounds): "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)"
@@ -118,7 +118,7 @@ extension Setting.Form {
 }
 
 extension Duration {
-    /// Whole milliseconds; what is less than one is dropped.
+    /// The number of whole milliseconds, rounded towards zero.
     package var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
@@ -126,7 +126,7 @@ extension Duration {
 }
 
 extension StringProtocol {
-    /// Without spaces and tabs at either end.
+    /// The text without spaces and tabs at both ends.
     var trimmingSpaces: String {
         let body = drop { $0 == " " || $0 == "\t" }
         guard let last = body.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }

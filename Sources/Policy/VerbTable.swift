@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Who may ask for something.
+/// The users who may make a request.
 package enum Caller: Sendable {
-    /// uid 0.
+    /// Only uid 0.
     case root
-    /// uid 0, or the account that the request is about.
+    /// Uid 0, or the account that the request is about.
     case rootOrAccount
-    /// The account that the request is about, and nobody in its place.
+    /// Only the account that the request is about, not even root.
     case account
     /// Every local user.
     case anyone
 }
 
-/// What proof a caller must give first. Root gives none: it could read what a password guards.
+/// The proof that a caller must give first. Root is exempt, since it could read what a password
+/// guards.
 package enum Proof: Sendable {
     case none
     /// The password of the account that the request is about.
     case password
 }
 
-/// What must hold before a finger is asked for.
+/// A condition for asking for a finger.
 package enum TouchGuard: Sendable {
-    /// The person who asks is at this machine now, and may ask for this account.
+    /// The requester is at this machine now, and may ask for this account.
     case presence
-    /// The administrator's lists of services, accounts and groups.
+    /// The administrator's lists of services, accounts and groups allow the login.
     case loginLists
-    /// The request does not come from a terminal's background.
+    /// The request does not come from a background process of a terminal.
     case background
-    /// There is a credential, it fits the fingers, and the finger is not locked.
+    /// There is a credential, it fits the fingers, and no lockout is in effect.
     case credential
-    /// There is a finger, and it is not locked.
+    /// There is an enrolled finger, and no lockout is in effect.
     case prints
-    /// A reader is there, at the seat of the person who asks, and the machine does not sleep.
+    /// There is a reader at the requester's seat, and the machine is not about to be suspended.
     case reader
     /// The lid is open.
     case lid
@@ -44,37 +45,40 @@ package enum Release: Sendable {
     case statement
     /// The account's login password, to the PAM module.
     case loginPassword
-    /// A secret of the account's.
+    /// A secret of the account.
     case secret
-    /// A signature by a key of the account's for a server, or by its signing key.
+    /// A signature by one of the account's keys for servers, or by its signing key.
     case keySignature
 }
 
-/// For a verb that needs a finger: what precedes the touch, and what the touch is good for.
+/// The conditions and the effect of the touch for a verb that requires one.
 package struct TouchRule: Sendable {
-    /// In the order in which they are asked; the first that does not hold is the answer.
+    /// The conditions, in the order in which they are checked; the first that fails is the answer.
     package let guards: [TouchGuard]
-    /// What it may release; empty where it only tells which finger it was.
+    /// What the touch may release; empty if it only tells which finger it was.
     package let releases: Set<Release>
-    /// Whether `login.others = warn` lets others than the account itself ask for its finger.
+    /// Whether `login.others = warn` lets other users ask for the account's finger.
     package let mayServeOthers: Bool
 }
 
-/// One row: what the daemon demands before it does what is asked.
+/// One row of the table: what the daemon requires before it serves a request.
 package struct VerbRule: Sendable {
-    /// Who may ask.
+    /// The users who may make the request.
     package let callers: Caller
-    /// With what proof.
+    /// The proof that they must give.
     package let proof: Proof
-    /// Whether it begins a request; the others only continue one.
+    /// Whether the verb begins a request; the others continue one.
     package let beginsRequest: Bool
-    /// What precedes a touch; nil for a verb that never asks for one.
+    /// The rule for the touch; nil for a verb that never asks for one.
     package let touch: TouchRule?
 }
 
-/// The table of verbs. What has no row here cannot be asked for.
+/// The table of verbs. A request whose verb has no row cannot be made.
+///
+/// The `switch` has no default, so a new verb does not compile until it has a row. `Router` and
+/// `TouchGuards` of the daemon enforce the rows.
 package enum VerbTable {
-    /// The row of a verb.
+    /// Returns the row of a verb.
     package static func rule(for verb: Verb) -> VerbRule {
         switch verb {
         case .authenticate: row(.rootOrAccount, .none, touch: login)
@@ -90,7 +94,7 @@ package enum VerbTable {
         case .log: row(.rootOrAccount, .none)
         case .configuration: row(.anyone, .none)
         case .passwordAccepted: row(.root, .none)
-        // It says who has enrolled nothing, and is for programs that log users in.
+        // It reveals who has enrolled no finger, and is meant for programs that log users in.
         case .offer: row(.root, .none)
         case .password: row(.anyone, .none, beginsRequest: false)
         case .cancel: row(.anyone, .none, beginsRequest: false)
@@ -102,7 +106,7 @@ package enum VerbTable {
         case .vault: row(.anyone, .none)
         case .migrate: row(.rootOrAccount, .password)
         case .trustVault: row(.root, .none)
-        // Whose fingers a reader stores is nobody else's business.
+        // Only root may learn whose fingers a reader stores.
         case .readerPrints: row(.root, .none)
         case .passwordChanged: row(.root, .none)
         case .watch: row(.rootOrAccount, .none)
@@ -111,15 +115,16 @@ package enum VerbTable {
         case .shown: row(.anyone, .none, beginsRequest: false)
         case .serverEnable: row(.rootOrAccount, .password, touch: confirming(.keySignature))
         case .serverDisable: row(.rootOrAccount, .password)
-        // What it gives lets in at the server whoever has it.
+        // The answer logs its bearer in at the server.
         case .serverLogin: row(.account, .none, touch: confirming(.keySignature))
         case .serverList: row(.rootOrAccount, .none)
-        // What it gives speaks for the account wherever it is shown.
+        // The answer speaks for the account wherever it is shown.
         case .sign: row(.account, .none, touch: confirming(.keySignature))
         case .signingEnable: row(.rootOrAccount, .password, touch: confirming(.keySignature))
         case .signingDisable: row(.rootOrAccount, .password)
         case .signingKey: row(.rootOrAccount, .none)
-        // Who has its header is the device for the server; what is decided is in the account's name.
+        // The bearer of the token's header is the device for the server; decisions are made in the
+        // account's name.
         case .macTokenAdd: row(.account, .none, touch: confirming(.keySignature))
         case .macTokenList: row(.rootOrAccount, .none)
         case .macTokenRemove: row(.rootOrAccount, .none)
@@ -130,7 +135,8 @@ package enum VerbTable {
         }
     }
 
-    /// Whether a peer may ask for this about an account; `accountUID` is nil where there is none.
+    /// Returns whether a peer may make a request about an account; `accountUID` is nil if there is
+    /// none.
     package static func permits(_ verb: Verb, peerUID: UInt32, accountUID: UInt32?) -> Bool {
         switch rule(for: verb).callers {
         case .root: peerUID == 0
@@ -146,30 +152,30 @@ package enum VerbTable {
         VerbRule(callers: callers, proof: proof, beginsRequest: beginsRequest, touch: touch)
     }
 
-    /// A login through PAM. Only here do others ask for an account (su, polkit), and only here do the
-    /// lists of `[login]` apply: they are about PAM services. Only a PAM module can tell whether a
-    /// request comes from a terminal's background.
+    /// A login through PAM. Only here may others ask for an account (su, polkit), and only here do
+    /// the lists of `[login]` apply, since they are about PAM services. Only a PAM module can tell
+    /// whether a request comes from a terminal's background.
     private static let login = TouchRule(
         guards: [.presence, .loginLists, .background, .credential, .reader, .lid],
         releases: [.statement, .loginPassword], mayServeOthers: true)
 
-    /// What must hold before an account without fingers is told that it could enrol one: all that a
-    /// login would be asked for a finger by, but the finger. None is asked for.
+    /// The conditions for telling an account without fingers that it could enrol one: those of a
+    /// login, apart from the credential. No finger is asked for.
     package static let offer = TouchRule(
         guards: [.presence, .loginLists, .background, .reader, .lid], releases: [],
         mayServeOthers: true)
 
-    /// `signet verify`: releases nothing, so it needs no credential, only fingers.
+    /// `signet verify` releases nothing, so it requires fingers but no credential.
     private static let check = TouchRule(
         guards: [.presence, .prints, .reader, .lid], releases: [], mayServeOthers: false)
 
-    /// Scans that match nothing: the password was given for them. The lid is not asked, since
-    /// somebody who enrols with it closed has a reader outside; comparisons with the prints of
-    /// others are counted elsewhere, against whoever enrols.
+    /// Scans that match nothing, for which the password was given. The lid is not checked, since a
+    /// user who enrols with a closed lid has an external reader; comparisons with other accounts'
+    /// prints are counted elsewhere, against the enrolling account.
     private static let enrolment = TouchRule(
         guards: [.presence], releases: [], mayServeOthers: false)
 
-    /// A command of the account's own that a touch confirms.
+    /// A command of the account itself, confirmed by a touch.
     private static func confirming(_ release: Release) -> TouchRule {
         TouchRule(
             guards: [.presence, .credential, .reader, .lid], releases: [.statement, release],

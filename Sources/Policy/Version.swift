@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The version of this program, for people; the module has its own mark, PAMModule/Release.swift.
+/// The version of Signet, for users. The PAM module has a version of its own,
+/// PAMModule/Release.swift.
 package enum Version {
-    /// As `signet --version` shows it.
+    /// The version as `signet --version` prints it.
     package static let text = "0.2.0"
 }

@@ -2,20 +2,21 @@
 import LoginProtocol
 import SignedFormats
 
-/// The record `account`: who it is, and which prints count.
+/// The record `account`: the account's identity, and the list of its prints.
 ///
-/// Written as a whole, so that a change of several prints happens at once or not at all.
+/// It is written as a whole, so that a change of several prints takes effect completely or not at
+/// all.
 struct AccountRecord: LineRecord, Equatable {
     static let cap = 2_048
-    /// The form that is written; the only other that there ever was is 1, without prints.
+    /// The version that is written. Version 1, without the list of prints, can still be read.
     private static let version: UInt64 = 2
 
     let name: [UInt8]
     let uid: UInt32
-    /// How often the prints were changed.
+    /// The number of changes of the prints.
     var generation: UInt64
     let created: Instant
-    /// Sorted by id, no id twice, at most `PrintStore.limit`.
+    /// The listed prints, sorted by id, without duplicates, at most `PrintStore.limit`.
     private(set) var prints: [ListedPrint]
 
     init(name: [UInt8], uid: UInt32, generation: UInt64, created: Instant) {
@@ -26,7 +27,7 @@ struct AccountRecord: LineRecord, Equatable {
         prints = []
     }
 
-    /// Puts other prints in the place of those that count.
+    /// Replaces the list of prints.
     mutating func list(_ prints: [ListedPrint]) {
         self.prints = prints.sorted {
             $0.identifier.lexicographicallyPrecedes($1.identifier)
@@ -62,7 +63,8 @@ struct AccountRecord: LineRecord, Equatable {
         }
     }
 
-    /// Reads the form of version 1, when every file in `prints/` counted; the list is left empty.
+    /// Parses version 1, in which every file in `prints/` counted as a print. The list is left
+    /// empty.
     init(versionOne contents: [UInt8]) throws(LineFault) {
         var lines = LineReader(contents)
         try self.init(parsing: &lines, version: 1)
@@ -79,8 +81,9 @@ struct AccountRecord: LineRecord, Equatable {
         guard AccountRecord.isSupported(name: name) else { throw .malformed }
     }
 
-    /// Whether a name can stand as a principal in an allowed_signers file, which has patterns,
-    /// lists, quotes and comments; ssh-keygen(1). Such names no passwd(5) should have anyway.
+    /// Whether a name can be a principal in an allowed_signers file, which gives meaning to
+    /// patterns, lists, quotes and comments; ssh-keygen(1). passwd(5) should not contain other
+    /// names anyway.
     static func isSupported(name: [UInt8]) -> Bool {
         guard (1...255).contains(name.count), PercentEncoding.encode(name) == name else {
             return false
@@ -89,11 +92,11 @@ struct AccountRecord: LineRecord, Equatable {
     }
 }
 
-/// A print that counts, whether its file is there or not.
+/// A print in the list of the record `account`, whether its file exists or not.
 struct ListedPrint: Equatable, Sendable {
-    /// Its id, 16 bytes; its file is named after it.
+    /// The print's id, 16 bytes; the file's name is its hexadecimal form.
     let identifier: [UInt8]
-    /// Which finger; nil where version 1 had a file that did not tell.
+    /// The finger; nil if a file of version 1 did not reveal it.
     let finger: Finger?
 
     fileprivate static let unknown = StaticString("unknown").bytes
@@ -103,7 +106,7 @@ struct ListedPrint: Equatable, Sendable {
         self.finger = finger
     }
 
-    /// The name of its file in `prints/`.
+    /// The name of the print's file in `prints/`.
     var fileName: String { Self.fileName(identifier) }
 
     /// The name of a print's file in `prints/`.
@@ -111,7 +114,7 @@ struct ListedPrint: Equatable, Sendable {
         String(decoding: Hexadecimal.encode(identifier), as: UTF8.self)
     }
 
-    /// The id that a file's name stands for; nil where it is no print's.
+    /// Returns the id in a file's name; nil if it is not the name of a print's file.
     static func identifier(ofFile name: String) -> [UInt8]? {
         guard let bytes = Hexadecimal.decode(Array(name.utf8)), bytes.count == 16 else {
             return nil

@@ -2,7 +2,7 @@
 import Policy
 import Posix
 
-/// What of an account a stamp is about.
+/// The parts of an account's state that a stamp covers.
 package struct AccountPart: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -10,34 +10,35 @@ package struct AccountPart: OptionSet, Hashable, Sendable {
 
     /// The account's record and its prints.
     package static let prints = AccountPart(rawValue: 1)
-    /// The credential, and what is published of it for the PAM module.
+    /// The credential, and its public files for the PAM module.
     package static let credential = AccountPart(rawValue: 2)
-    /// The failed matches. A touch writes them itself: stamp them after that, or read them.
+    /// The failed matches. A touch writes them itself, so take the stamp after it, or read them
+    /// anyway.
     package static let lockout = AccountPart(rawValue: 4)
     /// The login password for the keyring.
     package static let keyring = AccountPart(rawValue: 8)
     /// The secrets that a touch releases.
     package static let secrets = AccountPart(rawValue: 16)
-    /// The keys for servers, and what they said.
+    /// The keys for servers, and their cached verdicts.
     package static let servers = AccountPart(rawValue: 32)
 }
 
-/// How an account's records were when they were stamped, so that whether they still are can be told
-/// without reading them.
+/// The state of an account's files at one moment, to tell later without reading them whether they
+/// changed.
 ///
-/// Take it **before** the records are read: then one that is changed between stamp and read shows
-/// later, too. It says nothing of what is not the account's, such as the host secret.
+/// Take it **before** reading the records: a change between stamp and read is then noticed as well.
+/// It does not cover state outside the account, such as the host secret.
 package struct AccountStamp: Sendable {
-    /// What it is about.
+    /// The parts that the stamp covers.
     package let parts: AccountPart
-    /// Whether each change from here on shows; see `FileStamp.isSettled`.
+    /// Whether every change from now on is noticed; see `FileStamp.isSettled`.
     package let isSettled: Bool
-    /// The account's directory and, where there is one, that of its prints.
+    /// The account's directory and that of its prints, if there is one.
     let places: [FileStamp.Identity]
     let files: [File]
 
-    /// A record, by its name in one of the directories, which are looked through in one order; its
-    /// stamp is nil where it is not there.
+    /// A file of one of the directories, which are listed in a fixed order; its stamp is nil if it
+    /// does not exist.
     struct File: Equatable, Sendable {
         let name: String
         let stamp: FileStamp?
@@ -45,12 +46,12 @@ package struct AccountStamp: Sendable {
 }
 
 extension AccountState {
-    /// Stamps some of the account's records.
+    /// Takes a stamp of parts of the account's state.
     ///
-    /// Throws `.changedMeanwhile` where the account's directory, as it was opened, is not the one that
-    /// has its name any more.
+    /// Throws `.changedMeanwhile` if the account's directory has been replaced since it was opened.
     package func stamp(_ parts: AccountPart) throws(StoreFault) -> AccountStamp {
-        // Before any file is looked at: what changes while this runs is in this tick or later.
+        // Take the time first, so that changes during this function are in this clock tick or
+        // later.
         let now = FileMoment.now()
         let opened = try files { () throws(FileFault) in
             var opened = [try place(of: directory, String(uid), in: accounts)]
@@ -64,19 +65,19 @@ extension AccountState {
         let found = try files { () throws(FileFault) in try stamps(of: parts) }
         return AccountStamp(
             parts: parts,
-            // A record that is not there has no time; one that is made later shows by being there.
+            // A missing file has no time; if it is created later, its existence is the change.
             isSettled: found.allSatisfy { $0.stamp?.isSettled(at: now) ?? true }, places: places,
             files: found)
     }
 
-    /// Whether all that a stamp is about is surely as it was, whoever may have written; false where
-    /// that cannot be told, and has to be read anew.
+    /// Whether everything that a stamp covers is certainly unchanged, whoever may have written.
+    /// False also if that cannot be determined, in which case the caller must read the state again.
     package func isUnchanged(since stamp: AccountStamp) -> Bool {
         guard stamp.isSettled, let now = try? self.stamp(stamp.parts) else { return false }
         return now.places == stamp.places && now.files == stamp.files
     }
 
-    /// Which directory was opened; nil where another one has its name now.
+    /// Returns the identity of an opened directory; nil if another one has its name now.
     private func place(
         of opened: Directory, _ name: String, in parent: Directory
     ) throws(FileFault) -> FileStamp.Identity? {

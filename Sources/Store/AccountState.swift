@@ -4,13 +4,13 @@ import Posix
 import SignedFormats
 import Vault
 
-/// What is kept for one account: its prints, credential, lockout, counter and receipts.
+/// The stored state of one account: prints, credential, lockout, counter, receipts and more.
 ///
-/// Each call reads or writes the disk; nothing is cached, and only one caller may write at a time.
+/// Each call reads or writes the disk, and nothing is cached. Only one caller may write at a time.
 package struct AccountState: Sendable {
     /// The account's login name, as bytes.
     package let name: [UInt8]
-    /// The account's number.
+    /// The account's uid.
     package let uid: UInt32
 
     let accounts: Directory
@@ -19,7 +19,7 @@ package struct AccountState: Sendable {
     let host: HostSecret
     let templates: TemplateKeys
     let rootPin: RootPinFile
-    /// The directory of the prints when the account was opened.
+    /// The directory of the prints at the time the account was opened.
     private let openedPrints: Directory?
 
     init(
@@ -37,7 +37,7 @@ package struct AccountState: Sendable {
         openedPrints = try? directory.directory(Self.printsName)
     }
 
-    /// The directory of the prints; nil where it is missing, and all prints with it.
+    /// The directory of the prints; nil if it is missing, which means that all prints are.
     var printsDirectory: Directory? { openedPrints ?? (try? directory.directory(Self.printsName)) }
 
     /// The enrolled prints.
@@ -48,25 +48,26 @@ package struct AccountState: Sendable {
     package var keyring: KeyringStore { KeyringStore(account: self) }
     /// The secrets that a touch releases.
     package var secrets: SecretStore { SecretStore(account: self) }
-    /// The keys for servers.
+    /// The keys for servers and the signing key.
     package var servers: ServerStore { ServerStore(account: self) }
-    /// The MAC tokens that servers gave.
+    /// The MAC tokens that servers issued.
     package var macTokens: MACTokenStore { MACTokenStore(account: self) }
-    /// The refused attempts, for the owner to see.
+    /// The refused attempts that the owner of the account is shown.
     package var refusals: RefusalStore { RefusalStore(directory: directory) }
-    /// The failed matches.
+    /// The count of failed matches.
     package var lockout: LockoutStore { LockoutStore(directory: directory) }
 
-    /// The receipts and the counter.
+    /// Opens the receipts and their counter.
     package func receipts() throws(StoreFault) -> ReceiptLog { try ReceiptLog(in: directory) }
 
-    /// How often the set of prints was changed.
+    /// Returns the number of changes of the set of prints.
     package func generation() throws(StoreFault) -> UInt64 { try record().generation }
 
-    /// When the account's state was made.
+    /// Returns the time at which the account's state was created.
     package func created() throws(StoreFault) -> Instant { try record().created }
 
-    /// The record as it is on disk now.
+    /// Reads the record `account`. Throws `.damaged` if it is missing or belongs to another
+    /// account.
     func record() throws(StoreFault) -> AccountRecord {
         guard let record = try directory.record("account", as: AccountRecord.self),
             record.name == name, record.uid == uid
@@ -74,7 +75,7 @@ package struct AccountState: Sendable {
         return record
     }
 
-    /// The record after a change of the prints: no generation comes twice.
+    /// Returns the record after a change of the prints, with the next generation.
     func changed(
         _ record: AccountRecord, to prints: [ListedPrint]
     ) throws(StoreFault) -> AccountRecord {
@@ -87,12 +88,13 @@ package struct AccountState: Sendable {
         return next
     }
 
-    /// Writes the record durably: the one step that makes a change of the prints.
+    /// Writes the record durably, which is the single step that makes a change of the prints
+    /// effective.
     func keep(_ record: AccountRecord) throws(StoreFault) {
         try directory.keep(record, as: "account")
     }
 
-    /// The directory of the prints, made where it is missing.
+    /// Returns the directory of the prints, and creates it if it is missing.
     func makePrintsDirectory() throws(StoreFault) -> Directory {
         if let printsDirectory { return printsDirectory }
         return try files { () throws(FileFault) in
@@ -100,8 +102,9 @@ package struct AccountState: Sendable {
         }
     }
 
-    /// Completes what a crash or a fault of the disk left half-made of this account. Its prints must be
-    /// open; throws what keeps it from being completed.
+    /// Completes what a crash or a disk fault interrupted for this account.
+    ///
+    /// The template keys of its prints must be open. Throws the reason if it cannot be completed.
     package func recover() throws(StoreFault) {
         try recoverWithoutPrints()
         try credential.recover(for: prints.enrolment())
@@ -111,8 +114,8 @@ package struct AccountState: Sendable {
         }
     }
 
-    /// Completes what was left half-made as far as that does not depend on what the prints are, and
-    /// removes what was left half-written. What cannot be removed now is in nobody's way.
+    /// Completes what does not depend on the contents of the prints, and removes half-written
+    /// files. A file that cannot be removed now does no harm.
     func recoverWithoutPrints() throws(StoreFault) {
         try? directory.sweep()
         prints.sweep(try record())
@@ -122,8 +125,8 @@ package struct AccountState: Sendable {
         try credential.recoverWithoutPrints()
     }
 
-    /// Fills a new account's directory; the record that makes it an account comes last, so that
-    /// a lockout or counter which is missing later was taken away.
+    /// Creates the files of a new account. The record `account` is written last and makes it an
+    /// account, so that a lockout or counter that is missing later must have been removed.
     static func begin(
         _ directory: Directory, name: [UInt8], uid: UInt32, now: Instant
     ) throws(StoreFault) -> AccountRecord {
@@ -136,7 +139,8 @@ package struct AccountState: Sendable {
         return record
     }
 
-    /// Removes an account's files; the record goes last, so that an interrupted removal shows.
+    /// Deletes an account's files. The record is deleted last, so that an interrupted deletion is
+    /// noticed.
     static func empty(_ directory: Directory) throws(FileFault) {
         for part in [
             printsName, SecretStore.directoryName, ServerStore.directoryName,
@@ -165,13 +169,14 @@ package struct AccountState: Sendable {
     /// The name of an account's public key in `keys/`.
     static func publicName(_ uid: UInt32) -> String { "\(uid).pub" }
 
-    /// The name of the mark in `keys/` that a credential was destroyed for a reason.
+    /// The name of the mark in `keys/` which says that a credential was destroyed for a reason.
     static func offName(_ uid: UInt32) -> String { "\(uid).off" }
 
-    /// The name of the mark in `keys/` that a public key is about to be published.
+    /// The name of the mark in `keys/` which says that a public key is about to be published.
     static func nextName(_ uid: UInt32) -> String { "\(uid)\(nextSuffix)" }
 
-    /// The uid that a mark is about; nil where a name is no such mark's.
+    /// Returns the uid of a mark written under `nextName`; nil if the name is not that of such a
+    /// mark.
     static func uid(ofNext name: String) -> UInt32? {
         guard name.hasSuffix(nextSuffix), let uid = UInt32(name.dropLast(nextSuffix.count)),
             nextName(uid) == name

@@ -3,22 +3,23 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// A server's last yes to a login, as it came: for logins while the server cannot be asked.
+/// A server's last positive verdict on a login, as received, for logins while the server is
+/// unreachable.
 ///
-/// Nothing here makes it good: the PAM module checks signature, names and age.
+/// Storing it does not make it valid: the PAM module verifies signature, names and age.
 package struct CachedVerdict: Equatable, Sendable {
     /// The verdict's canonical text.
     package let text: [UInt8]
-    /// The SSHSIG blob over it, by the server.
+    /// The server's signature of the text, an SSHSIG blob.
     package let signature: [UInt8]
-    /// What the text says.
+    /// The parsed text.
     package let verdict: Verdict
-    /// The kernel's id of the boot in which it came.
+    /// The kernel's id of the boot in which the verdict arrived.
     package let boot: [UInt8]
-    /// The whole seconds since the start of the machine at which it came.
+    /// The time of arrival in whole seconds since boot.
     package let moment: UInt64
 
-    /// All of it; nil unless the text is a verdict that lets in.
+    /// Creates a cached verdict. Returns nil unless the text is a verdict that allows the login.
     package init?(
         text: [UInt8], signature: [UInt8], boot: [UInt8] = [], moment: UInt64 = 0
     ) {
@@ -32,8 +33,11 @@ package struct CachedVerdict: Equatable, Sendable {
         self.moment = moment
     }
 
-    /// What time it is at least, in seconds since 1970, so long after the start of the machine: as
-    /// long as that runs, no clock that is set undoes what has passed since the server signed.
+    /// Returns a lower bound of the present time, in seconds since 1970, given the present boot and
+    /// the seconds since it.
+    ///
+    /// During the boot in which the verdict arrived, setting the clock back cannot undo the time
+    /// that has passed since the server signed.
     package func now(boot: [UInt8], moment: UInt64) -> UInt64 {
         let issued = verdict.issued.seconds
         guard boot == self.boot, moment >= self.moment else { return issued }
@@ -67,7 +71,7 @@ extension CachedVerdict: LineRecord {
 }
 
 extension ServerStore {
-    /// The last yes for a key; nil where there is none, or none that could be read.
+    /// Returns the cached verdict for a key; nil if there is none or it cannot be read.
     package func verdict(for key: ServerKey) throws(StoreFault) -> CachedVerdict? {
         guard let directory = try directory() else { return nil }
         do throws(StoreFault) {
@@ -78,14 +82,16 @@ extension ServerStore {
         }
     }
 
-    /// Keeps a yes, durably, in the place of the one before; a key that is gone keeps none.
+    /// Stores a verdict durably in place of the previous one. Does nothing if the key is gone or
+    /// not good.
     package func keep(_ verdict: CachedVerdict, for key: ServerKey) throws(StoreFault) {
         guard try self.key(key.identifier)?.state == .good, let directory = try directory()
         else { return }
         try directory.keep(verdict, as: verdictName(key.identifier))
     }
 
-    /// Removes the last yes for a key, durably: the server has said no since, or the key is off.
+    /// Deletes the cached verdict for a key, durably, after the server denied a login or the key
+    /// was disabled.
     package func forgetVerdict(for key: ServerKey) throws(StoreFault) {
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(verdictName(key.identifier)) }

@@ -2,18 +2,18 @@
 import SignedFormats
 
 extension ChainHead {
-    /// Before the first receipt.
+    /// The state before the first receipt.
     static let none = ChainHead(counter: 0, digest: [UInt8](repeating: 0, count: 32))
 }
 
-/// The record `counter`: the last counter that was reserved, the receipt it was to follow, and the
-/// latest moment among all receipts so far.
+/// The record `counter`: the last reserved counter, the receipt that it was to follow, and the
+/// latest time of any receipt.
 struct CounterRecord: LineRecord, Equatable {
     static let cap = 512
 
     let counter: UInt64
     let head: ChainHead
-    /// Nil where there is no receipt yet, or none since this is written down.
+    /// The latest time; nil if there is no receipt, or none since the time is recorded.
     let latest: Instant?
 
     init(counter: UInt64 = 0, head: ChainHead = .none, latest: Instant? = nil) {
@@ -41,19 +41,19 @@ struct CounterRecord: LineRecord, Equatable {
         latest = lines.isNext("latest") ? try lines.instant("latest") : nil
     }
 
-    /// The latest moment, given the last receipt in the file: one that is not the head has yet to be
-    /// counted.
+    /// Returns the latest time, given the last receipt in the file, which counts even if it is not
+    /// the recorded head.
     func latest(with tail: [UInt8]?) throws(StoreFault) -> Instant? {
         guard let tail else { return latest }
         if let latest, try receiptDigest(tail) == head.digest { return latest }
         return [latest, ParsedReceipt(tail)?.issued].compactMap { $0 }.max()
     }
 
-    /// What the next receipt follows, given the last one in the file.
+    /// Returns the receipt that the next one must follow, given the last one in the file.
     ///
-    /// That is the head, or the one receipt which was written after it and not flushed. Where the
-    /// file ends otherwise, the next receipt follows the head all the same: so the gap stays to
-    /// be seen.
+    /// That is the recorded head, or the one receipt that was written after it and not flushed. If
+    /// the file ends in any other way, the next receipt follows the head all the same and
+    /// `isIntact` is false, so that the gap remains visible.
     func place(after tail: [UInt8]?) throws(StoreFault) -> (head: ChainHead, isIntact: Bool) {
         guard let tail else { return (head, head == .none) }
         let digest = try receiptDigest(tail)

@@ -4,20 +4,21 @@ import Posix
 import SignedFormats
 import Vault
 
-/// A credential that is about to be made.
+/// The draft of a credential that a vault is about to create.
 package struct CredentialDraft: Sendable {
     let identifier: [UInt8]
-    /// What the vault has to seal it to.
+    /// The context that the vault must seal the key to.
     package let context: SealingContext
     let enrolment: Enrolment
     let storage: [ReaderStorage]
 }
 
-// A change of credential and prints, together or alone, is one write: that of the prints where they
-// change, else that of the credential's record. What comes before can be dropped, what comes after
-// is completed by `recover`.
+// A change of credential and prints, together or alone, takes effect by a single write: that of the
+// record `account` if prints change, else that of the record `credential`. An interrupted change is
+// dropped before that write and completed by `recover` after it.
 extension CredentialStore {
-    /// Makes a credential for the prints as they are now and publishes its public key.
+    /// Creates a credential for the present prints and publishes its public key. Throws as
+    /// `publish` does.
     package func issue(
         _ enrolment: Enrolment, vault: some Vault, now: Instant
     ) throws(StoreFault) -> FoundCredential {
@@ -26,10 +27,10 @@ extension CredentialStore {
         return try publish(draft, made, by: vault.kind, now: now)
     }
 
-    /// What a vault is to make a credential for, the prints and what readers keep as they are or
-    /// will be; nothing is written.
+    /// Drafts a credential for an enrolment and the contents of readers, present or future. Writes
+    /// nothing.
     ///
-    /// Throws `.tooManyStoredPrints` where readers keep more than a record can have.
+    /// Throws `.tooManyStoredPrints` if the readers store more prints than a record can hold.
     package func draft(
         _ enrolment: Enrolment, covering storage: [ReaderStorage] = []
     ) throws(StoreFault) -> CredentialDraft {
@@ -40,11 +41,10 @@ extension CredentialStore {
             enrolment: enrolment, storage: storage)
     }
 
-    /// What a credential must be opened with, under the prints as they are now, or are to be
-    /// resealed to, under the prints as they will be. What readers keep is as the record has it
-    /// unless said otherwise.
+    /// Returns the context to open a credential with, or to seal it to for another enrolment.
     ///
-    /// The vault opens it only if both are exactly what it was made for.
+    /// The contents of readers are those of the record unless given. The vault opens the key only
+    /// if both are exactly what it was sealed to.
     package func context(
         of credential: FoundCredential, _ enrolment: Enrolment,
         covering storage: [ReaderStorage]? = nil
@@ -52,9 +52,10 @@ extension CredentialStore {
         try context(credential.identifier, enrolment.state, storage ?? credential.storage)
     }
 
-    /// Keeps the same key, which the vault sealed to what readers keep now.
+    /// Stores the same key, which the vault has sealed again to the present contents of readers.
     ///
-    /// Throws `.changedMeanwhile`, with nothing changed, where it is not the credential any more.
+    /// Throws `.changedMeanwhile`, with nothing changed, if this is not the account's credential
+    /// any more.
     package func keep(
         _ credential: FoundCredential, resealed: [UInt8], covering storage: [ReaderStorage]
     ) throws(StoreFault) {
@@ -68,11 +69,13 @@ extension CredentialStore {
         try account.directory.keep(CredentialRecord.sealed(record), as: Self.name)
     }
 
-    /// Puts what a vault made for a draft in the place of any older credential, makes the change of
-    /// prints that it was drafted for, and publishes its public key.
+    /// Makes a drafted credential the account's only one and publishes its public key.
     ///
-    /// After a throw, or a crash at any point, old prints and credential hold or the new ones do.
-    /// Throws `.changedMeanwhile`, with nothing changed, where another change came between.
+    /// Also commits the change of prints that it was drafted for. After a throw, or a crash at any
+    /// point, either the old prints and credential are in effect or the new ones.
+    ///
+    /// - Throws: `.changedMeanwhile`, with nothing changed, if there was another change since the
+    ///   draft.
     @discardableResult
     package func publish(
         _ draft: CredentialDraft, _ made: NewCredential, by vault: VaultKind,
@@ -107,8 +110,8 @@ extension CredentialStore {
         return FoundCredential(record: next)
     }
 
-    /// Completes or drops a change that was begun: the prints tell whether it was made. Gives the
-    /// credential that is left, whether it fits them or not.
+    /// Completes or drops an interrupted change, depending on whether the prints have changed.
+    /// Returns the remaining credential, whether it fits the prints or not.
     func settle(
         _ former: SealedCredential?, _ next: SealedCredential, _ enrolment: Enrolment
     ) throws(StoreFault) -> SealedCredential? {
@@ -125,7 +128,7 @@ extension CredentialStore {
         return former
     }
 
-    /// Publishes the public key, then forgets the former credential.
+    /// Publishes the public key, then removes the former credential from the record.
     private func finish(_ next: SealedCredential) throws(StoreFault) {
         let line = publicLine(of: next)
         let mark = AccountState.offName(account.uid)
@@ -173,7 +176,7 @@ extension CredentialStore {
 }
 
 extension CredentialState {
-    /// The record of a credential that is there.
+    /// The record of an issued credential.
     fileprivate var record: SealedCredential? {
         if case .issued(let credential) = self { credential.record } else { nil }
     }

@@ -4,9 +4,9 @@ import LoginProtocol
 import SignedFormats
 import Vault
 
-/// What the prints were when a credential was made; only good for explaining, not for deciding.
+/// The prints at the time a credential was created. It serves to explain a change, never to decide.
 struct PrintManifest: Equatable, Sendable {
-    /// One print: its id and its template's SHA-256.
+    /// The id of a print and the SHA-256 of its template.
     struct Entry: Equatable, Sendable {
         let identifier: [UInt8]
         let digest: [UInt8]
@@ -25,32 +25,32 @@ struct PrintManifest: Equatable, Sendable {
     }
 }
 
-/// A credential that can sign as long as it opens.
+/// A credential as stored; it can sign as long as its vault opens it.
 struct SealedCredential: Equatable, Sendable {
     let identifier: [UInt8]
     let created: Instant
     let publicKey: SSHPublicKey
-    /// The vault that it was made in, and that opens it.
+    /// The vault that created and opens it.
     let vault: VaultKind
     var sealed: [UInt8]
-    /// The enrolment state it was made for, and the machine's secret then, by its name.
+    /// The enrolment state that it was created for, and the name of the host secret at that time.
     var enrolment: EnrolmentState
     let host: [UInt8]
     var manifest: PrintManifest
-    /// What the readers keep that it is sealed to as well.
+    /// The contents of readers that it is sealed to as well.
     var storage: [ReaderStorage] = []
 }
 
-/// The record `credential`: a credential, or why there is none any more.
+/// The record `credential`: a credential, or the reason why there is none any more.
 enum CredentialRecord: LineRecord, Equatable {
     case sealed(SealedCredential)
-    /// On the way from one to another: the one that fits the prints is the credential.
+    /// A change in progress: the credential that fits the present prints is the valid one.
     case changing(from: SealedCredential?, to: SealedCredential)
     case disabled(since: Instant)
     case destroyed(InvalidationCause, since: Instant)
 
     static let cap = 1 << 19
-    /// The form that is written; the only other that there ever was is 1, without a vault.
+    /// The version that is written. Version 1, without a vault, can still be read.
     private static let version: UInt64 = 2
 
     func encoded() -> [UInt8] {
@@ -80,7 +80,7 @@ enum CredentialRecord: LineRecord, Equatable {
         try self.init(parsing: &lines, version: Self.version)
     }
 
-    /// Reads the form of version 1, which knew one vault only.
+    /// Parses version 1, which knew only the file vault.
     init(versionOne contents: [UInt8]) throws(LineFault) {
         var lines = LineReader(contents)
         try self.init(parsing: &lines, version: 1)
@@ -155,7 +155,7 @@ extension SealedCredential {
 }
 
 extension InvalidationCause {
-    /// As it stands in a record.
+    /// The name in a record.
     var name: StaticString {
         switch self {
         case .fingerAdded: "finger-added"

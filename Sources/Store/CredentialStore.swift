@@ -6,64 +6,67 @@ import Posix
 import SignedFormats
 import Vault
 
-/// A credential as it was found on disk.
+/// A credential as found on disk.
 package struct FoundCredential: Equatable, Sendable {
     /// The credential's id, 16 bytes.
     package var identifier: [UInt8] { record.identifier }
-    /// When it was made.
+    /// The time of creation.
     package var created: Instant { record.created }
-    /// The public half, as `keys/` has it.
+    /// The public key, as published in `keys/`.
     package var publicKey: SSHPublicKey { record.publicKey }
-    /// The vault that opens it.
+    /// The vault that opens the key.
     package var vault: VaultKind { record.vault }
-    /// The private half, sealed by that vault.
+    /// The private key, sealed by that vault.
     package var sealed: [UInt8] { record.sealed }
-    /// What the readers kept, and keep unless somebody changed it, that it is sealed to as well.
+    /// The contents of readers that the key is sealed to as well.
     package var storage: [ReaderStorage] { record.storage }
 
     let record: SealedCredential
 }
 
-/// How an account's credential stands, as far as the disk tells.
+/// The state of an account's credential, as far as it can be told from the disk.
 package enum CredentialState: Equatable, Sendable {
-    /// Nothing was issued yet, or issuing was interrupted.
+    /// No credential was issued, or issuing was interrupted.
     case none
-    /// Issued, and its public key is there. Whether it opens, only opening it tells.
+    /// Issued and published. Whether the key opens is known only after opening it.
     case issued(FoundCredential)
-    /// Issued, but not for the prints as they are now. Login is denied for this reason, and the next
-    /// login or change destroys the credential; reading the state does not.
+    /// Issued, but not for the present prints. Login is denied for this reason, and the next login
+    /// or change destroys the credential; reading the state does not.
     case unfit(InvalidationCause)
-    /// The account, or root, switched it off.
+    /// The user or root disabled login by finger.
     case disabled(since: Instant)
-    /// It was destroyed, and why.
+    /// The credential was destroyed for this reason.
     case destroyed(InvalidationCause, since: Instant)
-    /// The record is there and cannot be read.
+    /// The record exists and cannot be read.
     case damaged
 
-    /// The vault of a credential that is there.
+    /// The vault of an issued credential.
     package var vault: VaultKind? {
         if case .issued(let credential) = self { credential.vault } else { nil }
     }
 }
 
-/// The credential of an account for this machine: reads it, recovers it after a crash, ends it.
+/// The credential of an account for this machine.
 ///
 /// The record `credential` decides; the public key in `keys/`, which the PAM module reads, follows
-/// it. `state` reads and writes nothing. `recover` completes what a crash left between the two.
-/// `disable`, `destroy` and `withdraw` end the credential.
+/// it. `state` and `judgement` only read. `recover` completes what a crash interrupted between the
+/// two files. `disable`, `destroy` and `withdraw` end the credential.
+///
+/// A disk that fails throws `.file`. A damaged record is the state `.damaged`, except in
+/// `recorded`, which throws.
 package struct CredentialStore: Sendable {
     let account: AccountState
 
-    /// How the credential stands for the prints as they are now. Writes nothing.
+    /// Returns the state for the present prints. Writes nothing.
     package func state() throws(StoreFault) -> CredentialState {
         try state(for: account.prints.enrolment())
     }
 
-    /// How the credential stands for prints that were just read. Writes nothing.
+    /// Returns the state for prints that were just read. Writes nothing.
     ///
-    /// A sealed key without its public half, or with another's, is `.none`; so is whatever is left
-    /// where no print counts. A change that a crash interrupted counts as `recover` will complete it.
-    /// Whether an issued credential fits the prints is not looked at: see `judgement(on:)`.
+    /// A sealed key without its public key, or with another one, counts as `.none`, and so does
+    /// everything if no print is listed. An interrupted change counts as `recover` will complete
+    /// it. Whether an issued credential fits the prints is not examined: see `judgement(on:)`.
     package func state(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
         if enrolment.isNothing { return .none }
         switch try stored() {
@@ -81,9 +84,10 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// How the credential stands, judged by prints that were just read. Writes nothing.
+    /// Returns the state for prints that were just read, including whether it fits them. Writes
+    /// nothing.
     ///
-    /// One that does not fit them, and one whose record is damaged, is `.unfit`.
+    /// A credential that does not fit the prints, or whose record is damaged, is `.unfit`.
     package func judgement(on enrolment: Enrolment) throws(StoreFault) -> CredentialState {
         let found = try state(for: enrolment)
         switch found {
@@ -95,8 +99,8 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Completes what a crash left half-made, for prints that were just read, and gives the state
-    /// then.
+    /// Completes what a crash interrupted, for prints that were just read, and returns the
+    /// resulting state.
     @discardableResult
     package func recover(for enrolment: Enrolment) throws(StoreFault) -> CredentialState {
         guard !enrolment.isNothing else {
@@ -119,7 +123,7 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Completes what a crash left half-made, as far as that does not depend on what the prints are.
+    /// Completes what does not depend on the contents of the prints.
     func recoverWithoutPrints() throws(StoreFault) {
         guard try account.prints.count() > 0 else { return try withdraw() }
         switch try stored() {
@@ -129,7 +133,7 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// What the record `credential` is found to be.
+    /// The contents of the record `credential`.
     private enum Stored {
         case nothing
         case unreadable
@@ -146,7 +150,8 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// How it stands by its record alone: for people, where the prints cannot be opened now.
+    /// Returns the state according to the record alone, for reports while the prints cannot be
+    /// opened. Throws `.damaged` for a damaged record.
     package func recorded() throws(StoreFault) -> CredentialState {
         let record: CredentialRecord? = try account.directory.record(Self.name)
         switch record {
@@ -158,15 +163,15 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// Says why a credential does not fit the prints as they are now.
+    /// Returns the reason why a credential does not fit the present prints.
     ///
-    /// Only for people: the records that it compares are not what decides.
+    /// It is only an explanation for users; the records that it compares decide nothing.
     package func explain(
         _ credential: FoundCredential, _ enrolment: Enrolment
     ) throws(StoreFault) -> InvalidationCause {
         let host = try sealed { () throws(VaultError) in try account.host.identifier() }
         guard credential.record.host == host else { return .hostSecretChanged }
-        // Fingerprints do not open either then.
+        // Check this before the prints, which do not open either in this case.
         if isOfAnotherTPM(credential) { return .tpmExchanged }
         guard enrolment.damaged.isEmpty else { return .printDamaged }
         let before = credential.record.manifest
@@ -175,7 +180,7 @@ package struct CredentialStore: Sendable {
         return .credentialDamaged
     }
 
-    /// Whether the key was made under another storage root key than the one that is trusted now.
+    /// Whether the key was created under another storage root key than the pinned one.
     private func isOfAnotherTPM(_ credential: FoundCredential) -> Bool {
         guard credential.vault == .tpm, let trusted = try? account.rootPin.load(),
             let sealed = try? TPMSealed(credential.sealed, as: .key)
@@ -183,28 +188,29 @@ package struct CredentialStore: Sendable {
         return sealed.root != trusted
     }
 
-    /// Whether the prints are, as far as the records tell, those that the credential was made for.
+    /// Whether the credential was created for these prints, according to the records.
     package func fits(_ credential: FoundCredential, _ enrolment: Enrolment) -> Bool {
         credential.record.enrolment == enrolment.state
     }
 
-    /// Switches login by finger off: the private key first, then the public one, which is good for
-    /// nothing without it.
+    /// Disables login by finger: deletes the private key first, then the public key, which is
+    /// useless without it.
     package func disable(now: Instant) throws(StoreFault) {
         try account.directory.keep(CredentialRecord.disabled(since: now), as: Self.name)
         try unpublish()
     }
 
-    /// Destroys the credential and remembers why: the private key first, then the public one.
+    /// Destroys the credential and records the reason: deletes the private key first, then the
+    /// public one.
     ///
-    /// An empty file in the public key's place tells the PAM module that there is a reason to ask
-    /// for; without it a module that finds no key asks nobody.
+    /// An empty file, `keys/<uid>.off`, tells the PAM module that the daemon knows a reason; a
+    /// module that finds neither key nor mark does not ask.
     package func destroy(_ cause: InvalidationCause, now: Instant) throws(StoreFault) {
         try account.directory.keep(CredentialRecord.destroyed(cause, since: now), as: Self.name)
         try unpublish(leavingMark: true)
     }
 
-    /// Takes the credential away without a reason to tell: no finger is left to log in with.
+    /// Removes the credential without recording a reason, because no finger is left to log in with.
     package func withdraw() throws(StoreFault) {
         try files { () throws(FileFault) in
             if try account.directory.contains(Self.name) {
@@ -214,9 +220,11 @@ package struct CredentialStore: Sendable {
         try unpublish()
     }
 
-    /// All public keys that this account ever had, as an allowed_signers file; ssh-keygen(1).
+    /// Returns all public keys that this account ever had, as an allowed_signers file;
+    /// ssh-keygen(1).
     ///
-    /// Version 0.1.0 wrote lines for logins only; its keys release secrets as well.
+    /// Version 0.1.0 wrote lines for logins only; they are upgraded, since its keys release secrets
+    /// too.
     package func signers() throws(StoreFault) -> [UInt8] {
         let kept = try files { () throws(FileFault) in
             try account.directory.read(Self.signersName, cap: Self.signersLimit) ?? []
@@ -231,8 +239,8 @@ package struct CredentialStore: Sendable {
         return .issued(FoundCredential(record: credential))
     }
 
-    /// Takes the public key away, and puts or takes away the mark that it was destroyed; what is as
-    /// it should be is left alone.
+    /// Removes the public key, and writes or removes the mark of a destroyed credential. Writes
+    /// only what differs.
     private func unpublish(leavingMark: Bool = false) throws(StoreFault) {
         let mark = AccountState.offName(account.uid)
         try files { () throws(FileFault) in
@@ -245,7 +253,7 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// The line in `keys/`, nil where there is none.
+    /// Returns the line in `keys/`; nil if there is none.
     func published() throws(StoreFault) -> [UInt8]? {
         try files { () throws(FileFault) in
             try account.keys.read(
@@ -253,7 +261,7 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    /// The line that the PAM module reads: key, `signet:`, account, `:`, credential.
+    /// Returns the line that the PAM module reads: key, `signet:`, account, `:`, credential.
     func publicLine(of credential: SealedCredential) -> [UInt8] {
         let name = PercentEncoding.encode(account.name)
         let colon = UInt8(ascii: ":")
@@ -265,12 +273,12 @@ package struct CredentialStore: Sendable {
     var publicName: String { AccountState.publicName(account.uid) }
     static let name = "credential"
     static let signersName = "signers"
-    /// Some 4,000 keys.
+    /// Enough for some 4,000 keys.
     static let signersLimit = 1 << 20
 }
 
 extension PrintManifest {
-    /// How another set of prints differs from this one; nil where it does not.
+    /// Returns how another set of prints differs from this one; nil if it does not.
     func difference(to now: PrintManifest) -> InvalidationCause? {
         let before = Set(entries.map(\.identifier))
         let after = Set(now.entries.map(\.identifier))

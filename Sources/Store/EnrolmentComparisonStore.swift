@@ -3,22 +3,22 @@ import Policy
 import Posix
 import SignedFormats
 
-/// Keeps how often each account has had a finger compared with other accounts' fingerprints while it
+/// Stores how often each account had a finger compared with other accounts' prints while it
 /// enrolled.
 ///
-/// By uid, and beside what is kept for accounts: a guess usually comes before the first enrolment,
-/// when nothing else is there, and the count outlives everything that is deleted for an account. The
-/// next owner of a uid inherits it; root lifts it.
+/// The records are separate from the accounts' directories, by uid: a guess usually precedes the
+/// first enrolment, when no directory exists, and the count must survive the deletion of the
+/// account's state. The next owner of a uid inherits the count; root can reset it.
 ///
-/// An account's directory is made after its record here. So where that directory is there, a record
-/// that is missing was taken away, and counts as a lock, as a damaged one does.
+/// The record is created before the account's directory. Therefore, if the directory exists, a
+/// missing record has been removed, and counts as a lock, as a damaged one does.
 package struct EnrolmentComparisonStore: Sendable {
     static let directoryName = "comparisons"
 
     let directory: Directory
     let accounts: Directory
 
-    /// What was saved last for a uid.
+    /// Returns the stored count of a uid, or `.unreadable` if the record is damaged or was removed.
     package func load(uid: UInt32) -> EnrolmentComparisons {
         do throws(StoreFault) {
             let kind = EnrolmentComparisonRecord.self
@@ -28,7 +28,7 @@ package struct EnrolmentComparisonStore: Sendable {
         } catch { return .unreadable }
     }
 
-    /// Saves durably: when this returns, a crash does not forget it.
+    /// Stores the count durably: once this returns, a crash does not undo it.
     package func save(
         _ comparisons: EnrolmentComparisons, uid: UInt32
     ) throws(StoreFault) {
@@ -36,7 +36,7 @@ package struct EnrolmentComparisonStore: Sendable {
             EnrolmentComparisonRecord(comparisons: comparisons), as: name(uid))
     }
 
-    /// Begins a count where there is none, before the account's directory is made.
+    /// Creates a record if there is none, before the account's directory is created.
     func begin(uid: UInt32) throws(StoreFault) {
         let record = EnrolmentComparisonRecord(comparisons: EnrolmentComparisons())
         try files { () throws(FileFault) in
@@ -48,7 +48,7 @@ package struct EnrolmentComparisonStore: Sendable {
     private func name(_ uid: UInt32) -> String { String(uid) }
 }
 
-/// A record in `comparisons/`, named after the uid.
+/// A record in `comparisons/`; its file is named after the uid.
 struct EnrolmentComparisonRecord: LineRecord {
     static let cap = 512
 

@@ -3,25 +3,26 @@ import SignedFormats
 
 /// When accounts without fingers were last told that they could enrol one, oldest first.
 package struct EnrolmentOffers: Equatable, Sendable {
-    /// How many are kept; who is left out may be told once more.
+    /// The maximum number of entries. An account that was pushed out may be told again.
     static let limit = 64
-    /// How many seconds lie between two.
+    /// The minimum number of seconds between two offers to an account.
     package static let interval: UInt64 = 86_400
 
     private(set) var offers: [Offer] = []
 
     struct Offer: Equatable, Sendable {
         let uid: UInt32
-        /// Seconds since 1970.
+        /// The time of the offer, in seconds since 1970.
         let said: UInt64
 
-        /// Whether it counts; one of a clock that was set back since does not.
+        /// Whether the offer still counts at a time. One in the future does not: the clock was set
+        /// back.
         func counts(at moment: UInt64) -> Bool {
             moment >= said && moment - said < EnrolmentOffers.interval
         }
     }
 
-    /// Nothing was said.
+    /// Creates an empty list.
     package init() {}
 
     /// Whether an account may be told now.
@@ -29,7 +30,7 @@ package struct EnrolmentOffers: Equatable, Sendable {
         !offers.contains { $0.uid == uid && $0.counts(at: moment) }
     }
 
-    /// Notes that an account is told; what is older than a day is forgotten.
+    /// Records that an account is told now, and removes entries older than `interval`.
     package mutating func note(_ uid: UInt32, at moment: UInt64) {
         offers.removeAll { $0.uid == uid || !$0.counts(at: moment) }
         offers.append(Offer(uid: uid, said: moment))
@@ -63,7 +64,8 @@ extension EnrolmentOffers: LineRecord {
 }
 
 extension StateDirectory {
-    /// When accounts were told. A record that is damaged says nothing: then they are told once more.
+    /// Returns the recorded offers. A damaged record counts as empty, so that accounts are told
+    /// once more.
     package func offers() throws(StoreFault) -> EnrolmentOffers {
         do throws(StoreFault) {
             return try secrets.record(Self.offersName) ?? EnrolmentOffers()
@@ -73,7 +75,7 @@ extension StateDirectory {
         }
     }
 
-    /// Writes it durably.
+    /// Stores the offers durably.
     package func keep(_ offers: EnrolmentOffers) throws(StoreFault) {
         try secrets.keep(offers, as: Self.offersName)
     }

@@ -2,17 +2,17 @@
 import SignedFormats
 import Vault
 
-/// Why the login password of an account is not kept any more.
+/// Why an account's login password is no longer stored.
 package enum KeyringLoss: String, CaseIterable, Sendable {
-    /// It is not the account's password any more.
+    /// The account has another password now.
     case passwordChanged = "password-changed"
-    /// The fingers changed, and it was not given again.
+    /// The fingers changed, and the password was not given again.
     case fingersChanged = "fingers-changed"
-    /// It does not open.
+    /// The stored password does not open.
     case damaged = "damaged"
 }
 
-/// A login password, sealed.
+/// A sealed login password as stored.
 struct SealedPassword: Equatable, Sendable {
     let identifier: [UInt8]
     let created: Instant
@@ -20,15 +20,15 @@ struct SealedPassword: Equatable, Sendable {
     var vault: VaultKind
     /// The enrolment state that it was sealed to.
     var enrolment: EnrolmentState
-    /// Which password it is.
+    /// The state of the account's password when it was stored.
     let password: PasswordState
     var sealed: SealedContent
 
-    /// The most bytes that a password has.
+    /// The maximum length of a password in bytes.
     static let limit = 1_023
 }
 
-/// The record `keyring`: a login password, or why there is none any more.
+/// The record `keyring`: a login password, or the reason why there is none any more.
 enum KeyringRecord: LineRecord, Equatable {
     case sealed(SealedPassword)
     case dropped(KeyringLoss, since: Instant)
@@ -70,7 +70,7 @@ extension SealedPassword {
         lines.put("created", created.text)
         lines.put("vault", Array(vault.rawValue.utf8))
         lines.put(enrolment: enrolment)
-        // Empty where the password is not kept in shadow(5).
+        // Empty if the account has no entry in shadow(5).
         lines.put("password", Hexadecimal.encode(password.digest ?? []))
         lines.put("key", Base64.encode(sealed.key, .url))
         lines.put("content", Base64.encode(sealed.content, .url))

@@ -3,47 +3,52 @@ import Posix
 import SignedFormats
 import Vault
 
-/// A login password as it was found on disk.
+/// A login password as found on disk.
 package struct KeyringPassword: Equatable, Sendable {
-    /// Its id, 16 bytes: it stays where the key is sealed anew, and no other password gets it.
+    /// The item's id, 16 bytes. It remains when the key is sealed again, and is unique to this
+    /// password.
     package var identifier: [UInt8] { record.identifier }
-    /// When it was kept.
+    /// The time at which it was stored.
     package var created: Instant { record.created }
     /// The vault that opens it.
     package var vault: VaultKind { record.vault }
-    /// Its key, sealed by that vault, and the password under it.
+    /// Its key, sealed by that vault, and the password encrypted with the key.
     package var sealed: SealedContent { record.sealed }
-    /// Whether nothing on this machine tells when it is changed: it has to be tried before use.
+    /// Whether this machine cannot tell when the password is changed, so that it must be verified
+    /// before use.
     package var isUnwatched: Bool { record.password.digest == nil }
 
     let record: SealedPassword
 }
 
-/// Whether an account's login password is kept, as far as the disk tells.
+/// The state of an account's login password, as far as it can be told from the disk.
 package enum KeyringState: Equatable, Sendable {
-    /// It was never to be kept, or is not to be kept any more.
+    /// It was never stored, or the user turned storing off.
     case off
-    /// It is kept. Whether it opens, only opening it tells.
+    /// It is stored. Whether it opens is known only after opening it.
     case kept(KeyringPassword)
-    /// It was dropped, and why.
+    /// It was dropped for this reason.
     case dropped(KeyringLoss, since: Instant)
-    /// The record is there and cannot be read.
+    /// The record exists and cannot be read.
     case damaged
 }
 
-/// A login password that is about to be kept.
+/// The draft of a login password that is about to be stored.
 package struct KeyringDraft: Sendable {
     let identifier: [UInt8]
-    /// What the vault has to seal it to.
+    /// The context that the vault must seal it to.
     package let context: SealingContext
     let password: PasswordState
 }
 
-/// Keeps and drops the login password of an account, for the keyring.
+/// Stores and drops an account's login password, which unlocks the keyring after a touch.
+///
+/// The password is sealed to the fingers and tied to a digest of the shadow(5) entry; `loss`
+/// reports when either has changed. Dropping it records the reason, so that the user can be told.
 package struct KeyringStore: Sendable {
     let account: AccountState
 
-    /// What is on disk.
+    /// Returns the state on disk. A damaged record is a state, not an error.
     package func state() throws(StoreFault) -> KeyringState {
         let record: KeyringRecord?
         do throws(StoreFault) {
@@ -59,9 +64,10 @@ package struct KeyringStore: Sendable {
         }
     }
 
-    /// What a vault is to seal a password to, for these fingers; nothing is written.
+    /// Drafts a password for these fingers. Writes nothing.
     ///
-    /// `entry` is what shadow(5) says of the account now, before the password is verified.
+    /// `entry` is the account's shadow(5) entry, read before the password is verified, so that a
+    /// change in between is noticed later.
     package func draft(
         _ enrolment: Enrolment, _ entry: ShadowEntry?
     ) throws(StoreFault) -> KeyringDraft {
@@ -71,7 +77,7 @@ package struct KeyringStore: Sendable {
             password: try passwordState(entry, identifier))
     }
 
-    /// Keeps what a vault sealed for a draft, in the place of any older one.
+    /// Stores what a vault sealed for a draft, in place of any older password.
     package func keep(
         _ draft: KeyringDraft, _ sealed: SealedContent, by vault: VaultKind, now: Instant
     ) throws(StoreFault) {
@@ -81,14 +87,15 @@ package struct KeyringStore: Sendable {
         try account.directory.keep(KeyringRecord.sealed(password), as: Self.name)
     }
 
-    /// What a kept password must be opened with, under the prints as they are now.
+    /// Returns the context to open a stored password with, for the present prints.
     package func context(
         of password: KeyringPassword, _ enrolment: Enrolment
     ) throws(StoreFault) -> SealingContext {
         try context(password.record.identifier, enrolment.state)
     }
 
-    /// Why a kept password is of no use, as far as records and shadow(5) tell; nil if it may be.
+    /// Returns why a stored password is useless according to the records and shadow(5); nil if it
+    /// may be usable.
     package func loss(
         of password: KeyringPassword, _ enrolment: Enrolment, _ entry: ShadowEntry?
     ) throws(StoreFault) -> KeyringLoss? {
@@ -97,7 +104,7 @@ package struct KeyringStore: Sendable {
         return now.equals(password.record.password) ? nil : .passwordChanged
     }
 
-    /// Keeps a password whose key was sealed anew for the same fingers, by another vault.
+    /// Stores a password whose key another vault has sealed again for the same fingers.
     package func keep(
         _ password: KeyringPassword, resealed key: [UInt8], by vault: VaultKind
     ) throws(StoreFault) {
@@ -107,12 +114,12 @@ package struct KeyringStore: Sendable {
         try account.directory.keep(KeyringRecord.sealed(record), as: Self.name)
     }
 
-    /// Drops the password and remembers why: the account had wanted it to be kept.
+    /// Drops the password and records the reason, since the user had asked for it to be stored.
     package func drop(_ loss: KeyringLoss, now: Instant) throws(StoreFault) {
         try account.directory.keep(KeyringRecord.dropped(loss, since: now), as: Self.name)
     }
 
-    /// Drops the password, if there is one, and that it was wanted.
+    /// Removes the password, if there is one, and the record that the user wants it stored.
     package func remove() throws(StoreFault) {
         try files { () throws(FileFault) in try account.directory.remove(Self.name) }
     }

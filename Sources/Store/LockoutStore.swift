@@ -3,14 +3,15 @@ import Policy
 import Posix
 import SignedFormats
 
-/// Keeps an account's failed matches.
+/// Stores an account's failed matches.
 ///
-/// A record that is damaged, unreadable or gone is a lockout until the password, never no
-/// failures: an account's directory has one from its first moment.
+/// Every account's directory contains the record from the beginning. A record that is damaged,
+/// unreadable or missing is therefore a lockout until the password is given, and never counts as no
+/// failures.
 package struct LockoutStore: Sendable {
     let directory: Directory
 
-    /// What was saved last.
+    /// Returns the stored lockout, or `.unreadable` if there is no valid record.
     package func load() -> Lockout {
         guard let record = try? directory.record(Self.name, as: LockoutRecord.self) else {
             return .unreadable
@@ -18,7 +19,7 @@ package struct LockoutStore: Sendable {
         return record.lockout
     }
 
-    /// Saves durably: when this returns, a crash does not forget it.
+    /// Stores the lockout durably: once this returns, a crash does not undo it.
     package func save(_ lockout: Lockout) throws(StoreFault) {
         try directory.keep(LockoutRecord(lockout: lockout), as: Self.name)
     }
@@ -54,13 +55,13 @@ struct LockoutRecord: LineRecord {
 }
 
 extension LineWriter {
-    /// When a pause began; two lines.
+    /// Writes the beginning of a pause, as two lines.
     mutating func put(paused moment: Lockout.Moment) {
         put("boot", moment.boot)
         put("paused", number: Self.nanoseconds(moment.sinceBoot))
     }
 
-    /// Whole nanoseconds, held to what 63 bits say: 292 years.
+    /// Whole nanoseconds, clamped to 63 bits, which is 292 years.
     private static func nanoseconds(_ duration: Duration) -> UInt64 {
         let (seconds, attoseconds) = duration.components
         let held = min(max(seconds, 0), Int64.max / 1_000_000_000 - 1)
@@ -69,7 +70,7 @@ extension LineWriter {
 }
 
 extension LineReader {
-    /// When a pause began, nil where the next line does not tell.
+    /// Reads the beginning of a pause; nil if the next line is not one.
     mutating func pausedAtIfNext() throws(LineFault) -> Lockout.Moment? {
         guard isNext("boot") else { return nil }
         let boot = try value("boot", cap: 64)

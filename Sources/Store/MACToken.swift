@@ -3,44 +3,44 @@ import LoginProtocol
 import SignedFormats
 import Vault
 
-/// A MAC token of an account, as it lies on disk: its secret sealed, the rest bound to that.
+/// A MAC token of an account as stored: a sealed secret, bound to all other fields of the record.
 package struct MACToken: Equatable, Sendable {
-    /// Whether it is used.
+    /// Whether the token may be used.
     package enum State: String, CaseIterable, Sendable {
-        /// It is, as long as its key is good.
+        /// It may be used as long as its key is good.
         case good = "good"
-        /// Off here; the server has yet to be told.
+        /// It is disabled on this machine; the server must still be told.
         case removing = "removing"
     }
 
-    /// The server's URL in its one form.
+    /// The server's URL in canonical form.
     package let server: [UInt8]
-    /// The id of the key whose touch it was issued to, 16 bytes: it ends with that.
+    /// The id of the key whose touch it was issued for, 16 bytes; the token ends with that key.
     package let credential: [UInt8]
-    /// Its id at the server, 16 bytes.
+    /// The token's id at the server, 16 bytes.
     package let identifier: [UInt8]
-    /// What the account calls it.
+    /// The name that the user gave it.
     package let name: [UInt8]
-    /// What the texts that it authenticates name.
+    /// The audience of the texts that it authenticates.
     package let audience: [UInt8]
-    /// When it was issued.
+    /// The time of issue.
     package let created: Instant
-    /// From when on the server does not take it.
+    /// The time from which the server rejects it.
     package let expires: Instant
-    /// Whether it is used.
+    /// Whether the token may be used.
     package internal(set) var state: State {
         get { writtenState ?? .good }
         set { writtenState = newValue }
     }
-    /// As it lies in the record; nil in one of the time before there was another state than good.
+    /// The state in the record; nil in a record of a version that knew only `good`.
     private var writtenState: State? = .good
-    /// How often its server could not be told that it is off here, since it has expired.
+    /// How often, after it expired, its server could not be told that it is disabled.
     var vainTries: UInt64 = 0
-    /// When that was counted last.
+    /// The time of the last such failure.
     var lastVain = Instant(seconds: 0)
     var sealed: [UInt8] = []
 
-    /// Describes one that was just issued; its secret is sealed where it is kept.
+    /// Describes a token that was just issued; `MACTokenStore.keep` seals the secret.
     package init(
         _ name: [UInt8], for key: ServerKey, identifier: [UInt8], created: Instant,
         expires: Instant
@@ -58,7 +58,7 @@ package struct MACToken: Equatable, Sendable {
 extension MACToken: LineRecord {
     static let cap = 4_096
 
-    /// All lines but the secret: what that is sealed to.
+    /// All lines except the secret, which is sealed to them.
     var described: [UInt8] {
         var lines = LineWriter()
         write(to: &lines)
@@ -98,7 +98,7 @@ extension MACToken: LineRecord {
         created = try lines.instant("created")
         expires = try lines.instant("expires")
         writtenState = nil
-        // Nobody makes one good by taking the line away: the secret is bound to it.
+        // Removing the line does not make a token good, since the secret is bound to it.
         if lines.isNext("state") {
             let word = String(decoding: try lines.value("state", cap: 16), as: UTF8.self)
             guard let found = State(rawValue: word) else { throw .malformed }

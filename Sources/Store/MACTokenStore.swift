@@ -3,22 +3,25 @@ import Posix
 import SignedFormats
 import Vault
 
-/// Keeps an account's MAC tokens: a file each in `mac-tokens/`, named after the token's id.
+/// Stores an account's MAC tokens as files in `mac-tokens/`, named after the token's id.
 ///
-/// A token ends with the key that it was issued to: `ServerStore` has it removed, and whoever uses
-/// one holds it against the key besides, since a crash may come in between.
+/// A token ends with the key that it was issued for. `ServerStore` removes it then, and users of a
+/// token check its key as well, since a crash may happen in between.
 package struct MACTokenStore: Sendable {
-    /// The most tokens that an account can have.
+    /// The maximum number of tokens of an account.
     package static let limit = 64
-    /// How often it is counted that a server could not be asked to end a token that has expired.
+    /// The number of failed attempts to tell a server about an expired token after which it is
+    /// forgotten.
     package static let vainTries: UInt64 = 100
-    /// So many seconds lie between two of them: whoever has servers asked more often uses up nothing.
+    /// The minimum number of seconds between two attempts that are counted, so that frequent
+    /// requests do not use them up.
     package static let vainPause: UInt64 = 3_600
     static let directoryName = "mac-tokens"
 
     let account: AccountState
 
-    /// All tokens, by server and name; what cannot be read is left out, since it is good for nothing.
+    /// Returns all tokens, by server and name. Unreadable ones are left out, since they are
+    /// useless.
     package func list() throws(StoreFault) -> [MACToken] {
         guard let directory = try directory() else { return [] }
         var tokens: [MACToken] = []
@@ -34,8 +37,8 @@ package struct MACTokenStore: Sendable {
         }
     }
 
-    /// Seals a secret and keeps the token, in the place of the key's other one of this name; gives it
-    /// as it lies there.
+    /// Seals the secret and stores the token, in place of another one of the same key and name.
+    /// Returns the token as stored.
     @discardableResult
     package func keep(_ token: MACToken, _ secret: SecretBytes) throws(StoreFault) -> MACToken {
         let former = try list().filter {
@@ -55,7 +58,7 @@ package struct MACTokenStore: Sendable {
         return token
     }
 
-    /// A token's secret; throws `.vault(.doesNotOpen)` for a record that is not as it was written.
+    /// Returns a token's secret. Throws `.vault(.doesNotOpen)` if the record has been altered.
     package func secret(of token: MACToken) throws(StoreFault) -> SecretBytes {
         let described = token.described
         return try sealed { () throws(VaultError) in
@@ -64,21 +67,21 @@ package struct MACTokenStore: Sendable {
         }
     }
 
-    /// Remembers that the server has yet to be told that a token is not used any more; throws as
-    /// `secret` does.
+    /// Records that the token is disabled and the server must still be told. Throws as
+    /// `secret(of:)` does.
     package func beginRemoval(_ token: MACToken) throws(StoreFault) -> MACToken {
         var marked = token
         marked.state = .removing
         return try keep(marked, try secret(of: token))
     }
 
-    /// Counts that a server could not be told of the end of a token that has expired; true where that
-    /// was often enough, and the token is forgotten. Within an hour it is counted once. Throws as
-    /// `secret` does.
+    /// Counts a failure to tell a server about the end of an expired token, at most once an hour.
     ///
-    /// The clock alone says that it has expired, and may be wrong; no server is asked for ever either.
+    /// Returns true if the limit is reached, in which case the token is deleted. Only the clock
+    /// says that the token has expired, and it may be wrong, so a single failure is not enough; but
+    /// no server is asked for ever. Throws as `secret(of:)` does.
     package func wasVain(_ token: MACToken, at now: Instant) throws(StoreFault) -> Bool {
-        // While the server was asked, another may have taken its place, or it have been told.
+        // While the server was asked, the token may have been replaced or removed.
         guard let directory = try directory(), try load(token.identifier, in: directory) == token
         else { return false }
         guard now.seconds >= token.lastVain.seconds + Self.vainPause else { return false }
@@ -93,18 +96,18 @@ package struct MACTokenStore: Sendable {
         return false
     }
 
-    /// Forgets a token.
+    /// Deletes a token.
     package func remove(_ token: MACToken) throws(StoreFault) {
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(fileName(token.identifier)) }
     }
 
-    /// Forgets all that were issued to a key.
+    /// Deletes all tokens that were issued for a key.
     func remove(of key: ServerKey) throws(StoreFault) {
         for token in try list() where token.credential == key.identifier { try remove(token) }
     }
 
-    /// Removes what a crash left half-written. What cannot be removed now is in nobody's way.
+    /// Removes half-written files. A file that cannot be removed now does no harm.
     func sweep() {
         try? directory()?.sweep()
     }
@@ -114,7 +117,7 @@ package struct MACTokenStore: Sendable {
     ) throws(StoreFault) -> MACToken? {
         do throws(StoreFault) {
             let token: MACToken? = try directory.record(fileName(identifier))
-            // A file under another's name is not where it was written.
+            // A file with another token's name has been moved or copied.
             return token?.identifier == identifier ? token : nil
         } catch {
             guard error.isAboutContent else { throw error }
@@ -122,7 +125,7 @@ package struct MACTokenStore: Sendable {
         }
     }
 
-    /// The directory, nil where nothing was ever kept.
+    /// Returns the directory; nil if nothing was ever stored.
     private func directory() throws(StoreFault) -> Directory? {
         do throws(FileFault) {
             return try account.directory.directory(Self.directoryName)

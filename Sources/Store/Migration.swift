@@ -2,14 +2,14 @@
 import Posix
 import SignedFormats
 
-// Version 1 had no list of prints: every file in `prints/` counted. And it had one vault only.
-// Version 2 counted no comparisons, and its receipts did not say which of them were granted.
+// Version 1 had no list of prints (every file in `prints/` counted) and only one vault. Version 2
+// did not count comparisons, and its receipts did not record which ones were granted.
 extension StateDirectory {
-    /// Brings every account's records into the present form; those that have it stay as they are, so
-    /// that what was interrupted is completed by doing it again.
+    /// Converts every account's records to the present format.
     ///
-    /// What an account's files are wrong in is left as it is, for the account's own opening to tell;
-    /// a disk that fails ends it.
+    /// Records that have it already are left alone, so that an interrupted migration is completed
+    /// by running it again. Accounts with damaged files are skipped, and the damage is reported
+    /// when the account is opened; a disk that fails throws.
     func migrate() throws(StoreFault) {
         let names = try files { () throws(FileFault) in try accountsRoot.list() }
         for uid in names.compactMap({ UInt32($0) }) {
@@ -22,7 +22,7 @@ extension StateDirectory {
     }
 
     private func migrateAccount(_ uid: UInt32) throws(StoreFault) {
-        // First: also an account whose own files are wrong has compared nothing yet.
+        // Do this first, also for an account with damaged files: it has compared nothing yet.
         try comparisons.begin(uid: uid)
         let directory = try files { () throws(FileFault) in
             try accountsRoot.directory(String(uid))
@@ -46,8 +46,8 @@ extension StateDirectory {
         try directory.keep(record, as: CredentialStore.name)
     }
 
-    /// All that counted as a print, damaged ones included; those that open come first where there
-    /// are more than fit.
+    /// Returns everything that counted as a print, damaged ones included. If there are too many,
+    /// intact prints take precedence.
     private func printsOfVersionOne(
         _ directory: Directory, _ record: AccountRecord
     ) throws(StoreFault) -> [ListedPrint] {

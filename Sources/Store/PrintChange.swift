@@ -4,13 +4,13 @@ import Posix
 import SignedFormats
 import Vault
 
-/// A change of an account's prints that is worked out, sealed, and not made yet.
+/// A prepared change of an account's prints, already sealed but not yet made.
 ///
-/// It lives in memory only: dropped, it leaves nothing on disk.
+/// It exists only in memory; dropping it leaves nothing on disk.
 package struct PrintChange: Sendable {
-    /// The prints as they will be, with the state that a credential for them is sealed to.
+    /// The prints after the change, with the state that a credential for them must be sealed to.
     package let enrolment: Enrolment
-    /// What it takes away and could be opened.
+    /// The prints that the change removes, as far as they could be opened.
     package let removed: [StoredPrint]
 
     fileprivate let added: SealedPrint?
@@ -18,17 +18,18 @@ package struct PrintChange: Sendable {
     fileprivate let after: AccountRecord
 }
 
-/// A new print, and its file as it will be.
+/// A new print with its future file.
 private struct SealedPrint {
     let print: StoredPrint
     let file: PrintRecord
 }
 
 extension PrintStore {
-    /// Drafts a new print, in the place of any older one of the same finger, damaged ones included;
-    /// sealed with a key that is open; the template is wiped.
+    /// Drafts a new print, which replaces any older one of the same finger, even a damaged one.
     ///
-    /// Throws `.tooManyPrints` where it does not fit beside those that stay.
+    /// Seals the template with a key that is open, and wipes `template`.
+    ///
+    /// - Throws: `.tooManyPrints`, `.readerNameTooLong`; `.vault` if the key is not open.
     package func draft(
         adding template: inout [UInt8], finger: Finger, reader: [UInt8],
         sealedWith key: TemplateKeyID = .host, now: Instant
@@ -48,9 +49,9 @@ extension PrintStore {
         return try draft(from: account.record(), adding: new) { $0.finger == finger }
     }
 
-    /// Drafts the removal of some prints, intact or damaged, by their ids.
+    /// Drafts the removal of prints, intact or damaged, by their ids.
     ///
-    /// Throws `.unknownPrint` where one of them is not listed.
+    /// Throws `.unknownPrint` if one of them is not listed.
     package func draft(removing identifiers: [[UInt8]]) throws(StoreFault) -> PrintChange {
         let record = try account.record()
         let listed = record.prints.map(\.identifier)
@@ -58,8 +59,8 @@ extension PrintStore {
         return try draft(from: record, adding: nil) { identifiers.contains($0.identifier) }
     }
 
-    /// Drafts the removal of all prints, those that cannot be opened now among them; of these it is
-    /// not told what is removed.
+    /// Drafts the removal of all prints, including those that cannot be opened now; the latter are
+    /// missing from `removed`.
     package func draftRemovingAll() throws(StoreFault) -> PrintChange {
         let record = try account.record()
         let next = try account.changed(record, to: [])
@@ -72,10 +73,11 @@ extension PrintStore {
             removed: removed, added: nil, before: record, after: next)
     }
 
-    /// Makes a change: after a return it is on disk; after a throw, or a crash at any point, either
-    /// the old prints count or the new ones.
+    /// Makes a change effective. After a return it is on disk; after a throw, or a crash at any
+    /// point, either the old prints are in effect or the new ones.
     ///
-    /// Throws `.changedMeanwhile`, with nothing changed, where another change came between.
+    /// Throws `.changedMeanwhile`, with nothing changed, if there was another change since the
+    /// draft.
     package func commit(_ change: PrintChange) throws(StoreFault) {
         try check(change)
         if let added = change.added {
@@ -86,10 +88,12 @@ extension PrintStore {
         sweep(change.after)
     }
 
-    /// Throws `.changedMeanwhile` where another change came between, or took the new print's key.
+    /// Throws `.changedMeanwhile` if there was another change since the draft, or the new print's
+    /// key is gone.
     func check(_ change: PrintChange) throws(StoreFault) {
         guard try account.record() == change.before else { throw .changedMeanwhile }
-        // A key that was open when it was drafted may have gone, with the prints that named it.
+        // The key was open at the time of the draft, but may have been removed with the last print
+        // that used it.
         if let key = change.added?.file.key, (try? account.templates.seal(key)) == nil {
             throw .changedMeanwhile
         }

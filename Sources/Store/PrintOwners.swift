@@ -2,18 +2,18 @@
 import Posix
 import SignedFormats
 
-/// Whose account a print on a reader is likely to be, so that a login need not look through all.
+/// The likely owners of prints stored on readers, so that a login need not search all accounts.
 ///
-/// Only a hint: nothing may hang on it that the account's own prints do not confirm.
+/// They are only hints: the caller must confirm them against the account's own prints.
 package struct PrintOwners: Sendable {
     let directory: Directory
 
-    /// The uid that a print, by its SHA-256, was last found to be of; nil where that is not known.
+    /// Returns the last known owner of a print, given its SHA-256; nil if there is none.
     package func hint(of print: [UInt8]) -> UInt32? {
         (try? directory.record(name(print), as: OwnerRecord.self))?.uid
     }
 
-    /// Remembers whose a print is, or that it is nobody's any more.
+    /// Records the owner of a print, or with nil that no account owns it any more.
     package func remember(_ uid: UInt32?, asOwnerOf print: [UInt8]) throws(StoreFault) {
         if let uid { return try directory.keep(OwnerRecord(uid: uid), as: name(print)) }
         try files { () throws(FileFault) in
@@ -26,7 +26,7 @@ package struct PrintOwners: Sendable {
     }
 }
 
-/// A record in `stored/`, named after the print.
+/// A record in `stored/`; its file is named after the print's SHA-256.
 struct OwnerRecord: LineRecord, Equatable {
     static let cap = 128
 

@@ -5,32 +5,32 @@ import Posix
 import SignedFormats
 import Vault
 
-/// One enrolled finger, open.
+/// One enrolled finger with its opened template.
 package struct StoredPrint: Sendable {
-    /// The print's id, 16 bytes, random.
+    /// The print's id, 16 random bytes.
     package let identifier: [UInt8]
-    /// Which finger.
+    /// The finger.
     package let finger: Finger
-    /// The reader that it was enrolled on, as the reader's library names it.
+    /// The name of the reader that it was enrolled on, as libfprint gives it.
     package let reader: [UInt8]
-    /// When it was enrolled.
+    /// The time of enrolment.
     package let added: Instant
-    /// The template as the reader's library wrote it.
+    /// The template as libfprint serialised it.
     package let template: [UInt8]
-    /// What the enrolment state takes of it.
+    /// The values that the enrolment state depends on.
     let enrolled: EnrolledPrint
 }
 
-/// A print that counts and whose file is gone or cannot be used.
+/// A listed print whose file is missing or cannot be opened.
 package struct DamagedPrint: Equatable, Sendable {
     /// The print's id, 16 bytes.
     package let identifier: [UInt8]
-    /// Which finger the account's record says it is, if it does; it is not authenticated.
+    /// The finger according to the account's record, which is not authenticated; nil if unknown.
     package let finger: Finger?
 }
 
 extension StoredPrint {
-    /// A print by its record and the template in it, open.
+    /// Creates a print from its record and the opened template.
     init(
         _ identifier: [UInt8], _ record: PrintRecord, _ secret: SecretBytes
     ) throws(VaultError) {
@@ -51,13 +51,14 @@ extension StoredPrint {
     }
 }
 
-/// The record of a print: lines that describe it, then the sealed template as it is.
+/// The record of a print: descriptive lines, followed by the sealed template in binary.
 ///
-/// Version 1 has five lines, and is sealed with the host's key; version 2 names the key in one more.
-/// Not in base64 as other records have their bytes: templates are long, and are read at each login.
+/// Version 1 has five lines and is sealed with the host's template key; version 2 adds a line that
+/// names the key. The template is not base64, unlike the bytes in other records, because templates
+/// are long and are read at each login.
 struct PrintRecord: Record {
     static let cap = sealedLimit + linesLimit
-    /// The most bytes that a reader's name can have.
+    /// The maximum length of a reader's name in bytes.
     static let readerLimit = 256
 
     let finger: Finger
@@ -114,7 +115,7 @@ struct PrintRecord: Record {
 }
 
 extension LineReader {
-    /// A finger by its name.
+    /// Reads a finger by its name.
     mutating func finger(_ name: StaticString) throws(LineFault) -> Finger {
         let text = try value(name, cap: 16)
         guard let finger = Finger.allCases.first(where: { $0.name.bytes == text }) else {

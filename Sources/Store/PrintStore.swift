@@ -5,35 +5,36 @@ import Posix
 import SignedFormats
 import Vault
 
-/// The prints of an account as they are on disk now, or will be after a change.
+/// The prints of an account, as they are on disk or will be after a change.
 package struct Enrolment: Sendable {
-    /// All that opened, by id.
+    /// The prints that opened, by id.
     package let prints: [StoredPrint]
-    /// What counts and did not open, or is not there; it takes part in nothing.
+    /// The listed prints that are missing or did not open; they cannot match.
     package let damaged: [DamagedPrint]
-    /// What a credential is sealed to.
+    /// The state that a credential for these prints is sealed to.
     package let state: EnrolmentState
 
-    /// Whether no finger can be matched.
+    /// Whether no finger can match.
     package var isEmpty: Bool { prints.isEmpty }
-    /// Whether none counts either.
+    /// Whether no print is listed at all, not even a damaged one.
     var isNothing: Bool { prints.isEmpty && damaged.isEmpty }
 }
 
-/// Reads an account's prints, and changes them: each change at once, or not at all.
+/// Reads and changes an account's prints; each change takes effect completely or not at all.
 ///
-/// The record `account` says which files count. A change writes the new file, then the record, which
-/// is the change, then removes what does not count any more.
+/// The record `account` lists the prints; other files are ignored. A change writes the new file,
+/// then the record, which makes it effective, and then removes the files that are no longer listed.
 package struct PrintStore: Sendable {
-    /// The most prints that an account can have: each finger once.
+    /// The maximum number of prints of an account: one for each finger.
     package static let limit = Finger.allCases.count
 
     let account: AccountState
 
-    /// Reads all prints. One that is gone or fails its seal is told as damaged and left out; a file
-    /// that is not listed is nothing.
+    /// Reads all prints.
     ///
-    /// Throws `.closed` where the key of one is not open now: nothing is said about any then.
+    /// A print that is missing or fails authentication is reported as damaged and takes no part in
+    /// the state; files that are not listed are ignored. Throws `.closed` if the template key of
+    /// any print is not open now, in which case nothing is known about the prints.
     package func enrolment() throws(StoreFault) -> Enrolment {
         try enrolment(account.record())
     }
@@ -53,8 +54,8 @@ package struct PrintStore: Sendable {
         return try Enrolment(generation: record.generation, prints: prints, damaged: damaged)
     }
 
-    /// Adds a print under a new id, which it returns, in the place of any older one of the same
-    /// finger; the template is wiped.
+    /// Adds a print, which replaces any older one of the same finger. Wipes the template. Returns
+    /// the new print's id.
     @discardableResult
     package func add(
         _ template: inout [UInt8], finger: Finger, reader: [UInt8],
@@ -69,13 +70,14 @@ package struct PrintStore: Sendable {
         return identifier
     }
 
-    /// Removes a print.
+    /// Removes a print. Throws `.unknownPrint` if it is not listed.
     package func remove(_ identifier: [UInt8]) throws(StoreFault) {
         try commit(try draft(removing: [identifier]))
     }
 
-    /// Seals the templates of all intact prints with another key, which is open: the same prints, the
-    /// same state. After a throw, or a crash at any point, each has the old key or the new one.
+    /// Seals the templates of all intact prints with another key, which must be open. The enrolment
+    /// state is unchanged. After a throw, or a crash at any point, each template has the old key or
+    /// the new one.
     package func seal(with key: TemplateKeyID) throws(StoreFault) {
         for listed in try account.record().prints {
             guard let file = try file(listed.identifier), file.key != key,
@@ -96,8 +98,8 @@ package struct PrintStore: Sendable {
         }
     }
 
-    /// The ids of the keys that the account's templates are sealed with, the host's aside. What
-    /// cannot be read names none.
+    /// Returns the ids of the keys that the account's templates are sealed with, apart from the
+    /// host's. Unreadable files contribute none.
     package func keys() throws(StoreFault) -> [[UInt8]] {
         var found: [[UInt8]] = []
         for listed in try account.record().prints {
@@ -108,17 +110,18 @@ package struct PrintStore: Sendable {
         return found
     }
 
-    /// How many prints count, whether they open or not.
+    /// Returns the number of listed prints, whether they open or not.
     package func count() throws(StoreFault) -> Int { try account.record().prints.count }
 
-    /// Whether there are files that do not count: the disk failed when they were to be removed.
+    /// Whether there are files that are not listed, because the disk failed when they were to be
+    /// removed.
     package var hasLeftovers: Bool {
         guard let names = try? account.printsDirectory?.list(), let record = try? account.record()
         else { return false }
         return !Set(names).isSubset(of: record.prints.map(\.fileName))
     }
 
-    /// Removes files that do not count. Those that cannot be removed now still do not count.
+    /// Removes files that are not listed. Those that cannot be removed are ignored anyway.
     func sweep(_ record: AccountRecord) {
         guard let directory = account.printsDirectory else { return }
         try? directory.sweep()
@@ -128,20 +131,21 @@ package struct PrintStore: Sendable {
         }
     }
 
-    /// What a print's file is found to be.
+    /// The result of reading a print's file.
     enum Loaded {
         case intact(StoredPrint)
-        /// With the finger that it names, where that much can be read; it is not authenticated.
+        /// The file cannot be used. The finger is the one that the file names, unauthenticated, if
+        /// it can be read.
         case damaged(Finger?)
     }
 
-    /// Reads and opens a print's file.
+    /// Reads and opens a print's file. Throws as `enrolment()` does.
     func load(_ identifier: [UInt8]) throws(StoreFault) -> Loaded {
         guard let file = try file(identifier) else { return .damaged(nil) }
         return try open(file, identifier)
     }
 
-    /// A print's file as it is; nil where it is gone, or not in its one form.
+    /// Reads a print's file without opening it; nil if it is missing or malformed.
     func file(_ identifier: [UInt8]) throws(StoreFault) -> PrintRecord? {
         do throws(StoreFault) {
             return try account.printsDirectory?.record(ListedPrint.fileName(identifier))
@@ -173,7 +177,7 @@ package struct PrintStore: Sendable {
         }
     }
 
-    /// What a template is sealed to.
+    /// Returns the context that a print's template is sealed to.
     func context(
         _ identifier: [UInt8], finger: Finger, reader: [UInt8]
     ) -> TemplateContext {
@@ -184,7 +188,7 @@ package struct PrintStore: Sendable {
 }
 
 extension Enrolment {
-    /// Computes the state of some prints.
+    /// Creates an enrolment and computes its state.
     init(
         generation: UInt64, prints: [StoredPrint], damaged: [DamagedPrint]
     ) throws(StoreFault) {

@@ -3,26 +3,26 @@ import Posix
 import SignedFormats
 import Vault
 
-/// Changes of readers' own storage that were begun; what a crash or an absent reader leaves undone
-/// is done at the reader's next use.
+/// Pending changes of readers' own storage. What a crash or an absent reader leaves unfinished is
+/// completed when the reader is next used.
 package struct ReaderWork: Equatable, Sendable {
-    /// What readers kept when an enrolment on them began: what is there beside it, and is nobody's,
-    /// was left by that.
+    /// The contents of readers at the start of an enrolment. Prints there beyond these, which no
+    /// account owns, are left over from the interrupted enrolment.
     package var enrolling: [ReaderStorage] = []
-    /// Prints to delete, whichever reader of the kind keeps them.
+    /// Prints to delete from any reader of this kind.
     package private(set) var deleting: [ReaderStorage] = []
 
-    /// Nothing to do.
+    /// Creates an empty list.
     package init() {}
 
-    /// Whether nothing is to be done.
+    /// Whether nothing is pending.
     package var isEmpty: Bool { enrolling.isEmpty && deleting.isEmpty }
 
-    /// The most readers on which an enrolment may be unfinished: those that were not seen again give way.
+    /// The maximum number of readers with an unfinished enrolment; the oldest entries are dropped.
     private static let units = 8
 
-    /// An enrolment begins on a reader that keeps these prints. Where one was cut short before and is not
-    /// tidied up after, what that has left there stays among what is to be deleted.
+    /// Records the start of an enrolment on a reader that stores these prints. If an earlier
+    /// enrolment was interrupted and not cleaned up, what it left there is still to be deleted.
     package mutating func begin(on storage: ReaderStorage) {
         var prints = Set(storage.prints)
         for older in enrolling where older.isSameUnit(as: storage) {
@@ -41,7 +41,7 @@ package struct ReaderWork: Equatable, Sendable {
         change(storage) { $0.union(storage.prints) }
     }
 
-    /// Takes prints out of those to delete.
+    /// Removes prints from those to delete.
     package mutating func deleted(_ storage: ReaderStorage) {
         change(storage) { $0.subtracting(storage.prints) }
     }
@@ -87,8 +87,8 @@ struct ReaderWorkRecord: LineRecord, Equatable {
 }
 
 extension StateDirectory {
-    /// What is to be done on readers. A record that is damaged says nothing: then a print that was
-    /// left is one that nobody knows.
+    /// Returns the pending work. A damaged record counts as empty, so that a leftover print is
+    /// treated as foreign.
     package func readerWork() throws(StoreFault) -> ReaderWork {
         var work = ReaderWork()
         do throws(StoreFault) {
@@ -103,7 +103,8 @@ extension StateDirectory {
         return work
     }
 
-    /// Writes durably what is to be done on readers.
+    /// Stores the pending work durably. Throws `.tooManyStoredPrints` if it exceeds the record's
+    /// limits.
     package func keep(_ work: ReaderWork) throws(StoreFault) {
         if work.isEmpty {
             return try files { () throws(FileFault) in try secrets.remove(Self.workName) }

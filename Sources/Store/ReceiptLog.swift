@@ -5,17 +5,17 @@ import SignedFormats
 import Synchronization
 import Vault
 
-/// A place in the chain of receipts, on disk before the touch.
+/// A place in the chain of receipts, reserved on disk before the touch.
 package struct Reservation: Equatable, Sendable {
-    /// Greater than any that was reserved before.
+    /// The reserved counter, greater than any before.
     package let counter: UInt64
-    /// SHA-256 of the last receipt, 32 bytes; zeros where there was none.
+    /// The SHA-256 of the last receipt, 32 bytes; zeros if there is none.
     package let previous: [UInt8]
-    /// Whether the log's end was as it was left. If not, somebody cut or changed it, and the
-    /// verification of the chain will show that for ever.
+    /// Whether the end of the log is unchanged since the last write. If not, it was truncated or
+    /// altered, and verification of the chain will always show that.
     package let isIntact: Bool
 
-    /// A place by its values, as a test makes it.
+    /// Creates a reservation from its values, for tests.
     package init(counter: UInt64, previous: [UInt8], isIntact: Bool) {
         self.counter = counter
         self.previous = previous
@@ -25,34 +25,37 @@ package struct Reservation: Equatable, Sendable {
 
 /// The newest receipt that was flushed.
 package struct ChainHead: Equatable, Sendable {
-    /// Its counter; 0 where there was none.
+    /// Its counter; 0 if there is no receipt.
     package let counter: UInt64
-    /// Its SHA-256, 32 bytes; zeros where there was none.
+    /// Its SHA-256, 32 bytes; zeros if there is no receipt.
     package let digest: [UInt8]
 }
 
-/// An account's receipts, one entry after the other in a file that only grows.
+/// An account's receipts, in a file that only grows.
 ///
-/// `prepare` before the touch, `append` before the answer, `granted` before the confirmation, `flush`
-/// when nothing more can come. The cost of each does not depend on the file's length.
+/// Call `prepare` before the touch, `append` before the answer, `granted` before the confirmation,
+/// and `flush` when nothing more can follow. The cost of each call is independent of the file's
+/// length.
 ///
-/// A receipt says that the proof was given, the line that `granted` writes behind it that the daemon
-/// confirmed it. When `granted` returns, both are on disk: a power cut takes away only receipts of
-/// proofs that were not confirmed. Only the newest receipt can be granted, once, and not after the
-/// next place was reserved: then the next receipt covers it as it was.
+/// A receipt shows that a proof was given; the line that `granted` appends to it shows that the
+/// daemon confirmed the proof. Once `granted` returns, both are on disk, so that a power failure
+/// can only lose receipts of proofs that were not confirmed. Only the newest receipt can be
+/// granted, once, and not after the next place was reserved, because the next receipt then covers
+/// its digest.
 package final class ReceiptLog: Sendable {
-    /// The most bytes that a receipt can have.
+    /// The maximum length of a receipt in bytes.
     package static let receiptLimit = Statement.maximumLength + 1_024
-    /// The most bytes that an entry can have.
+    /// The maximum length of an entry, a receipt and its granted line, in bytes.
     static let entryLimit = receiptLimit + ReceiptEntry.markLimit
     static let counterName = "counter"
     private static let name = "receipts"
-    /// A lost counter goes on this far after the last receipt: what was reserved is not known.
+    /// The gap left after the last receipt if the counter's record is lost, since the counters
+    /// reserved after it are unknown.
     private static let leap: UInt64 = 1_000_000
 
     private let directory: Directory
     private let file: AppendFile
-    /// The entry that was appended and is not flushed yet.
+    /// The entry that was appended and not flushed yet.
     private let unflushed = Mutex<Unflushed?>(nil)
 
     private struct Unflushed {
@@ -67,13 +70,14 @@ package final class ReceiptLog: Sendable {
         file = try files { () throws(FileFault) in try AppendFile(in: directory, Self.name) }
     }
 
-    /// Reserves the next counter durably and finds the receipt that the next one follows.
+    /// Reserves the next counter durably, and determines the receipt that the next one follows.
     package func prepare() throws(StoreFault) -> Reservation {
         let tail = try lastReceipt()
         let (record, isKnown) = try counterRecord(tail)
         let place = try record.place(after: tail)
         if place.head != record.head {
-            // What the record is about to name as the last has to be on disk before it.
+            // The receipt that the record is about to name as the head must be on disk before the
+            // record.
             try files { () throws(FileFault) in try file.synchronise() }
         }
         guard record.counter < UInt64.max else { throw .damaged(path: counterPath) }
@@ -85,7 +89,8 @@ package final class ReceiptLog: Sendable {
             isIntact: isKnown && place.isIntact)
     }
 
-    /// Writes a receipt's text at the end, not yet to disk.
+    /// Appends a receipt without waiting for the disk. Throws `.damaged` if the text is not a
+    /// receipt.
     package func append(_ receipt: [UInt8]) throws(StoreFault) {
         guard receipt.count <= Self.receiptLimit, let parsed = ParsedReceipt(receipt),
             !parsed.isGranted
@@ -96,16 +101,17 @@ package final class ReceiptLog: Sendable {
         unflushed.withLock { $0 = appended }
     }
 
-    /// Has the disk begin to write what was appended, and returns at once. Nothing hangs on it: it
-    /// spares `granted` a part of its wait.
+    /// Starts writing what was appended to disk, and returns at once. It only shortens the wait in
+    /// `granted`.
     package func beginSync() { file.beginSynchronising() }
 
-    /// Writes that the receipt with this counter, the one appended last, was granted: receipt and line
-    /// are on disk when this returns, and only then may the proof be confirmed.
+    /// Records that the last appended receipt, which has this counter, was granted.
     ///
-    /// Throws `.changedMeanwhile` where it is not the newest any more, was flushed or granted
-    /// already, or another place has been reserved since; nothing is written then. After any other
-    /// fault it is not granted either: the line is taken away again, if the disk still lets it.
+    /// Once this returns, receipt and line are on disk; only then may the proof be confirmed.
+    ///
+    /// - Throws: `.changedMeanwhile`, with nothing written, if the receipt is not the newest, was
+    ///   flushed or granted already, or another place has been reserved since. After any other
+    ///   fault it is not granted either: the line is removed again if the disk permits.
     package func granted(_ counter: UInt64) throws(StoreFault) {
         guard var newest = unflushed.withLock({ $0 }), newest.head.counter == counter,
             !newest.isGranted
@@ -132,8 +138,8 @@ package final class ReceiptLog: Sendable {
         unflushed.withLock { $0 = granted }
     }
 
-    /// Writes what was appended to disk, and remembers it as the chain's head. From then on it stays
-    /// as it is: what was not granted is not granted any more.
+    /// Waits until what was appended is on disk, and records it as the head of the chain. A receipt
+    /// that was not granted before cannot be granted afterwards.
     package func flush() throws(StoreFault) {
         guard let newest = unflushed.withLock({ $0 }) else { return }
         let (head, issued) = (newest.head, newest.issued)
@@ -148,7 +154,8 @@ package final class ReceiptLog: Sendable {
         unflushed.withLock { if $0?.head == head { $0 = nil } }
     }
 
-    /// The newest receipt that the counter's record knows of.
+    /// Returns the newest receipt that the counter's record knows. Throws `.damaged` if there is no
+    /// record.
     package func head() throws(StoreFault) -> ChainHead {
         guard let record = try directory.record(Self.counterName, as: CounterRecord.self) else {
             throw .damaged(path: counterPath)
@@ -156,16 +163,18 @@ package final class ReceiptLog: Sendable {
         return record.head
     }
 
-    /// The latest moment at which a receipt was signed, as the clock was then; nil where there is none.
+    /// Returns the latest time at which any receipt was signed, by the clock of that moment; nil if
+    /// there is none.
     ///
-    /// Not the last one's: who sets the clock back and leaves a receipt has not undone what was.
+    /// It is not the last receipt's time, so that setting the clock back and adding a receipt does
+    /// not hide the earlier ones.
     package func latest() throws(StoreFault) -> Instant? {
         let tail = try lastReceipt()
         return try counterRecord(tail).record.latest(with: tail)
     }
 
-    /// Somebody who knows has said what time it is: what a clock that ran ahead of it by more than so
-    /// many seconds has left is no latest moment any more.
+    /// Corrects the latest time if it is more than `leeway` seconds after `now`, which comes from a
+    /// trusted source: the clock had run ahead.
     package func correct(to now: Instant, leeway: UInt64) throws(StoreFault) {
         let tail = try lastReceipt()
         let (record, isKnown) = try counterRecord(tail)
@@ -177,7 +186,7 @@ package final class ReceiptLog: Sendable {
             as: Self.counterName)
     }
 
-    /// Reads up to `limit` entries from an offset that is 0 or the `next` of an earlier page.
+    /// Reads up to `limit` entries from an offset, which is 0 or the `next` of an earlier page.
     package func read(from offset: Int, limit: Int) throws(StoreFault) -> ReceiptPage {
         try files { () throws(FileFault) in
             var page = ReceiptPage(entries: [], next: offset)
@@ -194,7 +203,7 @@ package final class ReceiptLog: Sendable {
         }
     }
 
-    /// The last whole entry; what a crash left after it is cut off.
+    /// Returns the last complete entry, and truncates what a crash left after it.
     private func lastReceipt() throws(StoreFault) -> [UInt8]? {
         let size = try files { () throws(FileFault) in try file.size() }
         let window = min(size, Self.entryLimit * 2)
@@ -209,7 +218,7 @@ package final class ReceiptLog: Sendable {
         return Array(bytes[start..<end])
     }
 
-    /// The counter's record, or, where it is lost, one that surely lies beyond it.
+    /// Returns the counter's record or, if it is lost, one that is certainly beyond it.
     private func counterRecord(
         _ tail: [UInt8]?
     ) throws(StoreFault) -> (record: CounterRecord, isKnown: Bool) {
@@ -233,17 +242,18 @@ package final class ReceiptLog: Sendable {
     private var counterPath: String { directory.path + "/" + Self.counterName }
 }
 
-/// Some receipts, in the order of their writing.
+/// A page of entries, in the order in which they were written.
 package struct ReceiptPage: Equatable, Sendable {
-    /// Their bytes, what says that they were granted included.
+    /// The entries with their granted lines.
     package internal(set) var entries: [[UInt8]]
-    /// The offset of what follows.
+    /// The offset after the last entry.
     package internal(set) var next: Int
-    /// How many bytes at the end are no whole entry: a torn write, or somebody's change.
+    /// The number of bytes at the end that are not a complete entry, after a torn write or
+    /// tampering.
     package internal(set) var remainder = 0
 }
 
-/// The SHA-256 of an entry.
+/// Returns the SHA-256 of an entry.
 func receiptDigest(_ receipt: [UInt8]) throws(StoreFault) -> [UInt8] {
     do throws(CryptoFault) {
         return try SHA256.digest(receipt)

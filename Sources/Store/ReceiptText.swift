@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import SignedFormats
 
-/// What the log needs to know of an entry.
+/// The fields of an entry that the log uses.
 struct ParsedReceipt {
     let counter: UInt64
     let previous: [UInt8]
     let issued: Instant
     let isGranted: Bool
 
-    /// Nil unless the bytes are one whole entry.
+    /// Returns nil unless the bytes are exactly one complete entry.
     init?(_ bytes: [UInt8]) {
         guard let entry = ReceiptEntry(bytes),
             let statement = try? Statement(parsing: entry.statement),
@@ -21,21 +21,21 @@ struct ParsedReceipt {
     }
 }
 
-/// Finds entries in the bytes of a log by the line that ends each receipt, and the one that may follow
-/// it; no statement has such lines.
+/// Finds entries in the bytes of a log, by the line that ends each receipt and the granted line
+/// that may follow. No statement contains such lines.
 enum ReceiptText {
     private static let end = StaticString("\n-----END SSH SIGNATURE-----\n").bytes
 
-    /// The offset after the first entry's end, nil where none ends. The bytes have to go on for
-    /// `ReceiptEntry.markLimit` after a receipt, unless the file ends before.
+    /// Returns the offset after the first entry; nil if none ends. After a receipt the bytes must
+    /// continue for `ReceiptEntry.markLimit`, unless the file ends before.
     static func firstEnd(in bytes: [UInt8]) -> Int? {
         guard bytes.count >= end.count else { return nil }
         return (0...(bytes.count - end.count)).first { matches(bytes, at: $0) }
             .map { afterMark(in: bytes, from: $0 + end.count) }
     }
 
-    /// Where the last whole entry begins and ends. Without one, start is nil; so it is where the
-    /// beginning lies before these bytes.
+    /// Returns where the last complete entry starts and ends. The start is nil if there is no
+    /// entry, or if it lies before these bytes.
     static func last(in bytes: [UInt8], isWholeFile: Bool) -> (start: Int?, end: Int) {
         guard let final = endBefore(bytes.count, in: bytes) else { return (nil, 0) }
         let end = afterMark(in: bytes, from: final)
@@ -49,7 +49,7 @@ enum ReceiptText {
         ReceiptEntry.mark(in: bytes, at: offset)?.end ?? offset
     }
 
-    /// The offset after the last receipt's end that is not after `limit`.
+    /// Returns the offset after the last receipt that ends at or before `limit`.
     private static func endBefore(_ limit: Int, in bytes: [UInt8]) -> Int? {
         var start = limit - end.count
         while start >= 0 {

@@ -3,19 +3,21 @@ import Posix
 import SignedFormats
 import Vault
 
-/// What is kept in one file: strict, canonical, written durably as a whole.
+/// The contents of one file, in a strict canonical form; always written durably and as a whole.
+///
+/// A record that is not exactly in the form that `encoded` writes is rejected as damaged.
 protocol Record: Sendable {
-    /// The most bytes that the file can have.
+    /// The maximum length of the file in bytes.
     static var cap: Int { get }
-    /// The canonical form.
+    /// Returns the canonical form.
     func encoded() -> [UInt8]
-    /// Reads exactly what `encoded` writes.
+    /// Parses exactly what `encoded` writes.
     init(contents: [UInt8]) throws(LineFault)
 }
 
-/// A record that is a text of lines and nothing else.
+/// A record that consists only of lines of text.
 protocol LineRecord: Record {
-    /// Reads the lines that `encoded` writes; the caller checks that none follows.
+    /// Parses the lines that `encoded` writes; the caller checks that no more follow.
     init(parsing lines: inout LineReader) throws(LineFault)
 }
 
@@ -28,7 +30,8 @@ extension LineRecord {
 }
 
 extension Directory {
-    /// Reads a record, nil where there is none; `.damaged` where it is not in its one form.
+    /// Reads a record; nil if there is none. Throws `.damaged` if it is too long or not in
+    /// canonical form.
     func record<Value: Record>(
         _ name: String, as kind: Value.Type = Value.self
     ) throws(StoreFault) -> Value? {
@@ -45,14 +48,14 @@ extension Directory {
         } catch { throw .damaged(path: path + "/" + name) }
     }
 
-    /// Writes a record durably.
+    /// Writes a record durably, replacing the previous one atomically.
     func keep(_ record: some Record, as name: String) throws(StoreFault) {
         try files { () throws(FileFault) in try replace(name, record.encoded()) }
     }
 }
 
 extension LineWriter {
-    /// Appends the state that something is sealed to.
+    /// Writes an enrolment state, as two lines.
     mutating func put(enrolment: EnrolmentState) {
         put("generation", number: enrolment.generation)
         put("enrolment", Hexadecimal.encode(enrolment.digest))
@@ -60,7 +63,7 @@ extension LineWriter {
 }
 
 extension LineReader {
-    /// The state that something is sealed to.
+    /// Reads an enrolment state.
     mutating func enrolment() throws(LineFault) -> EnrolmentState {
         let generation = try number("generation")
         let digest = try hexadecimal("enrolment", count: 32)
@@ -70,12 +73,12 @@ extension LineReader {
         return state
     }
 
-    /// A line that tells a record's kind and version; only version 1 is known.
+    /// Reads the line with a record's kind and version, and throws unless the version is 1.
     mutating func version(_ name: StaticString) throws(LineFault) {
         guard try number(name) == 1 else { throw .malformed }
     }
 
-    /// A vault by its name.
+    /// Reads a vault by its name.
     mutating func vault(_ name: StaticString) throws(LineFault) -> VaultKind {
         let text = try value(name, cap: 16)
         guard let kind = VaultKind.allCases.first(where: { Array($0.rawValue.utf8) == text })
@@ -83,13 +86,13 @@ extension LineReader {
         return kind
     }
 
-    /// A moment in the form of `Instant`.
+    /// Reads a time in the form of `Instant`.
     mutating func instant(_ name: StaticString) throws(LineFault) -> Instant {
         guard let instant = Instant(text: try value(name, cap: 20)) else { throw .malformed }
         return instant
     }
 
-    /// Any number of bytes up to a cap, in base64url.
+    /// Reads up to `cap` bytes in base64url.
     mutating func bytes(_ name: StaticString, cap: Int) throws(LineFault) -> [UInt8] {
         guard let bytes = Base64.decode(try value(name, cap: cap * 2), .url), bytes.count <= cap
         else { throw .malformed }

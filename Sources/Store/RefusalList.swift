@@ -6,26 +6,26 @@ import SignedFormats
 
 /// The refused attempts at an account that its owner is shown, oldest first.
 ///
-/// Bounded so that whoever can ask cannot push out what others' requests have left: the account's own
-/// requests and those of other users have room of their own, and so has each of these users and each
+/// The limits keep a requester from displacing the entries of others: there are separate limits for
+/// the account's own requests, for those of all other users, for each of these users, and for each
 /// reason.
 package struct RefusalList: Equatable, Sendable {
-    /// How many entries the account's own requests may have.
+    /// The maximum number of entries for the account's own requests.
     static let own = 50
-    /// How many the requests of all other users may have, and those of one of them.
+    /// The maximum numbers of entries for the requests of all other users, and of any one of them.
     static let (others, perRequester) = (50, 20)
-    /// How many one user's requests may have for one reason.
+    /// The maximum number of entries for one user's requests with one reason.
     static let perReason = 10
-    /// Within how many seconds of the first like attempts share an entry.
+    /// The number of seconds after the first attempt in which similar ones share its entry.
     static let span: UInt64 = 86_400
 
     /// The entries, by the time of their last attempt.
     package private(set) var refusals: [Refusal] = []
 
-    /// An empty list.
+    /// Creates an empty list.
     package init() {}
 
-    /// Adds one attempt at the account of this name; whether it has an entry of its own.
+    /// Adds one attempt at the account with this name. Returns whether it got a new entry.
     @discardableResult
     package mutating func add(_ refusal: Refusal, to account: [UInt8]) -> Bool {
         if let index = refusals.lastIndex(where: { $0.includes(refusal) }) {
@@ -49,7 +49,7 @@ package struct RefusalList: Equatable, Sendable {
         return true
     }
 
-    /// Removes the oldest of those that a condition holds for, until so many are left.
+    /// Removes the oldest entries that satisfy a condition until only `most` are left.
     private mutating func trim(to most: Int, _ isMeant: (Refusal) -> Bool) {
         while refusals.count(where: isMeant) > most, let index = refusals.firstIndex(where: isMeant)
         {
@@ -57,7 +57,7 @@ package struct RefusalList: Equatable, Sendable {
         }
     }
 
-    /// Removes the oldest entry of the user who has the most, other than the account itself.
+    /// Removes the oldest entry of the user with the most entries, apart from the account itself.
     private mutating func removeOfMostFrequent(but account: [UInt8]) {
         var counts: [[UInt8]: Int] = [:]
         for refusal in refusals where refusal.requester != account {
@@ -71,7 +71,7 @@ package struct RefusalList: Equatable, Sendable {
 }
 
 extension Refusal {
-    /// Whether another attempt shares the entry of this one.
+    /// Whether a later attempt shares this entry.
     fileprivate func includes(_ other: Refusal) -> Bool {
         verb == other.verb && service == other.service && terminal == other.terminal
             && requester == other.requester && reason == other.reason
@@ -124,19 +124,19 @@ extension Refusal {
     }
 }
 
-/// Keeps an account's refused attempts.
+/// Stores an account's refused attempts.
 ///
-/// For people to read: nothing is decided by them, and they count for nothing. So an account without
-/// the file has none, and what cannot be read may be written anew.
+/// They are information for the user and decide nothing. A missing file therefore counts as empty,
+/// and an unreadable one may be overwritten.
 package struct RefusalStore: Sendable {
     let directory: Directory
 
-    /// What was saved last. Throws where that cannot be read.
+    /// Returns the stored list. Throws if the file exists and cannot be read.
     package func load() throws(StoreFault) -> RefusalList {
         try directory.record(Self.name) ?? RefusalList()
     }
 
-    /// Saves durably.
+    /// Stores the list durably.
     package func save(_ list: RefusalList) throws(StoreFault) {
         try directory.keep(list, as: Self.name)
     }

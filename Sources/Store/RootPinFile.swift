@@ -2,7 +2,7 @@
 import Posix
 import Vault
 
-/// The record of the TPM's storage root key, `private/tpm-root`: its Name, 34 bytes.
+/// The file `private/tpm-root`, which stores the Name of the TPM's storage root key, 34 bytes.
 package struct RootPinFile: RootPin {
     private static let name = "tpm-root"
     private static let cap = 64

@@ -4,17 +4,19 @@ import Policy
 import SignedFormats
 import Vault
 
-/// One way to open a secret: the key of its content, sealed by a vault for one set of fingers.
+/// One sealing of a secret: the key of its content, sealed by a vault to one set of fingers.
 struct SecretSealing: Equatable, Sendable {
     let vault: VaultKind
     let enrolment: EnrolmentState
     let key: [UInt8]
 }
 
-/// The record of a secret: lines that describe it, then the sealed content and the mark as they are.
+/// The record of a secret: descriptive lines, followed by the encrypted content and the mark in
+/// binary.
 ///
-/// It has two sealings while a finger's template is exchanged for a better one: whichever set of
-/// prints a crash leaves, one of them opens.
+/// The mark (`RecordMark`) authenticates everything before it. There are two sealings while a
+/// finger's template is replaced by a better one, so that one of them opens whichever set of prints
+/// a crash leaves.
 struct SecretRecord: Record, Equatable {
     static let cap = contentLimit + RecordMark.count + linesLimit
 
@@ -25,7 +27,7 @@ struct SecretRecord: Record, Equatable {
     var mark: [UInt8] = []
 
     private static let contentLimit = Limit.secret + SealedContent.overhead
-    /// Five lines, and four for each sealing: a key of the most bytes takes 1,366 characters.
+    /// Five lines, and four for each sealing; a key of maximum length takes 1,366 characters.
     private static let linesLimit = 4_096
     private static let sealingsLimit: UInt64 = 2
 
@@ -38,10 +40,10 @@ struct SecretRecord: Record, Equatable {
         self.content = content
     }
 
-    /// The number of bytes of the secret itself.
+    /// The length of the secret in bytes.
     var size: Int { content.count - SealedContent.overhead }
 
-    /// What the mark is made for: all but the mark.
+    /// Everything that the mark authenticates: the record without the mark.
     var marked: [UInt8] {
         var lines = LineWriter()
         lines.put("signet-secret", number: 1)

@@ -4,68 +4,71 @@ import Posix
 import SignedFormats
 import Vault
 
-/// A secret as it was found on disk, whole and in its place.
+/// A secret as found on disk, authenticated and in its place.
 package struct StoredSecret: Equatable, Sendable {
-    /// The item's id, 16 bytes, random.
+    /// The item's id, 16 random bytes.
     package let identifier: [UInt8]
-    /// What the account calls it.
+    /// The name that the user gave it.
     package var name: [UInt8] { record.name }
-    /// How many bytes it has.
+    /// The length of the secret in bytes.
     package var size: Int { record.size }
-    /// When it was kept.
+    /// The time at which it was stored.
     package var created: Instant { record.created }
-    /// The content, to be opened with the key that a vault has opened.
+    /// The encrypted content, to be opened with the key that a vault has opened.
     package var content: [UInt8] { record.content }
-    /// The vault that opens it; where an older version kept two sealings, the newer one's.
+    /// The vault that opens it; if there are two sealings, that of the newer one.
     package var vault: VaultKind { record.sealings[record.sealings.count - 1].vault }
 
     let record: SecretRecord
 
-    /// Whether it was sealed to these fingers, as far as the record tells. Opening it tells for sure.
+    /// Whether it was sealed to these fingers, according to the record. Only opening it proves
+    /// that.
     package func fits(_ state: EnrolmentState) -> Bool { sealing(for: state) != nil }
 
-    /// Its key as a vault has sealed it for these fingers, nil where none has.
+    /// Returns its key as sealed for these fingers, with the vault; nil if there is no such
+    /// sealing.
     package func sealing(for state: EnrolmentState) -> (vault: VaultKind, key: [UInt8])? {
         record.sealings.first { $0.enrolment == state }.map { ($0.vault, $0.key) }
     }
 }
 
-/// A secret whose file is there and cannot be used.
+/// A secret whose file exists and cannot be used.
 package struct DamagedSecret: Equatable, Sendable {
-    /// The name that the record says, where that much can be read; it is not authenticated. Else the
-    /// id in hexadecimal.
+    /// The name in the record, which is not authenticated; the id in hexadecimal if it cannot be
+    /// read.
     package let name: [UInt8]
     let identifier: [UInt8]
 }
 
-/// All that is kept of an account's secrets, by name.
+/// All secrets of an account, by name.
 package struct SecretList: Sendable {
-    /// What is whole and in its place.
+    /// The authenticated secrets.
     package let intact: [StoredSecret]
-    /// What is not: altered, cut, another account's or another machine's.
+    /// The files that are altered, truncated, or from another account or machine.
     package let damaged: [DamagedSecret]
 
-    /// How many open to these fingers.
+    /// Returns how many secrets open for these fingers.
     package func count(fitting state: EnrolmentState) -> Int { intact.count { $0.fits(state) } }
 }
 
-/// Where a new secret goes.
+/// The place of a new secret.
 package enum SecretSlot: Equatable, Sendable {
-    /// Under this id, which is a new one.
+    /// A new item with this id.
     case new([UInt8])
-    /// Under this id, in the place of the secret that has it.
+    /// The place of the existing secret with this id.
     case over([UInt8])
-    /// There is one of this name.
+    /// There is a secret with this name already, and it must not be replaced.
     case taken
-    /// No more fit.
+    /// The account has the maximum number of secrets.
     case full
 }
 
-/// Keeps, finds and deletes an account's secrets; a file each in `secrets/`, by a random id.
+/// Stores an account's secrets as files in `secrets/`, named after a random id.
 ///
-/// Nothing here opens one: a vault does, for the right fingers.
+/// It cannot open a secret: a vault does that, for the right fingers. It authenticates each record,
+/// so that a swapped or altered one is reported as damaged.
 package struct SecretStore: Sendable {
-    /// The most secrets that an account can have.
+    /// The maximum number of secrets of an account.
     package static let limit = Limit.secrets
     static let directoryName = "secrets"
 
@@ -78,7 +81,7 @@ package struct SecretStore: Sendable {
         var intact: [StoredSecret] = []
         var damaged: [DamagedSecret] = []
         for name in try files({ () throws(FileFault) in try directory.list() }) {
-            // What has another name is none of ours.
+            // Files with other names are not ours.
             guard let identifier = Hexadecimal.decode(Array(name.utf8)), identifier.count == 16
             else { continue }
             switch try load(identifier, in: directory, mark) {
@@ -94,7 +97,7 @@ package struct SecretStore: Sendable {
             damaged: damaged.sorted { $0.name.lexicographicallyPrecedes($1.name) })
     }
 
-    /// Reads one secret by its id, nil where there is none; `.damaged` where it cannot be used.
+    /// Reads one secret by its id; nil if there is none. Throws `.damaged` if it cannot be used.
     package func secret(_ identifier: [UInt8]) throws(StoreFault) -> StoredSecret? {
         guard let directory = try directory() else { return nil }
         switch try load(identifier, in: directory, try mark()) {
@@ -104,7 +107,8 @@ package struct SecretStore: Sendable {
         }
     }
 
-    /// Finds the place for a secret of this name; one that is there, damaged or not, keeps its id.
+    /// Returns the place for a secret with this name. The id of an existing one, damaged or not, is
+    /// reused.
     package func place(for name: [UInt8], replacing: Bool) throws(StoreFault) -> SecretSlot {
         let list = try list()
         if let old = list.intact.first(where: { $0.name == name }) {
@@ -117,7 +121,7 @@ package struct SecretStore: Sendable {
         return .new(try random(16))
     }
 
-    /// What a secret must be sealed to, and opened with.
+    /// Returns the context that a secret must be sealed to and opened with.
     package func context(
         _ identifier: [UInt8], name: [UInt8], _ state: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
@@ -128,8 +132,8 @@ package struct SecretStore: Sendable {
         return context
     }
 
-    /// Writes a secret that a vault has sealed to a context; the old one of that id is there, whole,
-    /// until the new one is.
+    /// Writes a secret that a vault has sealed to a context. A previous one with this id remains
+    /// complete until the new one is on disk.
     package func keep(
         _ sealed: SealedContent, name: [UInt8], by vault: VaultKind, _ context: SealingContext,
         now: Instant
@@ -143,7 +147,7 @@ package struct SecretStore: Sendable {
         try write(record, context.credential)
     }
 
-    /// Keeps a secret whose key was sealed anew for the same fingers, by another vault.
+    /// Stores a secret whose key another vault has sealed again for the same fingers.
     ///
     /// Throws `.changedMeanwhile`, with nothing changed, unless it is on disk as it was found.
     package func keep(
@@ -158,7 +162,8 @@ package struct SecretStore: Sendable {
         try write(record, secret.identifier)
     }
 
-    /// Deletes what has this name; where nothing whole has it, what is damaged. False if nothing did.
+    /// Deletes the secret with this name, or if there is none, damaged ones that claim it. Returns
+    /// false if nothing was deleted.
     package func delete(_ name: [UInt8]) throws(StoreFault) -> Bool {
         guard let directory = try directory() else { return false }
         let list = try list()
@@ -171,7 +176,7 @@ package struct SecretStore: Sendable {
         return !gone.isEmpty
     }
 
-    /// Removes what a crash left half-written. What cannot be removed now is in nobody's way.
+    /// Removes half-written files. A file that cannot be removed now does no harm.
     func sweep() {
         try? directory()?.sweep()
     }
@@ -180,7 +185,7 @@ package struct SecretStore: Sendable {
 extension SecretStore {
     private enum Loaded {
         case intact(StoredSecret)
-        /// With the name that it claims to have.
+        /// With the name in the record, if it can be read.
         case damaged([UInt8]?)
         case gone
     }
@@ -225,7 +230,7 @@ extension SecretStore {
         try sealed { () throws(VaultError) in try RecordMark(host: account.host) }
     }
 
-    /// The directory, nil where nothing was ever kept.
+    /// Returns the directory; nil if nothing was ever stored.
     private func directory() throws(StoreFault) -> Directory? {
         do throws(FileFault) {
             return try account.directory.directory(Self.directoryName)

@@ -3,63 +3,67 @@ import LoginProtocol
 import SignedFormats
 import Vault
 
-/// An account's key for one server, as it lies on disk: sealed to the fingers, for that server alone.
+/// An account's key for one server, as stored: sealed to the fingers, and to that server alone.
 ///
-/// The account's signing key, for files and challenges, is one too: its relying party is `signing`,
-/// which is no URL, and it has no place at any server.
+/// The account's signing key, for files and challenges, has the same form. Its relying party is
+/// `signing`, which is not a URL, and it is registered at no server.
 package struct ServerKey: Equatable, Sendable {
-    /// How far it is.
+    /// The state of a key.
     package enum State: String, CaseIterable, Sendable {
-        /// Whether it opens, only opening it tells.
+        /// The key is registered. Whether it opens is known only after opening it.
         case good = "good"
-        /// The server has yet to say that it knows it: where a crash leaves it so, it is given up.
+        /// The server has not confirmed the key yet. If a crash leaves it in this state, it is
+        /// given up.
         case proving = "proving"
-        /// It was made for other fingers, and is destroyed.
+        /// The key was created for other fingers, and its private half is destroyed.
         case invalidated = "invalidated"
-        /// Off here; the server has yet to be told.
+        /// The key is disabled on this machine; the server must still be told.
         case removing = "removing"
     }
 
-    /// One way to open it: the private half, sealed by the vault to one set of fingers.
+    /// One sealing of the private key, to one set of fingers.
     struct Sealing: Equatable, Sendable {
         let enrolment: EnrolmentState
         let key: [UInt8]
     }
 
-    /// What the signing key has in the place of a server's URL.
+    /// The signing key's value in place of a server's URL.
     package static let signing = Array("signing".utf8)
 
-    /// The server's URL in its one form.
+    /// The server's URL in canonical form.
     package let server: [UInt8]
-    /// The account's name there, its application, and what statements for it name.
+    /// The account's name at the server.
     package let account: [UInt8]
-    /// See `account`.
+    /// The application that the key is registered for.
     package let application: [UInt8]
-    /// See `account`.
+    /// The audience of statements for the server.
     package let audience: [UInt8]
     /// The registration's id at the server, 16 bytes.
     package let registration: [UInt8]
     /// The credential's id, 16 bytes.
     package let identifier: [UInt8]
-    /// When it was made.
+    /// The time of creation.
     package let created: Instant
-    /// The public half.
+    /// The public key.
     package let publicKey: SSHPublicKey
-    /// The vault that opens it.
+    /// The vault that opens the key.
     package let vault: VaultKind
-    /// How far it is.
+    /// The state of the key.
     package internal(set) var state: State
-    /// The last counter that was signed, or is about to be.
+    /// The last counter that was signed or reserved for signing.
     package internal(set) var counter: UInt64
-    /// At most two: while a template is exchanged for a better one, whichever set of prints a crash
-    /// leaves, one of them opens.
+    /// At most two: there are two while a finger's template is replaced by a better one, so that
+    /// one of them opens whichever set of prints a crash leaves.
     var sealings: [Sealing]
 
-    /// Whether it is the signing key.
+    /// Whether this is the signing key.
     package var isSigning: Bool { server == Self.signing }
 
-    /// The key as `signet servers` shows it, for these fingers, nil where the credential that logs in
-    /// is revoked: what a request that uses it would make of it. Nil of one that would be forgotten.
+    /// Returns the key as `signet servers` shows it: in the state that the next request would put
+    /// it in.
+    ///
+    /// `fingers` is the present enrolment state, or nil if the credential for this machine is
+    /// revoked. Returns nil for a key that the next request would forget.
     package func shown(fitting fingers: EnrolmentState?) -> ServerKey? {
         var shown = self
         guard let fingers else {
@@ -74,7 +78,7 @@ package struct ServerKey: Equatable, Sendable {
         return shown
     }
 
-    /// The private half as it was sealed to these fingers; nil where it was not.
+    /// Returns the private key as sealed to these fingers; nil if there is no such sealing.
     package func sealed(for state: EnrolmentState) -> [UInt8]? {
         sealings.first { $0.enrolment == state }?.key
     }

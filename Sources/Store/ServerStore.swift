@@ -4,20 +4,20 @@ import Posix
 import SignedFormats
 import Vault
 
-/// What a server said of a registration that has begun.
+/// A server's answer to the start of a registration.
 package struct ServerRegistration: Equatable, Sendable {
-    /// The server's URL in its one form.
+    /// The server's URL in canonical form.
     package let server: [UInt8]
-    /// The account's name there.
+    /// The account's name at the server.
     package let account: [UInt8]
     /// The application.
     package let application: [UInt8]
-    /// What statements for it name.
+    /// The audience of statements for the server.
     package let audience: [UInt8]
     /// The registration's id, 16 bytes.
     package let registration: [UInt8]
 
-    /// The place of the signing key of an account.
+    /// Returns the values for an account's signing key, which is registered at no server.
     package static func signing(_ account: [UInt8]) -> ServerRegistration {
         ServerRegistration(
             server: ServerKey.signing, account: account, application: [], audience: [],
@@ -35,7 +35,7 @@ package struct ServerRegistration: Equatable, Sendable {
         self.registration = registration
     }
 
-    /// From its parts; `server` is the caller's, the rest the server's.
+    /// Creates a registration; `server` comes from the caller, everything else from the server.
     package init(server: [UInt8], _ begun: RelayRegistration) {
         self.server = server
         account = begun.account
@@ -45,23 +45,25 @@ package struct ServerRegistration: Equatable, Sendable {
     }
 }
 
-/// Keeps an account's keys for servers, and its signing key: a file each in `servers/`, named after
+/// Stores an account's keys for servers, and its signing key, as files in `servers/`, named after
 /// the credential's id.
 ///
-/// Nothing here opens one: a vault does, for the right fingers.
+/// It cannot open a key: a vault does that, for the right fingers. Ending a key also deletes its
+/// cached verdict and its MAC tokens.
 package struct ServerStore: Sendable {
-    /// The most servers that an account can be registered at.
+    /// The maximum number of servers that an account can be registered at.
     package static let limit = 32
     static let directoryName = "servers"
 
     let account: AccountState
 
-    /// The keys for servers, by server.
+    /// Returns the keys for servers, by server.
     package func list() throws(StoreFault) -> [ServerKey] {
         try all().filter { !$0.isSigning }
     }
 
-    /// All keys, the signing key too; what cannot be read is left out, since it opens nothing.
+    /// Returns all keys, including the signing key. Unreadable ones are left out, since they open
+    /// nothing.
     package func all() throws(StoreFault) -> [ServerKey] {
         guard let directory = try directory() else { return [] }
         var keys: [ServerKey] = []
@@ -73,12 +75,12 @@ package struct ServerStore: Sendable {
         return keys.sorted { $0.server.lexicographicallyPrecedes($1.server) }
     }
 
-    /// The key of this credential, as it is now; nil where there is none any more.
+    /// Returns the key of this credential; nil if there is none any more.
     package func key(_ identifier: [UInt8]) throws(StoreFault) -> ServerKey? {
         guard let directory = try directory() else { return nil }
         do throws(StoreFault) {
             let key: ServerKey? = try directory.record(fileName(identifier))
-            // A file under another's name is not where it was written.
+            // A file with another key's name has been moved or copied.
             return key?.identifier == identifier ? key : nil
         } catch {
             guard error.isAboutContent else { throw error }
@@ -86,7 +88,7 @@ package struct ServerStore: Sendable {
         }
     }
 
-    /// What a key is sealed to: account, credential, server and fingers.
+    /// Returns the context that a key is sealed to: account, credential, server and fingers.
     package func context(
         _ identifier: [UInt8], server: [UInt8], _ enrolment: EnrolmentState
     ) throws(StoreFault) -> SealingContext {
@@ -97,8 +99,8 @@ package struct ServerStore: Sendable {
         return context
     }
 
-    /// Keeps a new key, whose counter stands at its first statement, in the place of any older one for
-    /// the same; a registration that its server has yet to be told is off stays to be told.
+    /// Stores a new key, with the counter at its first statement, in place of older ones for the
+    /// same server. A key whose server must still be told that it is disabled is kept.
     package func keep(
         _ made: NewCredential, _ context: SealingContext, by vault: VaultKind,
         at place: ServerRegistration, _ state: ServerKey.State, now: Instant
@@ -118,18 +120,18 @@ package struct ServerStore: Sendable {
         return key
     }
 
-    /// The server knows it now.
+    /// Records that the server knows the key.
     package func confirm(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try change(key) { $0.state = .good }
     }
 
-    /// Takes the next counter, durably: before it is signed.
+    /// Takes the next counter and stores it durably; call it before signing.
     package func advance(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         guard key.counter < UInt64.max else { throw .damaged(path: fileName(key.identifier)) }
         return try change(key) { $0.counter += 1 }
     }
 
-    /// Destroys the private half, and remembers that the fingers did it.
+    /// Destroys the private key because the fingers changed. The record remains, to explain it.
     package func invalidate(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try forgetVerdict(for: key)
         let invalidated = try change(key) { next in
@@ -140,7 +142,7 @@ package struct ServerStore: Sendable {
         return invalidated
     }
 
-    /// Remembers that the server has yet to be told.
+    /// Records that the key is disabled and the server must still be told.
     package func beginRemoval(_ key: ServerKey) throws(StoreFault) -> ServerKey {
         try forgetVerdict(for: key)
         let removing = try change(key) { $0.state = .removing }
@@ -148,21 +150,22 @@ package struct ServerStore: Sendable {
         return removing
     }
 
-    /// Removes all that is kept of this very key; not of another that took its place.
+    /// Removes everything that is stored for this key, but nothing of a key that replaced it.
     package func remove(_ key: ServerKey) throws(StoreFault) {
         try forgetVerdict(for: key)
         guard let directory = try directory() else { return }
         try files { () throws(FileFault) in try directory.remove(fileName(key.identifier)) }
-        // They are of no use without it: see `MACTokenStore`.
+        // Tokens are useless without their key: see `MACTokenStore`.
         try account.macTokens.remove(of: key)
     }
 
-    /// Removes what a crash left half-written. What cannot be removed now is in nobody's way.
+    /// Removes half-written files. A file that cannot be removed now does no harm.
     func sweep() {
         try? directory()?.sweep()
     }
 
-    /// Throws `.changedMeanwhile`, with nothing changed, unless the key is on disk as it was found.
+    /// Changes a key. Throws `.changedMeanwhile`, with nothing changed, unless it is on disk as it
+    /// was found.
     private func change(
         _ key: ServerKey, _ body: (inout ServerKey) -> Void
     ) throws(StoreFault) -> ServerKey {
@@ -180,7 +183,7 @@ package struct ServerStore: Sendable {
         try directory.keep(key, as: fileName(key.identifier))
     }
 
-    /// The directory, nil where nothing was ever kept.
+    /// Returns the directory; nil if nothing was ever stored.
     func directory() throws(StoreFault) -> Directory? {
         do throws(FileFault) {
             return try account.directory.directory(Self.directoryName)

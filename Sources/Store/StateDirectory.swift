@@ -3,47 +3,55 @@ import Posix
 import SignedFormats
 import Vault
 
-/// The root of all that is kept on disk; one daemon owns it.
+/// The root of Signet's state on disk, which one daemon owns.
 ///
-/// `version`, `device-id`; `keys/<uid>.pub` for everybody to read; `private/host-secret`,
-/// `private/template-keys/`, `private/reader-work`, `private/offers`, `private/stored/` for what readers keep;
-/// `private/comparisons/<uid>` for fingers compared while an account enrolled;
-/// `private/accounts/<uid>/` with account, prints/, secrets/, servers/, mac-tokens/, credential,
-/// keyring, signers, lockout, counter, receipts, refusals. The doctor knows these names: see `StateFiles`.
+/// - `version`, `device-id`
+/// - `keys/<uid>.pub` (readable by all), `keys/<uid>.off`, `keys/<uid>.next`
+/// - `private/host-secret`, `tpm-root`, `template-keys/`, `reader-work`, `offers`
+/// - `private/stored/`: owners of the prints stored on readers
+/// - `private/comparisons/<uid>`: count of the fingers compared while an account enrolled
+/// - `private/accounts/<uid>/`: account, prints/, secrets/, servers/, mac-tokens/, credential,
+///   keyring, signers, lockout, counter, receipts, refusals
+///
+/// `signet doctor` knows these names too: see `StateFiles`.
 package struct StateDirectory: Sendable {
-    /// Where it is on an installed system.
+    /// The path on an installed system.
     package static let standardPath = "/var/lib/signet"
-    /// The form of the files below it.
+    /// The version of the file formats.
     package static let version: UInt64 = 3
 
-    /// This machine's id, 16 bytes, random.
+    /// The id of this machine, 16 random bytes.
     package let device: [UInt8]
-    /// The machine's secret.
+    /// The host secret.
     package let host: HostSecret
 
-    /// Where the Name of the TPM's storage root key is kept.
+    /// The file that stores the Name of the TPM's storage root key.
     package let rootPin: RootPinFile
 
-    /// Whose the prints are that readers keep.
+    /// The likely owners of the prints stored on readers.
     package let owners: PrintOwners
 
     /// The keys that templates are sealed with.
     package let templateKeys: TemplateKeys
 
-    /// How often accounts have compared fingers while they enrolled.
+    /// The counts of fingers compared during enrolments.
     package let comparisons: EnrolmentComparisonStore
 
     let keys: Directory
     let secrets: Directory
     let accountsRoot: Directory
 
-    /// Opens the state, made where it is new, brought forward where an older version wrote it, and
-    /// sweeps what a crash left half-written outside of accounts; `recover` does the rest.
+    /// Opens the state directory.
     ///
-    /// The path and all above it must be owned by root, not writable by others, and no links.
+    /// Creates what is missing at the first start, migrates the files of an older version, and
+    /// removes half-written files outside of accounts; `recover` handles the accounts. The path and
+    /// its parents must be owned by root, not be writable by others, and contain no symbolic links.
+    ///
     /// - Parameters:
-    ///   - credentials: the directory of systemd's credentials, or nil.
-    ///   - faults: for tests.
+    ///   - credentials: The directory of systemd's credentials, or nil.
+    ///   - faults: Simulated disk faults, for tests.
+    /// - Throws: `.newerVersion` if a later version wrote the directory; `.damaged`, `.hostSecret`,
+    ///   `.file`.
     package static func open(
         _ path: String = standardPath, credentials: String? = nil, faults: DurableFaults = .none
     ) throws(StoreFault) -> StateDirectory {
@@ -83,25 +91,28 @@ package struct StateDirectory: Sendable {
             try state.migrate()
             try markAsPresent(root)
         }
-        // Tells who waits for the daemon without starting it; nothing depends on that.
+        // The time of this file tells those who wait for the daemon that it runs, without starting
+        // it. Nothing depends on it.
         try? root.touch("device-id")
         return state
     }
 
-    /// The accounts whose change of a credential a crash left half-made.
+    /// Returns the accounts with a change of the credential that a crash interrupted.
     ///
-    /// Before anybody asks for a login it is to be finished: who asks has read the public key already.
+    /// The changes must be completed before logins are served, because a PAM module may have read
+    /// the public key already.
     package func unfinished() -> [AccountState] {
         ((try? keys.list()) ?? []).compactMap(AccountState.uid(ofNext:)).compactMap { uid in
             (try? account(uid: uid)).flatMap(\.self)
         }
     }
 
-    /// Completes what a crash left half-made of all accounts. Called once, before anybody is served:
-    /// opening and reading an account's state changes nothing.
+    /// Completes what a crash interrupted, for all accounts. Call it once, before requests are
+    /// served.
     ///
-    /// The keys of the prints of `unfinished()` accounts are to be open. Where something cannot be
-    /// completed now, the account's next login or change does it.
+    /// Opening and reading an account's state repairs nothing. The template keys of the
+    /// `unfinished()` accounts must be open. What cannot be completed now is completed at the
+    /// account's next login or change.
     package func recover() {
         for name in (try? accountsRoot.list()) ?? [] {
             guard let uid = UInt32(name), let directory = try? accountsRoot.directory(name) else {
@@ -109,7 +120,7 @@ package struct StateDirectory: Sendable {
             }
             do throws(StoreFault) {
                 guard let account = try account(uid: uid) else {
-                    // A crash while it was made: it is nobody's yet.
+                    // A crash interrupted the creation of this account, which does not exist yet.
                     try? directory.sweep()
                     continue
                 }
@@ -128,16 +139,18 @@ package struct StateDirectory: Sendable {
         }
     }
 
-    /// The state of an account, nil where nothing was ever kept for its uid.
+    /// Returns the state of an account; nil if nothing was ever stored for its uid.
     ///
-    /// Throws `.anotherAccount` where the uid's records carry another name.
+    /// Throws `.anotherAccount` if the records of the uid have another name, as after a uid was
+    /// reused.
     package func account(_ name: [UInt8], uid: UInt32) throws(StoreFault) -> AccountState? {
         guard let found = try account(uid: uid) else { return nil }
         guard found.name == name else { throw .anotherAccount(name: found.name) }
         return found
     }
 
-    /// The state of an account, made where there is none.
+    /// Returns the state of an account, and creates it if there is none. Throws as
+    /// `account(_:uid:)` does, and `.unsupportedName` for a name that cannot be stored.
     package func makeAccount(
         _ name: [UInt8], uid: UInt32, now: Instant
     ) throws(StoreFault) -> AccountState {
@@ -147,13 +160,13 @@ package struct StateDirectory: Sendable {
         let directory = try files { () throws(FileFault) in
             try accountsRoot.makeDirectory(String(uid), mode: 0o700)
         }
-        // What a crash left while it was made before.
+        // Remove what a crash left of an earlier creation.
         try? directory.sweep()
         return state(
             directory, try AccountState.begin(directory, name: name, uid: uid, now: now))
     }
 
-    /// All accounts that something is kept for, by uid; damaged ones are left out.
+    /// Returns all accounts with state, ordered by uid; damaged ones are left out.
     package func accounts() throws(StoreFault) -> [AccountState] {
         let names = try files { () throws(FileFault) in try accountsRoot.list() }
         var found: [AccountState] = []
@@ -163,8 +176,10 @@ package struct StateDirectory: Sendable {
         return found
     }
 
-    /// Removes everything that is kept for a uid but its count of comparisons, whoever's it is; the
-    /// public key goes first.
+    /// Deletes everything stored for a uid except its count of comparisons, whatever the account's
+    /// name.
+    ///
+    /// The public key is deleted first.
     package func removeAccount(uid: UInt32) throws(StoreFault) {
         try files { () throws(FileFault) in
             try keys.remove(AccountState.publicName(uid))
@@ -182,7 +197,7 @@ package struct StateDirectory: Sendable {
         }
     }
 
-    /// The state of the account of a uid, whatever its name, nil where nothing is kept for it.
+    /// Returns the state of the account with this uid, whatever its name; nil if there is none.
     package func account(uid: UInt32) throws(StoreFault) -> AccountState? {
         let directory: Directory
         do throws(FileFault) {
@@ -204,7 +219,7 @@ package struct StateDirectory: Sendable {
             keys: keys, host: host, templates: templateKeys, rootPin: rootPin)
     }
 
-    /// The version that wrote what is there; nil where nothing says so, as at the first start.
+    /// Returns the version that wrote the directory; nil at the first start.
     private static func version(of root: Directory) throws(StoreFault) -> UInt64? {
         let bytes = try files { () throws(FileFault) in
             try root.read("version", cap: 64, isPrivate: false)
@@ -213,7 +228,8 @@ package struct StateDirectory: Sendable {
         return try version(in: bytes, path: root.path + "/version")
     }
 
-    /// The version that a file tells, which lies at a path.
+    /// Parses the contents of a `version` file; `path` is for the fault. Throws `.newerVersion` or
+    /// `.damaged`.
     static func version(in contents: [UInt8], path: String) throws(StoreFault) -> UInt64 {
         var lines = LineReader(contents)
         guard let found = try? lines.number("signet-state") else { throw .damaged(path: path) }
@@ -222,7 +238,7 @@ package struct StateDirectory: Sendable {
         return found
     }
 
-    /// Says that all that is there has the present form.
+    /// Records that all files have the present format.
     private static func markAsPresent(_ root: Directory) throws(StoreFault) {
         var lines = LineWriter()
         lines.put("signet-state", number: version)
@@ -241,7 +257,7 @@ package struct StateDirectory: Sendable {
         return device
     }
 
-    /// The machine's id that a file tells, which lies at a path.
+    /// Parses the contents of a `device-id` file; `path` is for the fault.
     static func device(in contents: [UInt8], path: String) throws(StoreFault) -> [UInt8] {
         guard contents.count == 33, contents.last == UInt8(ascii: "\n"),
             let device = Hexadecimal.decode(Array(contents.dropLast()))
@@ -259,7 +275,7 @@ package struct StateDirectory: Sendable {
     }
 }
 
-/// Random bytes, with the fault in this layer's words.
+/// Returns random bytes, and converts the fault.
 func random(_ count: Int) throws(StoreFault) -> [UInt8] {
     do throws(SystemFault) {
         return try randomBytes(count)

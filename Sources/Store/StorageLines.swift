@@ -3,9 +3,9 @@ import Crypto
 import SignedFormats
 import Vault
 
-// What readers keep, in the records of credentials and of unfinished work.
+// The contents of readers' storage, in the records of credentials and of pending work.
 extension LineWriter {
-    /// Appends what some readers keep.
+    /// Writes the contents of some readers.
     mutating func put(storage: [ReaderStorage]) {
         put("readers", number: UInt64(storage.count))
         for reader in storage {
@@ -18,17 +18,17 @@ extension LineWriter {
 }
 
 extension ReaderStorage {
-    /// The most readers that a record can have.
+    /// The maximum number of readers in a record.
     fileprivate static let readerLimit = 16
 
-    /// Whether a record can have all of it.
+    /// Whether these contents fit into a record.
     static func isRecordable(_ storage: [ReaderStorage]) -> Bool {
         storage.count <= readerLimit && storage.allSatisfy { $0.prints.count <= limit }
     }
 }
 
 extension LineReader {
-    /// What some readers keep, in the one form in which it is written.
+    /// Reads the contents of some readers, in canonical form.
     mutating func storage() throws(LineFault) -> [ReaderStorage] {
         let count = try number("readers")
         guard count <= ReaderStorage.readerLimit else { throw .tooLong }
@@ -52,7 +52,7 @@ extension LineReader {
         return text
     }
 
-    /// Digests in one line, in ascending order, none twice.
+    /// Reads digests in one line, which must be in ascending order without duplicates.
     private mutating func digests(_ name: StaticString) throws(LineFault) -> [[UInt8]] {
         let size = SHA256.digestCount
         let bytes = try bytes(name, cap: ReaderStorage.limit * size)

@@ -2,21 +2,21 @@
 import LoginProtocol
 import Vault
 
-/// How what a reader keeps now compares with what a credential was sealed to.
+/// The result of comparing a reader's storage with what a credential was sealed to.
 package enum StorageVerdict: Equatable, Sendable {
-    /// It is what was recorded.
+    /// The storage is as recorded.
     case same
-    /// Nothing that speaks against it was recorded: the credential was made before anything was
-    /// recorded of this reader, or, at `replacing`, without knowing which unit it is.
+    /// Nothing recorded contradicts it: the credential was created before anything was recorded of
+    /// this reader or, at index `replacing`, without knowing which unit it was.
     case unrecorded(replacing: Int?)
-    /// It is something else, and why.
+    /// The storage has changed, for this reason.
     case changed(InvalidationCause)
 }
 
 extension ReaderStorage {
-    /// Compares what a reader keeps now with what was recorded of all.
+    /// Compares the present storage of a reader with the recorded storage of all readers.
     ///
-    /// Readers without serial numbers that are alike stand for each other.
+    /// Readers of the same kind without serial numbers are treated as one unit.
     package func verdict(against recorded: [ReaderStorage]) -> StorageVerdict {
         if recorded.contains(self) { return .same }
         let alike = recorded.indices.filter { recorded[$0].isSameKind(as: self) }
@@ -24,7 +24,7 @@ extension ReaderStorage {
         if let same = alike.first(where: { recorded[$0].isSameUnit(as: self) }) {
             return .changed(difference(from: recorded[same]))
         }
-        // Recorded while no unit was there to be asked.
+        // It was recorded while the unit was not present and its serial number unknown.
         guard let unknown = alike.first(where: { recorded[$0].serial == nil }) else {
             return .changed(.readerExchanged)
         }

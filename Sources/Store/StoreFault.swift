@@ -2,40 +2,43 @@
 import Posix
 import Vault
 
-/// Why what is kept on disk could not be used or changed.
+/// Why stored state could not be read or changed.
+///
+/// A damaged or untrusted file (`isAboutContent`) is different from a failing disk: the former
+/// often counts as lost contents, the latter is passed on to the caller.
 package enum StoreFault: Error, Equatable, Sendable {
     /// A file could not be read or written, or is not trusted.
     case file(FileFault)
-    /// A record is not in the one form that it has.
+    /// A record is not in canonical form.
     case damaged(path: String)
-    /// The directory was written by a later version of this program.
+    /// A later version of Signet wrote the directory.
     case newerVersion(UInt64)
-    /// The uid's records are those of an account of another name.
+    /// The records of the uid belong to an account with another name.
     case anotherAccount(name: [UInt8])
-    /// The name cannot be written into an allowed_signers file, or is empty or too long.
+    /// The account's name is empty, too long, or cannot be written into an allowed_signers file.
     case unsupportedName
-    /// There is no such print.
+    /// There is no print with this id.
     case unknownPrint
-    /// No more prints fit.
+    /// The account has the maximum number of prints.
     case tooManyPrints
-    /// Readers keep more prints than a credential can be sealed to.
+    /// Readers store more prints than a record can hold.
     case tooManyStoredPrints
-    /// The reader's name is longer than any is.
+    /// The reader's name is too long for a print's record.
     case readerNameTooLong
-    /// The machine's secret is not to be had.
+    /// The host secret could not be loaded.
     case hostSecret(HostSecretFault)
-    /// Somebody else changed the same thing at the same time; nothing was written.
+    /// The same state was changed concurrently; nothing was written.
     case changedMeanwhile
     /// The vault failed.
     case vault(VaultError)
-    /// The key that the fingerprints are sealed with is not to be had now.
+    /// The key that templates are sealed with is not open now.
     case closed(VaultError)
-    /// Fingerprints of other accounts would tell whose one is, and cannot be opened; why.
+    /// The prints of other accounts, needed for a comparison, cannot be opened; the text says why.
     case othersClosed(String)
 }
 
 extension StoreFault {
-    /// Whether what is kept is there and wrong, rather than out of reach.
+    /// Whether a file exists and has wrong contents, as opposed to being inaccessible.
     var isAboutContent: Bool {
         switch self {
         case .damaged, .file(.untrusted), .file(.tooLarge): true
@@ -71,7 +74,7 @@ extension StoreFault: CustomStringConvertible {
     }
 }
 
-/// Runs file operations, with their fault in this layer's words.
+/// Runs file operations and converts their fault to `.file`.
 func files<Result: ~Copyable>(
     _ body: () throws(FileFault) -> Result
 ) throws(StoreFault) -> Result {
@@ -80,7 +83,7 @@ func files<Result: ~Copyable>(
     } catch { throw .file(error) }
 }
 
-/// Runs vault operations, with their error in this layer's words.
+/// Runs vault operations and converts their error to `.vault`.
 func sealed<Result>(_ body: () throws(VaultError) -> Result) throws(StoreFault) -> Result {
     do throws(VaultError) {
         return try body()

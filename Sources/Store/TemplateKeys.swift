@@ -4,24 +4,24 @@ import SignedFormats
 import Synchronization
 import Vault
 
-/// Which key a template is sealed with.
+/// The key that a template is sealed with.
 package enum TemplateKeyID: Equatable, Sendable {
-    /// The one that the host secret alone gives: the file vault's.
+    /// The key that is derived from the host secret alone; used with the file vault.
     case host
-    /// A random one that the TPM keeps, by its id of 16 bytes.
+    /// A random key that the TPM vault seals, by its id of 16 bytes.
     case kept([UInt8])
 }
 
-/// A key of templates as it lies on disk, sealed by a vault to `SealingContext.templates`.
+/// A template key as stored, sealed by a vault to `SealingContext.templates`.
 package struct SealedTemplateKey: Equatable, Sendable {
-    /// Its id, 16 bytes, random; prints name it.
+    /// The key's id, 16 random bytes; prints refer to it.
     package let identifier: [UInt8]
     /// The vault that opens it.
     package let vault: VaultKind
-    /// What that vault sealed: 32 bytes.
+    /// The sealed key of 32 bytes.
     package let sealed: [UInt8]
 
-    /// A key that was just sealed.
+    /// Creates a value from newly sealed parts.
     package init(identifier: [UInt8], vault: VaultKind, sealed: [UInt8]) {
         self.identifier = identifier
         self.vault = vault
@@ -29,13 +29,14 @@ package struct SealedTemplateKey: Equatable, Sendable {
     }
 }
 
-/// The keys that templates are sealed with: the host's, which is always there, and those that the
-/// TPM keeps, which are open once the daemon has opened them.
+/// The keys that templates are sealed with.
 ///
-/// `private/template-keys/` has a file for each of these, named after its id. What is open stays so,
-/// in memory only, to the end of the process or until `close()`.
+/// The host's key is always open. Each key that the TPM seals has a file in
+/// `private/template-keys/`, named after its id; the daemon opens it at some point and passes the
+/// result to `settle`. Open keys remain in memory until the end of the process or until `close()`.
+/// Thread-safe.
 package final class TemplateKeys: Sendable {
-    /// How a kept key stands.
+    /// The status of a stored key.
     private enum KeyStatus {
         case open(TemplateSeal)
         case closed(VaultError)
@@ -50,15 +51,14 @@ package final class TemplateKeys: Sendable {
         self.host = try sealed { () throws(VaultError) in try TemplateSeal(host: host) }
     }
 
-    /// The ids of all that are kept.
+    /// Returns the ids of all stored keys.
     package func identifiers() throws(StoreFault) -> [[UInt8]] {
         try files { () throws(FileFault) in try directory.list() }
             .compactMap { Hexadecimal.decode(Array($0.utf8)) }.filter { $0.count == 16 }
     }
 
-    /// A key as it is kept; nil where it is gone.
-    ///
-    /// Throws `.damaged` where its file is not in its one form.
+    /// Returns a stored key; nil if it is gone. Throws `.damaged` if its file is not in canonical
+    /// form.
     package func key(_ identifier: [UInt8]) throws(StoreFault) -> SealedTemplateKey? {
         let record: TemplateKeyRecord? = try directory.record(Self.fileName(identifier))
         return record.map {
@@ -66,7 +66,7 @@ package final class TemplateKeys: Sendable {
         }
     }
 
-    /// Keeps a key that was just made, durably, and has it open.
+    /// Stores a new key durably and marks it as open.
     package func keep(_ key: SealedTemplateKey, opened: TemplateSeal) throws(StoreFault) {
         try directory.keep(
             TemplateKeyRecord(vault: key.vault, sealed: key.sealed),
@@ -74,7 +74,7 @@ package final class TemplateKeys: Sendable {
         settle(key.identifier, .success(opened))
     }
 
-    /// Removes a key that no print is sealed with.
+    /// Deletes a key. No print may be sealed with it.
     package func remove(_ identifier: [UInt8]) throws(StoreFault) {
         try files { () throws(FileFault) in
             try directory.remove(Self.fileName(identifier))
@@ -82,7 +82,7 @@ package final class TemplateKeys: Sendable {
         standings.withLock { $0[identifier] = nil }
     }
 
-    /// Says what came of opening a key.
+    /// Records the result of opening a key.
     package func settle(_ identifier: [UInt8], _ outcome: Result<TemplateSeal, VaultError>) {
         standings.withLock { standings in
             switch outcome {
@@ -99,14 +99,13 @@ package final class TemplateKeys: Sendable {
         }
     }
 
-    /// Forgets what is open: each key has to be opened again.
+    /// Closes all keys; each must be opened again.
     package func close() {
         standings.withLock { $0 = [:] }
     }
 
-    /// What seals and opens with a key.
-    ///
-    /// Throws why the vault did not open it; `.doesNotOpen` is for good, all else may pass.
+    /// Returns the seal that uses a key. Throws the error of opening the key; `.doesNotOpen` is
+    /// final, everything else may pass.
     func seal(_ identifier: TemplateKeyID) throws(VaultError) -> TemplateSeal {
         switch identifier {
         case .host: return host
@@ -119,7 +118,7 @@ package final class TemplateKeys: Sendable {
         }
     }
 
-    /// Why a key is closed that nobody has tried to open: it is gone, or its turn will come.
+    /// Returns why a key is closed that has not been opened: it is gone, or was not tried yet.
     private func closure(of identifier: [UInt8]) -> VaultError {
         do throws(StoreFault) {
             if try key(identifier) == nil { return .doesNotOpen }
@@ -133,8 +132,8 @@ package final class TemplateKeys: Sendable {
 }
 
 extension StateDirectory {
-    /// The ids of all keys that a print of any account names; throws where one cannot be read, since
-    /// nobody knows what it names.
+    /// Returns the ids of all keys that a print of any account uses. Throws if a print cannot be
+    /// read, since its key is then unknown.
     package func templateKeysInUse() throws(StoreFault) -> Set<[UInt8]> {
         var found: Set<[UInt8]> = []
         let names = try files { () throws(FileFault) in try accountsRoot.list() }
@@ -149,7 +148,7 @@ extension StateDirectory {
     }
 }
 
-/// The record of a key of templates.
+/// The record of a template key.
 struct TemplateKeyRecord: LineRecord, Equatable {
     static let cap = 2_048
 

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTSS
 
-/// What a TPM says of itself.
+/// Properties of a TPM, as it reports them itself.
 package struct TPMProperties: Equatable, Sendable {
-    /// Four letters or fewer, e.g. `INTC`, and what it calls the model.
+    /// The manufacturer, up to four letters such as `INTC`, and its name for the model.
     package let maker: String
-    /// The firmware's version, four numbers with dots.
+    /// The firmware's version, four numbers separated by dots.
     package let firmware: String
-    /// Whether wrong authorisations have locked it; keys here open all the same.
+    /// Whether the TPM is in lockout after wrong authorisations. Keys with noDA still work then.
     package let isLockedOut: Bool
-    /// Whether its owner has set an authorisation: no storage root key can be made then.
+    /// Whether the owner hierarchy has an authorisation, which prevents creating a storage root
+    /// key.
     package let isOwned: Bool
 }
 
 extension TPMConnection {
-    /// What handles are asked for: the first of their kind; TPM 2.0 part 2, table 28.
+    /// A kind of handle; the raw value is the first handle of its range. TPM 2.0 part 2, table 28.
     package enum HandleKind: UInt32, Sendable {
         case loadedSessions = 0x0200_0000
         case transient = 0x8000_0000
         case persistent = 0x8100_0000
     }
 
-    /// Reads maker, firmware and state; two commands.
+    /// Reads manufacturer, firmware and state with two commands.
     package func properties() throws(TPMFault) -> TPMProperties {
         let fixed = try properties(from: 0x105, count: 8)
         let permanent = try properties(from: 0x200, count: 1)[0x200] ?? 0
@@ -34,7 +35,7 @@ extension TPMConnection {
             isLockedOut: permanent & 0x200 != 0, isOwned: permanent & 1 != 0)
     }
 
-    /// The handles of a kind; with a resource manager, only this connection's.
+    /// Returns the handles of a kind. With a resource manager, these are only the connection's own.
     package func handles(_ kind: HandleKind) throws(TPMFault) -> [UInt32] {
         let bytes = try capability(TPM2_CAP(TPM2_CAP_HANDLES), kind.rawValue, 254)
         var reader = WireReader(bytes)
@@ -82,7 +83,7 @@ extension TPMConnection {
     }
 }
 
-/// Up to four characters in a number; anything that is no printable ASCII is left out.
+/// Returns up to four characters of a number, without those that are not printable ASCII.
 private func text(_ number: UInt32?) -> String {
     let bytes = bigEndian(number ?? 0).filter { (0x21...0x7e).contains($0) }
     return String(decoding: bytes, as: UTF8.self)

@@ -2,15 +2,15 @@
 import CTSS
 import Posix
 
-/// A C structure made from its wire form by `Tss2_MU_*`; wiped when its owner goes.
+/// A C structure unmarshalled from its wire form by `Tss2_MU_*`; wiped on deinitialisation.
 // SAFETY: the memory is zeroed and filled in `init`, lent out while the object lives, freed once.
 @safe final class Unmarshalled<Value> {
     private let storage: UnsafeMutablePointer<Value>
 
-    /// For an argument of a call: the pointer holds while this object does.
+    /// A pointer for an argument of a call, valid as long as this object exists.
     @unsafe var pointer: UnsafePointer<Value> { unsafe UnsafePointer(storage) }
 
-    /// A structure of zeros.
+    /// Creates a structure of zeros.
     init() {
         let size = MemoryLayout<Value>.size
         let raw = UnsafeMutableRawPointer.allocate(
@@ -19,7 +19,8 @@ import Posix
         unsafe storage = raw.bindMemory(to: Value.self, capacity: 1)
     }
 
-    /// Reads all of `bytes` with one of the library's functions.
+    /// Unmarshals all of `bytes` with one of the library's functions. Throws `.malformed` if bytes
+    /// are left over.
     convenience init(
         _ bytes: [UInt8],
         _ unmarshal: (
@@ -39,12 +40,12 @@ import Posix
     }
 }
 
-/// A C structure that tpm2-tss allocated for an answer; wiped and freed when its owner goes.
+/// A C structure that tpm2-tss allocated for an answer; wiped and freed on deinitialisation.
 // SAFETY: the pointer is written once by the call that the object is made for, and freed once.
 @safe final class Answer<Value> {
     private let storage: UnsafeMutablePointer<Value>
 
-    /// Nil where the library gave nothing.
+    /// Takes ownership of the pointer. Returns nil if it is null.
     init?(_ pointer: UnsafeMutablePointer<Value>?) {
         guard let pointer = unsafe pointer else { return nil }
         unsafe storage = pointer
@@ -55,7 +56,7 @@ import Posix
         unsafe Esys_Free(storage)
     }
 
-    /// The wire form, by one of the library's functions.
+    /// Returns the wire form, marshalled with one of the library's functions.
     func bytes(
         _ marshal: (
             UnsafePointer<Value>?, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?

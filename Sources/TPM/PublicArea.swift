@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// Numbers of TPM 2.0 part 2, table 9 (TPM_ALG_ID) and table 10 (TPM_ECC_CURVE).
+/// Constants of TPM 2.0 part 2, table 9 (TPM_ALG_ID) and table 10 (TPM_ECC_CURVE).
 enum Algorithm {
     static let rsa: UInt16 = 0x0001
     static let aes: UInt16 = 0x0006
@@ -32,22 +32,23 @@ private enum Attribute {
     static let data = fixedTPM | fixedParent | noDA
 }
 
-/// The public area of an object, as a TPMT_PUBLIC on the wire; TPM 2.0 part 2, 12.2.4.
+/// The public area of an object as a serialised TPMT_PUBLIC; TPM 2.0 part 2, 12.2.4.
 ///
-/// Templates are written here and what a TPM or a file says is compared with them byte by byte.
+/// Templates are written here. What a TPM returns or a file contains is compared with the template
+/// byte by byte, so that an object with weaker attributes or another policy is never used.
 package struct PublicArea: Equatable, Sendable {
-    /// The most bytes: an RSA key of 2048 bits has some 320.
+    /// The maximum length in bytes; the area of a 2048-bit RSA key has some 320.
     package static let limit = 512
 
-    /// The TPMT_PUBLIC, without a length before it.
+    /// The TPMT_PUBLIC without a length prefix.
     package let bytes: [UInt8]
 
-    /// Takes bytes as they are.
+    /// Creates a value without checking the bytes.
     package init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The template of a P-256 key that signs SHA-256 digests, and nothing else, under a policy.
+    /// The template of a P-256 key that signs SHA-256 digests under a policy and does nothing else.
     static func signer(policy: [UInt8]) -> PublicArea {
         PublicArea(bytes: signerHead(policy) + emptyPoint)
     }
@@ -57,19 +58,21 @@ package struct PublicArea: Equatable, Sendable {
         PublicArea(bytes: dataHead(policy) + bigEndian(UInt16(0)))
     }
 
-    /// The TCG's template of a storage root key on P-256 (Provisioning Guidance 1.0, 7.5.1).
+    /// The TCG's template of a P-256 storage root key; TCG TPM v2.0 Provisioning Guidance 1.0,
+    /// 7.5.1.
     static let root = PublicArea(
         bytes: head(Algorithm.ecc, Attribute.root, [])
             + [Algorithm.aes, 128, Algorithm.cfb, Algorithm.none, Algorithm.p256, Algorithm.none]
             .flatMap { bigEndian($0) } + emptyPoint)
 
-    /// The public key, 65 bytes, of a signing key that is exactly as the template makes it.
+    /// Returns the public key, 65 bytes, if this is a signing key exactly as the template creates
+    /// it, else nil.
     package func signerPoint(policy: [UInt8]) -> [UInt8]? {
         guard let (x, y) = point(after: PublicArea.signerHead(policy)) else { return nil }
         return [0x04] + padded(x) + padded(y)
     }
 
-    /// Whether this is sealed data exactly as the template makes them.
+    /// Whether this is sealed data exactly as the template creates them.
     package func isData(policy: [UInt8]) -> Bool {
         let head = PublicArea.dataHead(policy)
         guard bytes.starts(with: head) else { return false }
@@ -77,22 +80,24 @@ package struct PublicArea: Equatable, Sendable {
         return reader.sized(limit: 32)?.count == 32 && reader.isAtEnd
     }
 
-    /// The object's Name: the hash's number and the SHA-256 of the area; TPM 2.0 part 1, 16.
+    /// The object's Name: the hash algorithm's identifier and the SHA-256 of the area; TPM 2.0 part
+    /// 1, 16.
     package func name() throws(CryptoFault) -> [UInt8] {
         try bigEndian(Algorithm.sha256) + SHA256.digest(bytes)
     }
 
-    /// The number of bytes of a Name.
+    /// The length of a Name in bytes.
     package static let nameCount = 2 + SHA256.digestCount
 
-    /// Why the area is not that of a storage key that can be a parent here; nil if it is.
+    /// The reason why the area cannot be that of our storage root key; nil if it can.
     var unfitness: String? {
         var reader = WireReader(bytes)
         guard let type = reader.uint16(), let nameHash = reader.uint16(),
             let attributes = reader.uint32(), reader.sized(limit: 64) != nil,
             nameHash == Algorithm.sha256
         else { return "its Name is not a SHA-256" }
-        // Without noDA, each try at one that wants an authorisation would bring a lockout nearer.
+        // Without noDA, each attempt to use a root key that has an authorisation would count
+        // towards the lockout.
         let refused = Attribute.sign | Attribute.stClear
         guard attributes & Attribute.root == Attribute.root, attributes & refused == 0
         else { return "it is not a storage key of this TPM alone and for everybody's use" }
@@ -146,7 +151,7 @@ package struct PublicArea: Equatable, Sendable {
     }
 }
 
-/// A number of 32 bytes; some TPMs leave out zeros at its beginning.
+/// Pads a number to 32 bytes, since some TPMs omit leading zeros.
 func padded(_ number: [UInt8]) -> [UInt8] {
     [UInt8](repeating: 0, count: max(0, 32 - number.count)) + number
 }

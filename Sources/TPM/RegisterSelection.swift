@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// PCRs of the SHA-256 bank, of which a TPM on a PC has 24.
+/// A selection of PCRs of the SHA-256 bank; a TPM in a PC has 24 of them.
 package struct RegisterSelection: Equatable, Sendable {
-    /// No register: keys are then bound to none.
+    /// The empty selection, which binds keys to no register.
     package static let none = RegisterSelection(mask: 0)
 
-    /// One bit a register, the first one lowest.
+    /// One bit for each register; the least significant one is PCR 0.
     private let mask: UInt32
 
     private init(mask: UInt32) {
         self.mask = mask
     }
 
-    /// Nil unless each number lies in 0 to 23 and none is there twice.
+    /// Returns nil unless every number is from 0 to 23 and none occurs twice.
     package init?(_ numbers: [Int]) {
         var mask: UInt32 = 0
         for number in numbers {
@@ -23,16 +23,16 @@ package struct RegisterSelection: Equatable, Sendable {
         self.mask = mask
     }
 
-    /// From the three bytes of a TPMS_PCR_SELECTION; nil for any other count.
+    /// Parses the three bytes of a TPMS_PCR_SELECTION; returns nil for any other count.
     package init?(bitmap: [UInt8]) {
         guard bitmap.count == 3 else { return nil }
         mask = UInt32(bitmap[0]) | UInt32(bitmap[1]) << 8 | UInt32(bitmap[2]) << 16
     }
 
-    /// Whether there is none.
+    /// Whether no register is selected.
     package var isEmpty: Bool { mask == 0 }
 
-    /// The numbers, ascending.
+    /// The numbers of the registers in ascending order.
     package var numbers: [Int] { (0..<24).filter { mask & 1 << $0 != 0 } }
 
     /// The three bytes of a TPMS_PCR_SELECTION.
@@ -46,7 +46,7 @@ package struct RegisterSelection: Equatable, Sendable {
         return bigEndian(UInt32(1)) + bigEndian(Algorithm.sha256) + [3] + bitmap
     }
 
-    /// From a TPML_PCR_SELECTION of the SHA-256 bank or of nothing; nil for any other.
+    /// Parses a TPML_PCR_SELECTION of the SHA-256 bank or an empty one; returns nil for any other.
     init?(wire: [UInt8]) {
         var reader = WireReader(wire)
         guard let banks = reader.uint32(), banks <= 1 else { return nil }
@@ -61,20 +61,21 @@ package struct RegisterSelection: Equatable, Sendable {
         self.init(bitmap: Array(bitmap.prefix(3)))
     }
 
-    /// These without those of another.
+    /// Returns the registers of this selection that are not in the other one.
     func subtracting(_ other: RegisterSelection) -> RegisterSelection {
         RegisterSelection(mask: mask & ~other.mask)
     }
 }
 
-/// What a key or data wants before it is used: the registers' values, then its authorisation.
+/// The policy of an object: the PCRs must have these values, and the authorisation value is
+/// required.
 package struct ObjectPolicy: Equatable, Sendable {
-    /// The registers; may be none.
+    /// The PCRs; may be empty.
     package let registers: RegisterSelection
-    /// The SHA-256 of their values one behind the other, 32 bytes; empty where there are none.
+    /// The SHA-256 of the concatenated PCR values, 32 bytes; empty if there are no PCRs.
     package let registerDigest: [UInt8]
 
-    /// Nil unless there is a digest of 32 bytes for registers, and none for none.
+    /// Returns nil unless the digest has 32 bytes for a selection, and is empty for an empty one.
     package init?(registers: RegisterSelection, registerDigest: [UInt8]) {
         guard registerDigest.count == (registers.isEmpty ? 0 : SHA256.digestCount) else {
             return nil
@@ -83,9 +84,10 @@ package struct ObjectPolicy: Equatable, Sendable {
         self.registerDigest = registerDigest
     }
 
-    /// What the TPM compares: PolicyPCR where there are registers, then PolicyAuthValue.
+    /// The policy digest that the TPM compares, 32 bytes: PolicyPCR if there are PCRs, then
+    /// PolicyAuthValue.
     ///
-    /// 32 bytes; TPM 2.0 part 3, 23.7 and 23.17.
+    /// TPM 2.0 part 3, 23.7 and 23.17.
     package func digest() throws(CryptoFault) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: SHA256.digestCount)
         if !registers.isEmpty {

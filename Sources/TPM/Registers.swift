@@ -3,10 +3,13 @@ import CTSS
 import Crypto
 
 extension TPMConnection {
-    /// The SHA-256 of the registers' values one behind the other; empty for no register.
+    /// Returns the SHA-256 of the concatenated PCR values, 32 bytes; empty for an empty selection.
     ///
-    /// The answers are protected by a session salted to the root, so nobody on the way can have
-    /// keys sealed to values of their own.
+    /// An audit session salted to the root key authenticates the answers, so that an attacker on
+    /// the bus cannot have keys sealed to other values.
+    ///
+    /// - Throws: `.unfitRegisters` if the TPM has no SHA-256 value of a PCR; `.refused` with the
+    ///   meaning `.registersChanged` if a PCR changed between two reads.
     package func registerDigest(
         _ selection: RegisterSelection, root: StorageRoot
     ) throws(TPMFault) -> [UInt8] {
@@ -31,7 +34,7 @@ extension TPMConnection {
         return try crypto { () throws(CryptoFault) in try SHA256.digest(values) }
     }
 
-    /// As many of the registers as the TPM gives at once, with the counter of their changes.
+    /// Reads as many of the PCRs as the TPM returns at once, with its PCR update counter.
     private func readRegisters(
         _ selection: RegisterSelection, _ audit: TPMSession
     ) throws(TPMFault) -> (UInt32, RegisterSelection, [UInt8]) {
@@ -57,7 +60,7 @@ extension TPMConnection {
     }
 }
 
-/// The values of a TPML_DIGEST one behind the other; nil unless there are so many, 32 bytes each.
+/// Concatenates the values of a TPML_DIGEST; returns nil unless there are `count` of 32 bytes each.
 private func registerValues(_ wire: [UInt8], count: Int) -> [UInt8]? {
     var reader = WireReader(wire)
     guard reader.uint32() == UInt32(count) else { return nil }

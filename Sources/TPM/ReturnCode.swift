@@ -1,63 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTSS
 
-/// A TSS2_RC: which layer it comes from, and what it means; TPM 2.0 part 2, 6.6.
+/// A TSS2_RC: the layer that it comes from, and its meaning; TPM 2.0 part 2, 6.6.
 package struct ReturnCode: Equatable, Sendable {
-    /// The number as it came.
+    /// The code as it was returned.
     package let value: UInt32
 
-    /// Wraps a number.
+    /// Creates a value from a code.
     package init(_ value: UInt32) {
         self.value = value
     }
 
-    /// What is to be done about it; every code has exactly one meaning.
+    /// The meaning of a code for the caller; every code has exactly one.
     package enum Meaning: Equatable, Sendable {
         /// The authorisation value is wrong.
         case wrongAuthorisation
-        /// The object or the session does not allow this kind of authorisation.
+        /// The object or session does not permit this kind of authorisation.
         case forbidden
-        /// The policy is not met.
+        /// The policy is not satisfied.
         case policyFailed
         /// A private part does not belong to this public part or this parent.
         case notIntact
-        /// A value is out of range; for PolicyPCR: the registers are not as expected.
+        /// A value is out of range; for PolicyPCR: the PCRs are not as expected.
         case wrongValue
-        /// The TPM refuses authorisations that count for a while.
+        /// The TPM temporarily refuses authorisations that count towards the lockout.
         case lockout
-        /// No memory or handle for an object or a session.
+        /// No memory or handle is left for an object or a session.
         case outOfSlots
-        /// No memory for what shall stay.
+        /// No memory is left for persistent objects.
         case outOfStorage
-        /// A register changed while a policy was under way.
+        /// A PCR changed while a policy session was in progress.
         case registersChanged
-        /// A handle names nothing: the object or session is gone.
+        /// A handle refers to nothing: the object or session is gone.
         case absent
-        /// The TPM has not been started since its power came.
+        /// The TPM has not been started since power-on.
         case notStarted
-        /// Nothing came back: the connection broke.
+        /// No answer arrived: the connection is broken.
         case broken
-        /// An answer is not from the TPM that was asked.
+        /// The answer does not come from the TPM that was asked.
         case forged
-        /// Something else.
+        /// Any other code.
         case other
     }
 
-    /// Whether the TPM says that a parameter of the command is wrong.
+    /// Whether the TPM reports that a parameter of the command is wrong.
     package var isAboutParameter: Bool {
         [0, 11, 12].contains(value >> 16) && value & 0xc0 == 0xc0
     }
 
-    /// What it means, by layer and form.
+    /// The meaning, derived from layer and format.
     package var meaning: Meaning {
         let layer = value & 0xff_0000
         let code = value & 0xffff
         switch layer {
-        // A resource manager hands on the TPM's codes, or uses them for itself.
+        // A resource manager passes on the TPM's codes, or uses them for itself.
         case 0, 11 << 16, 12 << 16: return ReturnCode.tpm(code)
         case 7 << 16: return code == 27 ? .forged : .other
         case 10 << 16: return .broken
-        // Marshalling and SAPI: an answer that is no answer is that of a broken line.
+        // Marshalling and SAPI: an answer that cannot be parsed means that the connection is
+        // broken.
         case 8 << 16: return [17, 19].contains(code) ? .broken : .other
         default: return .other
         }
@@ -78,7 +79,7 @@ package struct ReturnCode: Equatable, Sendable {
         }
     }
 
-    /// Codes about a handle, a parameter or a session; which one stands in the bits above.
+    /// Codes of format one, about a handle, parameter or session; the upper bits tell which.
     private static func formatOne(_ number: UInt32) -> Meaning {
         switch number {
         case 0x04: return .wrongValue
@@ -93,7 +94,7 @@ package struct ReturnCode: Equatable, Sendable {
 }
 
 extension ReturnCode: CustomStringConvertible {
-    /// tpm2-tss's words and the number.
+    /// The description of tpm2-tss, and the number.
     package var description: String {
         let text: String
         if let decoded = unsafe Tss2_RC_Decode(value) {

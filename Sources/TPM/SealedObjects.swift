@@ -3,21 +3,24 @@ import CTSS
 import Crypto
 import Posix
 
-/// An object as it is kept outside the TPM.
+/// The two parts of an object as they are stored outside the TPM.
 package struct ObjectParts: Equatable, Sendable {
-    /// What it is; readable by all, and bound to the private part by the TPM.
+    /// The public area. The TPM binds it to the private part.
     package let area: PublicArea
-    /// The private part, encrypted by the TPM under its storage root key; without a length.
+    /// The private part, encrypted by the TPM under its storage root key; without a length prefix.
     package let sealed: [UInt8]
 
-    /// Joins both.
+    /// Creates a value from both parts.
     package init(area: PublicArea, sealed: [UInt8]) {
         self.area = area
         self.sealed = sealed
     }
 }
 
-/// An object in the TPM with a session that has met its policy but for the authorisation value.
+/// A loaded object with a session whose policy is satisfied except for the authorisation value.
+///
+/// It serves exactly one command, which proves the value and ends the session. The object is
+/// flushed when the last reference goes away.
 package final class ReadyObject {
     fileprivate let object: TPMObject
     fileprivate let session: TPMSession
@@ -27,12 +30,14 @@ package final class ReadyObject {
         self.session = session
     }
 
-    /// Whether it can still be used, once.
+    /// Whether the object can still be used for its one command.
     package var isUsable: Bool { session.isUsable }
 }
 
 extension TPMConnection {
-    /// Makes a signing key under the root: P-256, ECDSA with SHA-256, never leaves the TPM.
+    /// Creates a signing key under the root key: P-256, ECDSA with SHA-256, fixed to this TPM.
+    ///
+    /// Throws `.malformed` if the TPM returned an object other than the requested one.
     package func createSigner(
         policy: ObjectPolicy, authorisation: SecretBytes, root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
@@ -42,7 +47,8 @@ extension TPMConnection {
         return parts
     }
 
-    /// Seals 1 to 128 bytes under the root.
+    /// Seals 1 to 128 bytes under the root key. Throws `.malformed` if the TPM returned another
+    /// object than the requested one.
     package func seal(
         _ data: SecretBytes, policy: ObjectPolicy, authorisation: SecretBytes, root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
@@ -52,16 +58,19 @@ extension TPMConnection {
         return parts
     }
 
-    /// Loads an object and meets its policy, but for the authorisation value, which the one command
-    /// then proves. Four commands; five where the policy wants registers.
+    /// Loads an object and satisfies its policy except for the authorisation value.
     ///
-    /// The session is salted and not bound: with PolicyAuthValue the value is part of the keys for
-    /// HMAC and encryption anyway (TPM 2.0 part 1, 19.6.5 and 21.2), and need not be known yet.
+    /// Takes four commands, five if the policy contains PCRs; this is the part that can run before
+    /// the match. The session is salted but not bound: because of PolicyAuthValue, the
+    /// authorisation value is part of the HMAC and encryption keys anyway (TPM 2.0 part 1, 19.6.5
+    /// and 21.2), and it need not be known yet.
+    ///
+    /// - Throws: `.refused(.policyPCR, …)` with the meaning `.wrongValue` if the PCRs have changed.
     package func ready(
         _ parts: ObjectParts, policy: ObjectPolicy, root: StorageRoot
     ) throws(TPMFault) -> ReadyObject {
         let object = try load(parts, root)
-        // tpm2-tss 3.2.1 leaves the value out of a bound policy session's HMAC; TPMs do not.
+        // tpm2-tss 3.2.1 omits the value from the HMAC of a bound policy session; TPMs include it.
         let session = try startSession(policy: true, salt: root.handle, bind: ESYS_TR_NONE)
         if !policy.registers.isEmpty { try meetRegisters(policy, session) }
         try run(.policyAuthValue) {
@@ -71,7 +80,8 @@ extension TPMConnection {
         return ReadyObject(object, session)
     }
 
-    /// Signs a digest of 32 bytes; one command, which ends the session. Gives r and s, 32 bytes each.
+    /// Signs a digest of 32 bytes with one command, which ends the session. Returns r and s, 32
+    /// bytes each.
     package func sign(
         _ digest: [UInt8], with ready: ReadyObject, authorisation: SecretBytes
     ) throws(TPMFault) -> (r: [UInt8], s: [UInt8]) {
@@ -80,7 +90,8 @@ extension TPMConnection {
         let scheme = try unsafe Unmarshalled(
             bigEndian(Algorithm.ecdsa) + bigEndian(Algorithm.sha256),
             Tss2_MU_TPMT_SIG_SCHEME_Unmarshal)
-        // A key that is not restricted signs any digest: an empty ticket of the null hierarchy.
+        // An unrestricted key signs any digest, so the ticket is an empty one of the null
+        // hierarchy.
         let ticket = try unsafe Unmarshalled(
             [0x80, 0x24, 0x40, 0, 0, 0x07, 0, 0], Tss2_MU_TPMT_TK_HASHCHECK_Unmarshal)
         var signature: UnsafeMutablePointer<TPMT_SIGNATURE>?
@@ -98,7 +109,7 @@ extension TPMConnection {
         return (padded(r), padded(s))
     }
 
-    /// Opens sealed data; one command, which ends the session.
+    /// Opens sealed data with one command, which ends the session. The answer is encrypted.
     package func unseal(
         _ ready: ReadyObject, authorisation: SecretBytes
     ) throws(TPMFault) -> SecretBytes {
@@ -116,10 +127,12 @@ extension TPMConnection {
         return try secretBytes(droppingLength: bytes)
     }
 
-    /// Gives an object another authorisation value; the public part stays, the private one is new.
+    /// Changes the authorisation value of an object. Returns the same public part with a new
+    /// private part.
     ///
-    /// TPM2_ObjectChangeAuth wants the ADMIN role, which these objects give to whoever knows the
-    /// value: an HMAC session bound to the object, without the policy. Four commands.
+    /// TPM2_ObjectChangeAuth requires the ADMIN role. These objects grant it to anyone who knows
+    /// the value, through an HMAC session bound to the object, without the policy. Takes four
+    /// commands.
     package func changeAuthorisation(
         of parts: ObjectParts, from old: SecretBytes, to new: SecretBytes, root: StorageRoot
     ) throws(TPMFault) -> ObjectParts {
@@ -145,7 +158,8 @@ extension TPMConnection {
 }
 
 extension TPMConnection {
-    /// Makes an object under the root; two commands. Nothing but the answer's form is checked.
+    /// Creates an object under the root key with two commands. Checks only the form of the answer;
+    /// the caller checks the public part.
     private func create(
         _ template: PublicArea, _ data: SecretBytes?, _ authorisation: SecretBytes,
         _ root: StorageRoot
@@ -177,7 +191,7 @@ extension TPMConnection {
             sealed: Array(privatePart.dropFirst(2)))
     }
 
-    /// Loads an object under the root; two commands.
+    /// Loads an object under the root key with two commands.
     private func load(_ parts: ObjectParts, _ root: StorageRoot) throws(TPMFault) -> TPMObject {
         guard let area = sized(parts.area.bytes), let sealed = sized(parts.sealed) else {
             throw .malformed(.load)
@@ -195,14 +209,16 @@ extension TPMConnection {
         return TPMObject(self, handle)
     }
 
-    /// A session for one command under the root, salted to it and bound to it, encrypted both ways.
+    /// Starts a session for one command under the root key: salted and bound to it, encrypted both
+    /// ways.
     private func rootSession(_ root: StorageRoot) throws(TPMFault) -> TPMSession {
         let session = try startSession(salt: root.handle, bind: root.handle)
         try session.set([.encryptsCommand, .encryptsAnswer])
         return session
     }
 
-    /// Shows the registers to the policy; refused as a wrong value where they are not as sealed.
+    /// Extends the policy session by the PCRs. The TPM refuses with a wrong value if they have
+    /// changed.
     private func meetRegisters(
         _ policy: ObjectPolicy, _ session: TPMSession
     ) throws(TPMFault) {
@@ -217,7 +233,7 @@ extension TPMConnection {
         }
     }
 
-    /// Runs the one command that a session was got ready for.
+    /// Runs the one command that a session was prepared for.
     private func use(
         _ ready: ReadyObject, _ operation: TPMOperation, _ authorisation: SecretBytes,
         _ command: () -> TSS2_RC
@@ -229,7 +245,7 @@ extension TPMConnection {
     }
 }
 
-/// A TPM2B_SENSITIVE_CREATE: authorisation value and data. The caller wipes it.
+/// Returns a TPM2B_SENSITIVE_CREATE with authorisation value and data. The caller must wipe it.
 private func sensitive(
     _ authorisation: SecretBytes, _ data: SecretBytes?
 ) throws(TPMFault) -> [UInt8] {
@@ -237,7 +253,7 @@ private func sensitive(
     defer { wipe(&value) }
     let count = data?.count ?? 0
     guard count <= 128 else { throw .memory }
-    // Reserved at once: an array that grows leaves its old bytes behind.
+    // Reserve the capacity first, since an array that grows leaves its old bytes in memory.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(4 + value.count + count)
     bytes += bigEndian(UInt16(value.count + 2 + count))
@@ -247,7 +263,7 @@ private func sensitive(
     return bytes
 }
 
-/// Secret memory for what stands behind a length of two bytes.
+/// Returns the bytes after a two-byte length, in secret memory.
 private func secretBytes(droppingLength bytes: [UInt8]) throws(TPMFault) -> SecretBytes {
     do throws(SystemFault) {
         return try SecretBytes(

@@ -2,12 +2,15 @@
 import CTSS
 import Crypto
 
-/// The TPM's storage root key: the parent of all keys here, and what sessions are salted to.
+/// The TPM's storage root key: the parent of all our keys, to which sessions are salted.
+///
+/// It is shared by all software that uses the TPM, and persistent. Its Name identifies the TPM
+/// until it is cleared; callers compare it with the pinned Name before they send anything secret.
 package final class StorageRoot {
-    /// Where TCG's Provisioning Guidance wants it; shared by all that use the TPM.
+    /// The handle that the TCG's Provisioning Guidance reserves for the storage root key.
     package static let persistentHandle: UInt32 = 0x8100_0001
 
-    /// What identifies it, computed here from the public area that sessions are salted to.
+    /// The Name, computed here from the public area that sessions are salted to; 34 bytes.
     package let name: [UInt8]
 
     let connection: TPMConnection
@@ -23,9 +26,10 @@ package final class StorageRoot {
 }
 
 extension TPMConnection {
-    /// The storage root key that the TPM has; nil where there is none.
+    /// Returns the TPM's storage root key; nil if there is none.
     ///
-    /// Throws `.unfitRoot` where something else lies in its place.
+    /// - Throws: `.unfitRoot` if another kind of object is in its place; `.anotherRoot` if the Name
+    ///   that the TPM claims is not that of the public area.
     package func findRoot() throws(TPMFault) -> StorageRoot? {
         var handle: ESYS_TR = ESYS_TR_NONE
         do throws(TPMFault) {
@@ -49,18 +53,21 @@ extension TPMConnection {
         }
     }
 
-    /// The storage root key that the TPM has; where there is none, one is made and stays.
+    /// Returns the TPM's storage root key, and creates a persistent one if there is none.
     ///
-    /// - Parameter expected: the Name that it must have; nil for any. `.anotherRoot` otherwise,
-    ///   and the TPM is left as it was.
+    /// - Parameter expected: The Name that it must have; nil for any.
+    /// - Throws: `.anotherRoot` if the Name is another one, in which case the TPM is left as it
+    ///   was; `.notPermitted` if a key must be created and the owner hierarchy has an
+    ///   authorisation.
     package func root(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
         guard let root = try findRoot() else { return try makeRoot(expecting: expected) }
         guard expected == nil || root.name == expected else { throw .anotherRoot }
         return root
     }
 
-    /// As `root(expecting:)`, and leaves the TPM as it was: nil where it has none, and would make the one
-    /// that is expected.
+    /// Like `root(expecting:)`, but changes nothing in the TPM.
+    ///
+    /// Returns nil if the TPM has no storage root key, but would create the expected one.
     package func findRoot(expecting expected: [UInt8]) throws(TPMFault) -> StorageRoot? {
         if let root = try findRoot() {
             guard root.name == expected else { throw .anotherRoot }
@@ -73,10 +80,11 @@ extension TPMConnection {
         return nil
     }
 
-    /// Makes a storage root key from TCG's template and lets it stay.
+    /// Creates a storage root key from the TCG's template and makes it persistent.
     private func makeRoot(expecting expected: [UInt8]?) throws(TPMFault) -> StorageRoot {
         do throws(TPMFault) {
-            // There is no key yet that a salt could go to; nothing in these commands is secret.
+            // No key exists yet that the session could be salted to; nothing in these commands is
+            // secret.
             let owner = try startSession(salt: ESYS_TR_NONE, bind: ESYS_TR_RH_OWNER)
             try owner.set(.continues)
             let (primary, area) = try createPrimary(owner)
@@ -124,8 +132,8 @@ extension TPMConnection {
         close(handle)
     }
 
-    /// What the library holds of an object: the Name that the TPM said, and the public area that
-    /// salts are encrypted to. Its serialised form is the one place where both can be seen.
+    /// Returns the Name that the TPM claims for an object, and the public area that salts are
+    /// encrypted to. Both are visible only in the library's serialised form of the handle.
     private func resource(_ handle: ESYS_TR) throws(TPMFault) -> ([UInt8], PublicArea) {
         var buffer: UnsafeMutablePointer<UInt8>?
         var count = 0

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why the name of a TPM's transport is not used.
+/// Why the name of a TPM transport (TCTI) is not accepted.
 package enum TCTINameFault: Error, Equatable, Sendable {
-    /// Empty, longer than 200 bytes, or with a byte that is no printable ASCII character.
+    /// It is empty, longer than 200 bytes, or contains a byte that is not printable ASCII or is a
+    /// space.
     case form
-    /// Another transport than `device`, `swtpm` or `tabrmd`: some of them start programs.
+    /// The transport is not `device`, `swtpm` or `tabrmd`. Some of the others start programs.
     case kind
-    /// The transport is allowed, what stands behind its colon is not.
+    /// The transport is allowed, but the part after its colon is not.
     case configuration(String)
 }
 
-/// The way to a TPM as an administrator names it: checked before anything is loaded or opened.
+/// The name of a way to a TPM (TCTI), as the administrator writes it.
 ///
-/// `auto`, `device:/dev/…`, `swtpm:path=/…`, `swtpm:host=…,port=…` (this machine only) and
-/// `tabrmd:` with the system bus.
+/// It is checked before any library is loaded or any device opened, because tpm2-tss loads the
+/// library that a TCTI names. Accepted are `auto`, `device:/dev/…`, `swtpm:path=/…`,
+/// `swtpm:host=…,port=…` (only this machine) and `tabrmd:` on the system bus.
 package struct TCTIName: Equatable, Sendable {
-    /// The kernel's resource manager on the first TPM: what `auto` stands for.
+    /// The kernel's resource manager for the first TPM, which `auto` stands for.
     package static let standard = TCTIName(
         library: .device, configuration: "/dev/tpmrm0", path: "/dev/tpmrm0", isManaged: true)
 
-    /// The library that speaks to the TPM, as the dynamic linker knows it.
+    /// The library for the transport, by its name for the dynamic linker.
     enum Library: String {
         case device = "libtss2-tcti-device.so.0"
         case swtpm = "libtss2-tcti-swtpm.so.0"
@@ -27,9 +29,9 @@ package struct TCTIName: Equatable, Sendable {
 
     let library: Library
     let configuration: String
-    /// The device node or the socket; nil where there is none.
+    /// The device node or socket; nil if there is none.
     let path: String?
-    /// Whether a resource manager stands between: it gives back what a killed process held.
+    /// Whether there is a resource manager, which flushes the objects of a process that was killed.
     package let isManaged: Bool
 
     private init(library: Library, configuration: String, path: String?, isManaged: Bool) {
@@ -39,7 +41,7 @@ package struct TCTIName: Equatable, Sendable {
         self.isManaged = isManaged
     }
 
-    /// Reads a name; throws for every form that is not described above.
+    /// Parses a name. Throws for every form that is not described above.
     package static func parse(_ text: String) throws(TCTINameFault) -> TCTIName {
         guard (1...200).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
@@ -60,7 +62,7 @@ package struct TCTIName: Equatable, Sendable {
         guard parts.count >= 3, parts[0].isEmpty, parts[1] == "dev",
             parts.dropFirst(2).allSatisfy({ isPlain($0) })
         else { throw .configuration("a path below /dev is wanted") }
-        // Only /dev/tpm0 and its like are bare; what is not known may have others behind it.
+        // Only /dev/tpm0 and the like are known to have no resource manager; others may be shared.
         let isBare =
             parts.count == 3 && parts[2].hasPrefix("tpm")
             && parts[2].utf8.dropFirst(3).allSatisfy({ (0x30...0x39).contains($0) })
@@ -104,7 +106,8 @@ package struct TCTIName: Equatable, Sendable {
         return values
     }
 
-    /// A component of a path, or a name on the bus: nothing that means something else somewhere.
+    /// Whether this is a plain path component or bus name, without characters that have a special
+    /// meaning.
     private static func isPlain(_ part: Substring) -> Bool {
         !part.isEmpty && part != "." && part != ".."
             && part.utf8.allSatisfy { byte in

@@ -3,28 +3,35 @@ import CTSS
 import Crypto
 import Posix
 
-/// A way to a TPM that is open, and the tpm2-tss context that speaks over it.
+/// An open connection to a TPM with its tpm2-tss ESYS context.
 ///
-/// Objects and sessions hold it until they are gone. For one thread at a time.
+/// Objects and sessions keep a reference to their connection until they are released. Not
+/// thread-safe.
 // SAFETY: both pointers are made in `init`, never given out, and freed once, in `deinit`.
 @safe package final class TPMConnection {
-    /// How it was named.
+    /// The name that the connection was opened with.
     package let name: TCTIName
-    /// How many commands were sent, for whoever counts round trips.
+    /// The number of commands sent, for tests and benchmarks that count round trips.
     package private(set) var commands = 0
-    /// Set when nothing can be given back over it any more.
+    /// Whether the connection was abandoned, after which nothing can be flushed over it.
     package private(set) var isLost = false
 
     let context: OpaquePointer
     private let transport: OpaquePointer
-    /// What is held in the TPM, by the TPM's own numbers.
+    /// The TPM handles of the objects and sessions held over this connection.
     private var held: Set<UInt32> = []
 
-    /// Opens a way to the TPM, starts one that nobody has started, and flushes what a process that
-    /// was killed left behind, both only where no resource manager does it.
+    /// Opens a connection to a TPM.
+    ///
+    /// Without a resource manager, it also starts a TPM that was not started since power-on
+    /// (TPM2_Startup), and flushes what a killed process left behind.
+    ///
+    /// - Throws: `.unreachable` or `.notPermitted` if the TPM cannot be reached, `.refused` for its
+    ///   error codes, `.memory`.
     package init(_ name: TCTIName) throws(TPMFault) {
         do throws(SystemFault) { try keepLibraryQuiet() } catch { throw .memory }
-        // Ours goes first: it keeps libcrypto, which tpm2-tss uses too, from reading openssl.cnf.
+        // Initialise our library first: it keeps libcrypto, which tpm2-tss uses too, from reading
+        // openssl.cnf.
         _ = try crypto { () throws(CryptoFault) in try SHA256.digest([]) }
         var transport: OpaquePointer?
         let loaded = unsafe Tss2_TctiLdr_Initialize_Ex(
@@ -51,12 +58,12 @@ import Posix
         unsafe Tss2_TctiLdr_Finalize(&transport)
     }
 
-    /// Gives up on it: what is still held is forgotten and not flushed.
+    /// Gives up the connection. Held objects and sessions are forgotten without being flushed.
     package func abandon() { isLost = true }
 
     /// Flushes all transient objects and sessions that are not held over this connection.
     ///
-    /// Nothing where a resource manager stands between: others' are then none of our business.
+    /// Does nothing if there is a resource manager: other processes' objects are not ours to flush.
     package func flushStale() throws(TPMFault) {
         guard !name.isManaged else { return }
         let mine = Set(held.map { $0 & 0x00ff_ffff | ($0 >> 31) << 31 })
@@ -68,7 +75,10 @@ import Posix
         }
     }
 
-    /// Sends one command; every call of the library that reaches the TPM goes through here.
+    /// Sends one command. Every library call that reaches the TPM goes through this function.
+    ///
+    /// - Throws: `.unreachable` after `abandon()`, `.refused` for any code other than
+    ///   TSS2_RC_SUCCESS.
     func run(_ operation: TPMOperation, _ body: () -> TSS2_RC) throws(TPMFault) {
         guard !isLost else { throw .unreachable("the connection to the TPM is gone") }
         commands += 1
@@ -76,19 +86,20 @@ import Posix
         guard code.value == TSS2_RC_SUCCESS else { throw .refused(operation, code) }
     }
 
-    /// Notes that an object or session is in the TPM.
+    /// Registers an object or session that is in the TPM.
     func hold(_ handle: ESYS_TR) {
         if let number = number(of: handle) { held.insert(number) }
     }
 
-    /// Frees what this side knows of a handle; what the TPM has stays.
+    /// Frees the library's record of a handle. The object stays in the TPM.
     func close(_ handle: ESYS_TR) {
         if let number = number(of: handle) { held.remove(number) }
         var handle = handle
         _ = unsafe Esys_TR_Close(context, &handle)
     }
 
-    /// Takes an object or session out of the TPM; what fails here is flushed at the next connect.
+    /// Flushes an object or session from the TPM. What fails here is flushed by the next
+    /// connection.
     func flush(_ handle: ESYS_TR) {
         guard !isLost else { return }
         if let number = number(of: handle) { held.remove(number) }
@@ -119,9 +130,10 @@ import Posix
     }
 }
 
-/// Keeps tpm2-tss from writing to standard error; it reads this at its first message.
+/// Prevents tpm2-tss from writing to standard error, through the environment variable TSS2_LOG.
 ///
-/// For the start of `main`; later it changes nothing where that was done.
+/// Call it at the start of `main`, before other threads exist; tpm2-tss reads the variable at its
+/// first message. Later calls change nothing if the variable is set already.
 package func keepLibraryQuiet() throws(SystemFault) {
     let name = "TSS2_LOG"
     let value = "all+none"
@@ -129,7 +141,8 @@ package func keepLibraryQuiet() throws(SystemFault) {
     try setEnvironmentValue(name, value)
 }
 
-/// What keeps a TPM from being reached, in words.
+/// Returns the fault for a TPM that cannot be reached, with the reason from its path if there is
+/// one.
 private func unreachable(_ name: TCTIName, _ code: ReturnCode) -> TPMFault {
     guard let path = name.path, let fault = reachabilityFault(of: path) else {
         return .unreachable("\(name) does not answer: \(code)")

@@ -3,29 +3,29 @@ import CTSS
 import Crypto
 import Posix
 
-/// Why the TPM did not do what it was asked for.
+/// Why a TPM operation failed.
 package enum TPMFault: Error, Equatable, Sendable {
-    /// The TPM, or what stands before it, answered with a code.
+    /// The TPM, or a layer in front of it, answered with an error code.
     case refused(TPMOperation, ReturnCode)
-    /// There is no way to the TPM: what was tried and why it failed.
+    /// The TPM cannot be reached; the text says what was tried and why it failed.
     case unreachable(String)
-    /// There is one, but not for this process.
+    /// The TPM exists, but this process may not use it.
     case notPermitted(String)
-    /// The storage root key is not one that may hold our keys, and why.
+    /// The storage root key is not fit to protect our keys; the text says why.
     case unfitRoot(String)
-    /// The storage root key has another Name than the one that was expected.
+    /// The storage root key has another Name than the expected one.
     case anotherRoot
-    /// The TPM has no SHA-256 bank with these registers.
+    /// The TPM has no SHA-256 bank with these PCRs.
     case unfitRegisters([Int])
-    /// An answer had another form than the specification gives it.
+    /// An answer does not have the form of the specification.
     case malformed(TPMOperation)
-    /// No memory, or not the secret kind.
+    /// No memory, or no secret memory, is available.
     case memory
-    /// Cryptography on this side failed.
+    /// Cryptography in this process failed.
     case crypto(CryptoFault)
 }
 
-/// What was tried: commands of TPM 2.0 part 3, and calls of tpm2-tss; the raw value is its name.
+/// A command of TPM 2.0 part 3 or a call of tpm2-tss. The raw value is its name, for messages.
 package enum TPMOperation: String, Sendable {
     case connect = "Tss2_TctiLdr_Initialize"
     case initialize = "Esys_Initialize"
@@ -65,7 +65,7 @@ extension TPMFault: CustomStringConvertible {
     }
 }
 
-/// Runs cryptography of this side in the words of this layer.
+/// Runs cryptography and converts its fault to a `TPMFault`.
 func crypto<Result>(_ body: () throws(CryptoFault) -> Result) throws(TPMFault) -> Result {
     do throws(CryptoFault) {
         return try body()

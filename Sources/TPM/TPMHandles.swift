@@ -2,7 +2,7 @@
 import CTSS
 import Posix
 
-/// A transient object in the TPM; flushed when its owner goes.
+/// A transient object in the TPM, flushed on deinitialisation.
 package final class TPMObject {
     let connection: TPMConnection
     let handle: ESYS_TR
@@ -15,10 +15,13 @@ package final class TPMObject {
 
     deinit { connection.flush(handle) }
 
-    /// Runs `body` while the library has the object's authorisation value, and overwrites it then.
+    /// Runs `body` while the library knows the object's authorisation value, and overwrites it
+    /// afterwards.
     ///
-    /// A TPM takes trailing zeros off such values, so they are taken off here too; TPM 2.0 part 1,
-    /// 19.6.4.3. Throws `.memory` for a value of nothing but zeros, or more than 32 bytes.
+    /// TPMs remove trailing zeros from authorisation values, so they are removed here too; TPM 2.0
+    /// part 1, 19.6.4.3.
+    ///
+    /// - Throws: `.memory` for a value of only zeros or of more than 32 bytes.
     func withAuthorisation<Result>(
         _ value: SecretBytes, _ body: () throws(TPMFault) -> Result
     ) throws(TPMFault) -> Result {
@@ -36,7 +39,7 @@ package final class TPMObject {
     }
 }
 
-/// An authorisation value as a TPM2B_AUTH: without the zeros at its end. The caller wipes it.
+/// Returns an authorisation value as a TPM2B_AUTH, without trailing zeros. The caller must wipe it.
 func authorisationBytes(_ value: SecretBytes) throws(TPMFault) -> [UInt8] {
     guard value.count <= 32 else { throw .memory }
     var bytes = value.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
@@ -50,7 +53,7 @@ func authorisationBytes(_ value: SecretBytes) throws(TPMFault) -> [UInt8] {
     return result
 }
 
-/// A session in the TPM; flushed when its owner goes, unless a command has ended it.
+/// A session in the TPM, flushed on deinitialisation unless a command has ended it.
 package final class TPMSession {
     let connection: TPMConnection
     let handle: ESYS_TR
@@ -66,10 +69,10 @@ package final class TPMSession {
         if isEnded { connection.close(handle) } else { connection.flush(handle) }
     }
 
-    /// Whether it can still authorise a command.
+    /// Whether the session can still authorise a command.
     package var isUsable: Bool { !isEnded && !connection.isLost }
 
-    /// What the session does in the next commands; TPM 2.0 part 2, 8.4 (TPMA_SESSION).
+    /// The effects of the session on the next commands; TPM 2.0 part 2, 8.4 (TPMA_SESSION).
     struct Attributes: OptionSet {
         let rawValue: UInt8
         static let continues = Attributes(rawValue: 0x01)
@@ -78,21 +81,24 @@ package final class TPMSession {
         static let audits = Attributes(rawValue: 0x80)
     }
 
-    /// Sets all attributes at once.
+    /// Replaces all attributes.
     func set(_ attributes: Attributes) throws(TPMFault) {
         let code = unsafe Esys_TRSess_SetAttributes(
             connection.context, handle, attributes.rawValue, 0xff)
         guard code == TSS2_RC_SUCCESS else { throw .refused(.prepare, ReturnCode(code)) }
     }
 
-    /// Notes that the TPM has ended it with the last command.
+    /// Records that the TPM ended the session with the last command.
     func end() { isEnded = true }
 }
 
 extension TPMConnection {
-    /// Starts a session with AES-128-CFB for parameters and SHA-256.
+    /// Starts an HMAC or policy session with SHA-256, and AES-128-CFB for parameter encryption.
     ///
-    /// Salted to `salt` and bound to `bind`, each a handle or `ESYS_TR_NONE`.
+    /// - Parameters:
+    ///   - policy: Whether it is a policy session.
+    ///   - salt: The key that the salt is encrypted to, or `ESYS_TR_NONE`.
+    ///   - bind: The object that the session is bound to, or `ESYS_TR_NONE`.
     func startSession(
         policy: Bool = false, salt: ESYS_TR, bind: ESYS_TR
     ) throws(TPMFault) -> TPMSession {

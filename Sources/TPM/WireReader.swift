@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads a TPM's big-endian structures from bytes; every length is checked before a copy.
+/// Reads a TPM's big-endian structures. Every length is checked before bytes are copied.
+///
+/// All functions return nil, without a fault of their own, if too few bytes are left.
 package struct WireReader {
     private var rest: ArraySlice<UInt8>
 
@@ -8,45 +10,46 @@ package struct WireReader {
         rest = bytes[...]
     }
 
-    /// Whether every byte was read.
+    /// Whether all bytes were read.
     package var isAtEnd: Bool { rest.isEmpty }
 
-    /// The next `count` bytes; nil where there are fewer.
+    /// Returns the next `count` bytes; nil if there are fewer.
     package mutating func bytes(_ count: Int) -> [UInt8]? {
         guard count >= 0, rest.count >= count else { return nil }
         defer { rest = rest.dropFirst(count) }
         return Array(rest.prefix(count))
     }
 
-    /// The next two bytes as a number.
+    /// Returns the next two bytes as a number; nil if there are fewer.
     package mutating func uint16() -> UInt16? {
         bytes(2).map { UInt16($0[0]) << 8 | UInt16($0[1]) }
     }
 
-    /// The next four bytes as a number.
+    /// Returns the next four bytes as a number; nil if there are fewer.
     package mutating func uint32() -> UInt32? {
         guard let high = uint16(), let low = uint16() else { return nil }
         return UInt32(high) << 16 | UInt32(low)
     }
 
-    /// Bytes behind their length of two bytes (a TPM2B), at most `limit` of them.
+    /// Returns the bytes of a TPM2B, after their two-byte length; nil if there are more than
+    /// `limit`.
     package mutating func sized(limit: Int) -> [UInt8]? {
         guard let count = uint16(), count <= limit else { return nil }
         return bytes(Int(count))
     }
 }
 
-/// A number as a TPM writes it.
+/// Returns a number in the TPM's byte order.
 package func bigEndian(_ number: UInt16) -> [UInt8] {
     [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
 }
 
-/// A number as a TPM writes it.
+/// Returns a number in the TPM's byte order.
 package func bigEndian(_ number: UInt32) -> [UInt8] {
     bigEndian(UInt16(number >> 16)) + bigEndian(UInt16(truncatingIfNeeded: number))
 }
 
-/// Bytes behind their length of two bytes (a TPM2B); nil where there are more than 65535.
+/// Returns bytes as a TPM2B, after their two-byte length; nil if there are more than 65535.
 package func sized(_ bytes: [UInt8]) -> [UInt8]? {
     UInt16(exactly: bytes.count).map { bigEndian($0) + bytes }
 }

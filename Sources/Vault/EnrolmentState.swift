@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// One enrolled print as far as the enrolment state depends on it.
+/// The values of one enrolled print that the enrolment state depends on.
 package struct EnrolledPrint: Equatable, Sendable {
     /// The print's id, 16 bytes.
     package let identifier: [UInt8]
-    /// The finger's name, as the store writes it.
+    /// The finger's name, as in the print's record.
     package let finger: String
-    /// The reader it was enrolled on.
+    /// The name of the reader that the finger was enrolled on.
     package let reader: String
-    /// The SHA-256 of the template as the reader's library wrote it, 32 bytes.
+    /// The SHA-256 of the template as libfprint serialised it, 32 bytes.
     package let templateDigest: [UInt8]
 
-    /// Describes a print by its values.
+    /// Creates a description from its values.
     package init(identifier: [UInt8], finger: String, reader: String, templateDigest: [UInt8]) {
         self.identifier = identifier
         self.finger = finger
@@ -21,21 +21,25 @@ package struct EnrolledPrint: Equatable, Sendable {
     }
 }
 
-/// What a credential is sealed to: exactly these fingers, in this generation.
+/// The enrolled fingers that something is sealed to.
+///
+/// Two states are equal only if the prints and the generation are equal. Deleting a finger and
+/// enrolling it again therefore gives another state, and what was sealed to the old one does not
+/// open.
 package struct EnrolmentState: Equatable, Sendable {
-    /// How often the set of prints was changed; it never comes back to an earlier value.
+    /// The number of changes of the set of prints; it never returns to an earlier value.
     package let generation: UInt64
-    /// A digest of the generation and all prints, 32 bytes.
+    /// The SHA-256 of the generation and all prints, 32 bytes.
     package let digest: [UInt8]
 
-    /// Nil unless the digest has 32 bytes.
+    /// Creates a state from stored values. Returns nil unless the digest has 32 bytes.
     package init?(generation: UInt64, digest: [UInt8]) {
         guard digest.count == SHA256.digestCount else { return nil }
         self.generation = generation
         self.digest = digest
     }
 
-    /// Computes the state of a set of prints, in whatever order they come.
+    /// Computes the state of a set of prints; their order does not matter.
     package init(generation: UInt64, prints: [EnrolledPrint]) throws(CryptoFault) {
         var fields = LengthPrefixed(label: "signet enrolment 1")
         fields.append(generation)

@@ -3,17 +3,20 @@ import Crypto
 import Gate
 import Posix
 
-/// A vault that seals with AES-256-GCM; the sealed bytes are kept by the caller.
+/// A vault that seals with AES-256-GCM under the host secret. The caller stores the sealed bytes.
 ///
-/// The sealing key is HKDF-SHA256 of the host secret, salted with the credential's id, its info
-/// the whole context; the context is authenticated a second time as additional data. Sealed bytes:
-/// magic (6), version (1), kind (1), nonce (12), ciphertext (138 for a PKCS#8 key), tag (16).
+/// The sealing key is HKDF-SHA256 (RFC 5869) of the host secret, with the credential's id as salt
+/// and the encoded context as info. The context is authenticated a second time as additional data.
+/// Any other context gives another key, so that opening fails with `.doesNotOpen`.
+///
+/// Sealed bytes: magic (6), version (1), kind (1), nonce (12), ciphertext (138 for a PKCS#8 key),
+/// tag (16).
 package struct FileVault: Vault {
     package let kind = VaultKind.file
 
     private let host: HostSecret
 
-    /// A vault whose keys open only with this host secret.
+    /// Creates a vault whose keys open only with this host secret.
     package init(host: HostSecret) {
         self.host = host
     }
@@ -99,12 +102,13 @@ package struct FileVault: Vault {
     }
 }
 
-/// What is sealed: neither opens in the place of the other.
+/// The kind of the sealed content. It is in the header and in the additional data, so that neither
+/// kind opens in the place of the other.
 private enum Content {
     case key
     case data
 
-    /// Magic, version, kind.
+    /// Magic (6 bytes), version and kind.
     var header: [UInt8] {
         switch self {
         case .key: Array("signet".utf8) + [1, 1]
@@ -120,7 +124,7 @@ private enum Content {
     }
 }
 
-/// A key of the file vault: opened and closed within one signature.
+/// A key of the file vault. The private key is decrypted for each signature and released after it.
 private final class FileKey: ReadyKey {
     private let vault: FileVault
     private let sealed: [UInt8]
@@ -152,7 +156,7 @@ private final class FileKey: ReadyKey {
     func release() {}
 }
 
-/// Data of the file vault.
+/// Sealed data of the file vault.
 private final class FileData: ReadyData {
     private let vault: FileVault
     private let sealed: [UInt8]
@@ -179,7 +183,8 @@ private final class FileData: ReadyData {
     func release() {}
 }
 
-/// One turn through all that a signature needs, so that libcrypto has loaded and looked it up.
+/// Runs every operation that a signature needs once, so that libcrypto has loaded its code before
+/// the touch.
 private enum CryptoWarmUp {
     private static let outcome: Result<Void, CryptoFault> = turn()
 
@@ -198,7 +203,8 @@ private enum CryptoWarmUp {
     }
 }
 
-/// Runs cryptography; what only a wrong key or altered bytes can cause is `.doesNotOpen`.
+/// Runs cryptography and converts its fault: whatever a wrong key or altered bytes cause is
+/// `.doesNotOpen`, everything else `.crypto`.
 func crypto<Result>(_ body: () throws(CryptoFault) -> Result) throws(VaultError) -> Result {
     do throws(CryptoFault) {
         return try body()

@@ -2,36 +2,44 @@
 import Crypto
 import Posix
 
-/// Why there is no host secret.
+/// Why the host secret could not be loaded or created.
 package enum HostSecretFault: Error, Equatable, Sendable {
-    /// The file cannot be read or made, or is not trusted.
+    /// The file could not be read or created, or its owner or mode is not trusted.
     case file(FileFault)
-    /// The file is not exactly 32 bytes long. It is left as it is: keys may still depend on it.
+    /// The file is not exactly 32 bytes long. It is left alone, since keys may still depend on it.
     case wrongSize(path: String)
-    /// No secret memory or no random bytes.
+    /// Locked memory or random bytes were not available.
     case system(SystemFault)
 }
 
-/// The machine's own secret of 32 bytes, without which no sealed key and no template opens.
+/// The machine's secret of 32 random bytes, one factor of every sealing.
+///
+/// Without it, no sealed key, template, MAC token or record mark of this machine can be opened or
+/// verified. It comes from the systemd credential `signet-host-secret` or from the file
+/// `host-secret`.
 package struct HostSecret: Sendable {
-    /// The number of bytes.
+    /// The length in bytes.
     package static let count = 32
 
     let secret: SecretBytes
 
-    /// Takes a secret that is at hand; nil unless it has 32 bytes.
+    /// Takes over a secret. Returns nil unless it has 32 bytes.
     package init?(_ secret: SecretBytes) {
         guard secret.count == HostSecret.count else { return nil }
         self.secret = secret
     }
 
-    /// Loads the systemd credential where there is one, else the file `host-secret` of the state
-    /// directory, which is made at the first start.
+    /// Loads the secret, and creates it at the first start.
     ///
-    /// What is there but not as it should be is a fault, never replaced and never passed over.
+    /// The systemd credential `signet-host-secret` takes precedence over the file `host-secret` in
+    /// the state directory; the file is created if neither exists. A secret that exists but is not
+    /// as expected is a fault; it is neither replaced nor skipped.
+    ///
     /// - Parameters:
-    ///   - credentials: the directory that systemd gives in `CREDENTIALS_DIRECTORY`, or nil.
-    ///   - state: the private state directory.
+    ///   - credentials: The directory that systemd passes in `CREDENTIALS_DIRECTORY`, or nil.
+    ///   - state: The private state directory.
+    /// - Throws: `.file` if a file cannot be read, is not trusted or cannot be written;
+    ///   `.wrongSize` if it does not have 32 bytes.
     package static func load(
         credentials: String?, state: Directory
     ) throws(HostSecretFault) -> HostSecret {
@@ -45,7 +53,8 @@ package struct HostSecret: Sendable {
         return try make(in: state)
     }
 
-    /// Names the secret without telling it, 16 bytes: so that a change of it can be explained.
+    /// Derives a name of the secret, 16 bytes, which does not reveal it. Records store it so that a
+    /// change of the secret can be reported as the reason.
     package func identifier() throws(VaultError) -> [UInt8] {
         let derived = try crypto { () throws(CryptoFault) in
             try HKDF.derive(

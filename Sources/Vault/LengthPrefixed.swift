@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bytes of several fields in which no two lists of fields look alike: each after its length.
+/// An unambiguous encoding of a list of byte strings, each preceded by its length.
+///
+/// Different lists of fields have different encodings, so that a digest or a key derivation over
+/// them cannot be confused with another one.
 struct LengthPrefixed {
     private(set) var bytes: [UInt8] = []
 
-    /// Starts with a label that says what the fields are for.
+    /// Starts with a label for the purpose of the encoding.
     init(label: StaticString) {
         append(Array(label.description.utf8))
     }
 
-    /// Adds a field: its length as 8 bytes, big-endian, then itself.
+    /// Appends the length of a field as 8 bytes, big-endian, and the field.
     mutating func append(_ field: [UInt8]) {
         append(UInt64(field.count))
         bytes += field
     }
 
-    /// Adds a number as 8 bytes, big-endian.
+    /// Appends a number as 8 bytes, big-endian, without a length.
     mutating func append(_ number: UInt64) {
         for shift in stride(from: UInt64(56), through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: number >> shift))

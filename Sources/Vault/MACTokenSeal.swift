@@ -2,19 +2,21 @@
 import Crypto
 import Posix
 
-/// Seals the secrets of MAC tokens at rest: AES-256-GCM under a key that the host secret gives.
+/// Seals the secrets of MAC tokens at rest, with AES-256-GCM under a key derived from the host
+/// secret.
 ///
-/// No finger opens one: a MAC shows that the device is there, and no touch. Each is bound to its
-/// account and to all that its record says, so that a swapped or altered file does not open.
+/// No finger is needed to open one, because a MAC proves that the device is present, not that
+/// someone touched it. Each secret is bound to its account and to all other fields of its record,
+/// so that a swapped or altered file does not open.
 package struct MACTokenSeal: Sendable {
-    /// The number of bytes of a token's secret.
+    /// The length of a token's secret in bytes.
     package static let secretCount = 32
-    /// The number of bytes of a sealed one.
+    /// The length of a sealed secret in bytes.
     package static let sealedCount = secretCount + AESGCM.overhead
 
     private let key: SecretBytes
 
-    /// Derives the key that all tokens of this machine are sealed with.
+    /// Derives the key that seals all MAC tokens of this machine.
     package init(host: HostSecret) throws(VaultError) {
         key = try crypto { () throws(CryptoFault) in
             try HKDF.derive(
@@ -23,7 +25,8 @@ package struct MACTokenSeal: Sendable {
         }
     }
 
-    /// Seals a secret of 32 bytes for a record of an account's.
+    /// Seals a secret of 32 bytes, bound to the encoded `record`. Throws `.malformed` for another
+    /// length.
     package func seal(
         _ secret: SecretBytes, account: [UInt8], uid: UInt32, record: [UInt8]
     ) throws(VaultError) -> [UInt8] {
@@ -34,7 +37,7 @@ package struct MACTokenSeal: Sendable {
         }
     }
 
-    /// Opens a secret; `.doesNotOpen` for another account's, another record's, or altered bytes.
+    /// Opens a secret. Throws `.doesNotOpen` for another account, another record, or altered bytes.
     package func open(
         _ sealed: [UInt8], account: [UInt8], uid: UInt32, record: [UInt8]
     ) throws(VaultError) -> SecretBytes {

@@ -2,23 +2,26 @@
 import Crypto
 import Posix
 
-/// Which password an account had, without telling it: to notice that it was changed, whoever did.
+/// A digest that identifies an account's password, used to notice that the password has changed.
 ///
-/// HMAC-SHA256 over the hash in the account's shadow(5) entry, under a key derived from the host
-/// secret and the item that it is kept with, joined to name and day of change: HKDF, RFC 5869.
+/// It is HKDF-SHA256 (RFC 5869) of the password hash in the account's shadow(5) entry. The salt is
+/// a key derived from the host secret and the item that the digest is stored with, the info the
+/// account's name and the day of the last change. It therefore reveals nothing about the password
+/// without the host secret, and two items with the same password have different digests.
 package struct PasswordState: Equatable, Sendable {
-    /// The number of bytes of a digest.
+    /// The length of a digest in bytes.
     package static let count = 32
-    /// 32 bytes; nil where the account's password is not kept in shadow(5) on this machine.
+    /// The digest, 32 bytes; nil if the account has no entry in shadow(5) on this machine.
     package let digest: [UInt8]?
 
-    /// What was read from disk; nil unless a digest has 32 bytes.
+    /// Creates a state from stored values. Returns nil unless the digest is nil or has 32 bytes.
     package init?(digest: [UInt8]?) {
         guard digest.map({ $0.count == PasswordState.count }) ?? true else { return nil }
         self.digest = digest
     }
 
-    /// The state that an entry stands for; `item` is the id of what it is kept with, 16 bytes.
+    /// Computes the state of an entry; `item` is the id of the item that the digest is stored with,
+    /// 16 bytes.
     package init(
         of entry: ShadowEntry?, account: [UInt8], item: [UInt8], host: HostSecret
     ) throws(VaultError) {
@@ -42,7 +45,7 @@ package struct PasswordState: Equatable, Sendable {
         digest = derived.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
     }
 
-    /// Whether both are the same, in a time that does not depend on the digests.
+    /// Whether both are equal; takes the same time for all digests.
     package func equals(_ other: PasswordState) -> Bool {
         switch (digest, other.digest) {
         case (nil, nil): true

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// What one reader keeps in its own storage, as far as the enrolment state depends on it.
+/// The prints in one reader's own storage, as far as an enrolment state depends on them.
+///
+/// Match-on-chip readers compare fingers themselves. Sealing a credential to the contents of their
+/// storage makes a print that someone else put there invalidate the credential.
 package struct ReaderStorage: Equatable, Sendable {
-    /// The most prints of one reader that can be covered.
+    /// The maximum number of prints of one reader that can be covered.
     package static let limit = 1_000
 
-    /// The reader's driver, as libfprint names it.
+    /// The name of the reader's libfprint driver.
     package let driver: String
-    /// libfprint's id of the device, `0` for many.
+    /// libfprint's id of the device, which is `0` for many drivers.
     package let device: String
-    /// The unit's serial number on its bus; nil where it has none, or which unit it is is not known.
+    /// The unit's serial number on its bus; nil if it has none, or if the unit is not known.
     package let serial: String?
-    /// A SHA-256 of each print that is covered, 32 bytes, sorted, none twice.
+    /// The SHA-256 of each covered print, 32 bytes each, sorted and without duplicates.
     package let prints: [[UInt8]]
 
-    /// Describes what a reader keeps; the prints may come in any order.
+    /// Creates a description of a reader's storage; sorts the prints and removes duplicates.
     package init(driver: String, device: String, serial: String?, prints: some Sequence<[UInt8]>) {
         self.driver = driver
         self.device = device
@@ -23,12 +26,12 @@ package struct ReaderStorage: Equatable, Sendable {
         self.prints = Set(prints).sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// Whether both are of the same unit, as far as that can be told.
+    /// Whether both describe the same unit, as far as that is known.
     package func isSameUnit(as other: ReaderStorage) -> Bool {
         isSameKind(as: other) && serial == other.serial
     }
 
-    /// Whether prints that fit the one reader fit the other.
+    /// Whether both readers are of the same kind, so that prints of one could be on the other.
     package func isSameKind(as other: ReaderStorage) -> Bool {
         driver == other.driver && device == other.device
     }
@@ -46,9 +49,10 @@ package struct ReaderStorage: Equatable, Sendable {
 }
 
 extension EnrolmentState {
-    /// The state of these fingers together with what their readers keep, in whatever order it comes.
+    /// Returns the state of these fingers together with the contents of their readers' storage.
     ///
-    /// Without any such reader it is the state itself, as version 0.1.0 had it.
+    /// The order of the readers does not matter. Without any reader the state is unchanged, as
+    /// version 0.1.0 computed it.
     package func covering(_ storage: [ReaderStorage]) throws(CryptoFault) -> EnrolmentState {
         guard !storage.isEmpty else { return self }
         var fields = LengthPrefixed(label: "signet enrolment on readers 1")

@@ -2,17 +2,18 @@
 import Crypto
 import Posix
 
-/// Tells a record that this machine wrote, in its place, from an altered, swapped or foreign one.
+/// Authenticates a record and its location: proves that this machine wrote it there.
 ///
-/// The mark is AES-256-GCM over nothing, with record and place as additional data (GMAC, NIST SP
-/// 800-38D), under a key from the host secret. It says nothing about fingers, and opens nothing.
+/// The mark is GMAC (NIST SP 800-38D): AES-256-GCM of an empty text, with record and location as
+/// additional data, under a key derived from the host secret. It detects records that were altered,
+/// swapped or copied from another machine. It does not depend on fingers and encrypts nothing.
 package struct RecordMark: Sendable {
-    /// The number of bytes of a mark.
+    /// The length of a mark in bytes.
     package static let count = AESGCM.overhead
 
     private let key: SecretBytes
 
-    /// Derives the key that all marks of this machine are made with.
+    /// Derives the key for all marks of this machine.
     package init(host: HostSecret) throws(VaultError) {
         key = try crypto { () throws(CryptoFault) in
             try HKDF.derive(
@@ -21,7 +22,7 @@ package struct RecordMark: Sendable {
         }
     }
 
-    /// The mark of a record of an account's, in the file with this id (16 bytes).
+    /// Returns the mark of a record of an account, in the file with this id (16 bytes).
     package func make(
         _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
     ) throws(VaultError) -> [UInt8] {
@@ -31,7 +32,7 @@ package struct RecordMark: Sendable {
         }
     }
 
-    /// Throws `.doesNotOpen` unless the mark was made for exactly this record in this place.
+    /// Throws `.doesNotOpen` unless the mark was made for exactly this record in this location.
     package func check(
         _ mark: [UInt8], _ record: [UInt8], account: [UInt8], uid: UInt32, identifier: [UInt8]
     ) throws(VaultError) {

@@ -2,24 +2,27 @@
 import Crypto
 import Posix
 
-/// Content that is too long for a vault: sealed under a random key, which a vault seals.
+/// Content that is too long for a vault to seal, encrypted with a random key that a vault seals.
+///
+/// The vault binds the key to the whole context. The content is bound to the context without the
+/// fingers, so that a change of fingers requires only the key to be sealed again.
 package struct SealedContent: Equatable, Sendable {
-    /// How many bytes sealing adds to the content.
+    /// The number of bytes that sealing adds to the content.
     package static let overhead = AESGCM.overhead
 
     /// The key of 32 bytes, sealed by the vault to the whole context.
     package let key: [UInt8]
-    /// The content, AES-256-GCM under that key, with all of the context but the fingers as additional
-    /// data: the key alone is sealed anew where fingers change.
+    /// The content, encrypted with AES-256-GCM under the key; the context without the fingers is
+    /// the additional data.
     package let content: [UInt8]
 
-    /// What was read from disk, or was sealed anew.
+    /// Creates a value from stored or newly sealed parts.
     package init(key: [UInt8], content: [UInt8]) {
         self.key = key
         self.content = content
     }
 
-    /// Seals content of any length from 1 byte on to a context.
+    /// Seals content of at least 1 byte to a context with a new key.
     package static func seal(
         _ content: SecretBytes, _ context: SealingContext, by vault: any Vault
     ) throws(VaultError) -> SealedContent {
@@ -30,8 +33,8 @@ package struct SealedContent: Equatable, Sendable {
         return SealedContent(key: try vault.seal(key, context), content: sealed)
     }
 
-    /// Opens content with the key that a vault has opened; `.doesNotOpen` for any other, for another
-    /// item's content, and for altered bytes.
+    /// Opens content with the key that a vault has opened. Throws `.doesNotOpen` for another key,
+    /// another item's content, or altered bytes.
     package static func open(
         _ content: [UInt8], key: SecretBytes, _ context: SealingContext
     ) throws(VaultError) -> SecretBytes {

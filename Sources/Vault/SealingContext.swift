@@ -1,34 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// What is sealed; nothing opens in the place of something else.
+/// The kind of item that is sealed. An item never opens in the place of one of another kind.
 package enum SealingUse: Equatable, Sendable {
     /// The private key of a credential.
     case credential
-    /// A secret of the account's, by its name.
+    /// A secret of the account with this name.
     case secret(name: [UInt8])
-    /// The login password, for the keyring.
+    /// The login password for the keyring.
     case keyring
-    /// The key that templates are sealed with; no fingers open it, they lie behind it.
+    /// A key that templates are sealed with. It is not bound to fingers, since it is needed to read
+    /// them.
     case templates
 }
 
-/// Everything that must be the same for a sealed key to open again.
+/// Everything that must be unchanged for a sealed item to open.
+///
+/// Vaults derive the sealing key or the TPM authorisation value from the encoded context. An item
+/// opens only with a context that is equal in every field to the one it was sealed with; callers
+/// therefore compute the context again after the match, from the state on disk.
 package struct SealingContext: Equatable, Sendable {
     /// The account's login name, as bytes.
     package let account: [UInt8]
-    /// The account's number.
+    /// The account's uid.
     package let uid: UInt32
-    /// The id of the credential, or of the item that is sealed, 16 bytes.
+    /// The id of the credential or other item, 16 bytes.
     package let credential: [UInt8]
-    /// Whoever asks for proof, e.g. `local`.
+    /// The relying party: `local`, `signing`, or the URL of a server.
     package let relyingParty: String
-    /// What is sealed.
+    /// The kind of the item.
     package let use: SealingUse
-    /// The fingers.
+    /// The enrolled fingers.
     package let enrolment: EnrolmentState
 
-    /// Nil unless the name has 1 to 255 bytes, the id 16 and the relying party 1 to 255.
+    /// Creates a context. Returns nil unless the name has 1 to 255 bytes, the id 16 and the relying
+    /// party 1 to 255.
     package init?(
         account: [UInt8], uid: UInt32, credential: [UInt8], relyingParty: String,
         use: SealingUse = .credential, enrolment: EnrolmentState
@@ -44,9 +50,10 @@ package struct SealingContext: Equatable, Sendable {
         self.enrolment = enrolment
     }
 
-    /// What a key of templates is sealed to: this machine's daemon, and which key it is (16 bytes).
+    /// Returns the context of a template key with this id (16 bytes), which belongs to root and to
+    /// no fingers.
     ///
-    /// Nil for an id of another length.
+    /// Returns nil for an id of another length.
     package static func templates(_ identifier: [UInt8]) -> SealingContext? {
         let none = [UInt8](repeating: 0, count: SHA256.digestCount)
         guard let enrolment = EnrolmentState(generation: 0, digest: none) else { return nil }
@@ -55,7 +62,7 @@ package struct SealingContext: Equatable, Sendable {
             use: .templates, enrolment: enrolment)
     }
 
-    /// All fields under a label, without ambiguity.
+    /// Returns an unambiguous encoding of all fields, prefixed with a label.
     func encoded(label: StaticString) -> [UInt8] {
         var fields = owner(label)
         fields.append(enrolment.generation)
@@ -64,7 +71,7 @@ package struct SealingContext: Equatable, Sendable {
         return fields.bytes
     }
 
-    /// The same without the fingers.
+    /// Returns an unambiguous encoding of all fields except the fingers.
     func encodedWithoutFingers(label: StaticString) -> [UInt8] {
         var fields = owner(label)
         append(use, to: &fields)
@@ -81,7 +88,7 @@ package struct SealingContext: Equatable, Sendable {
     }
 
     private func append(_ use: SealingUse, to fields: inout LengthPrefixed) {
-        // A credential has no such field: its contexts stay as version 0.1.0 made them.
+        // A credential has no field for its use, so that contexts of version 0.1.0 are unchanged.
         switch use {
         case .credential: break
         case .secret(let name):

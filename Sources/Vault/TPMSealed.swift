@@ -2,21 +2,22 @@
 import Crypto
 import TPM
 
-/// A key or data of the TPM vault as they lie on disk; reading needs no TPM.
+/// The stored form of a key or data of the TPM vault. Reading it needs no TPM.
 ///
-/// Bytes: magic (6), version (1), kind (1), Name of the root key (34), PCRs (3), where there are
-/// any the SHA-256 of their values (32), TPM2B_PUBLIC, TPM2B_PRIVATE, and nothing behind.
+/// Bytes: magic (6), version (1), kind (1), Name of the root key (34), PCR bitmap (3), the SHA-256
+/// of the PCR values (32) if the bitmap is not empty, TPM2B_PUBLIC, TPM2B_PRIVATE, and nothing
+/// after them.
 package struct TPMSealed: Equatable, Sendable {
-    /// What is sealed: neither opens in the place of the other.
+    /// The kind of the content; neither kind opens in the place of the other.
     package enum Content: UInt8, Sendable {
         /// A signing key.
         case key = 2
-        /// Up to 128 bytes.
+        /// Data of up to 128 bytes.
         case data = 4
     }
 
     let content: Content
-    /// The Name of the storage root key that it was made under.
+    /// The Name of the storage root key that the object was created under.
     package let root: [UInt8]
     let policy: ObjectPolicy
     let parts: ObjectParts
@@ -28,10 +29,10 @@ package struct TPMSealed: Equatable, Sendable {
         self.parts = parts
     }
 
-    /// Reads all of `bytes`.
+    /// Parses stored bytes and verifies the public area.
     ///
-    /// Throws `.malformed` for bytes of another form, and `.doesNotOpen` for a public area that is
-    /// not exactly as this vault makes it: what was altered reaches no TPM.
+    /// Throws `.malformed` for bytes of another form, and `.doesNotOpen` for a public area that
+    /// this vault would not have created, so that altered objects never reach the TPM.
     package init(_ bytes: [UInt8], as content: Content) throws(VaultError) {
         let header = TPMSealed.header(content)
         guard bytes.count <= VaultLimit.sealed, bytes.starts(with: header) else {
@@ -51,7 +52,8 @@ package struct TPMSealed: Equatable, Sendable {
         guard try isAsMade() else { throw .doesNotOpen }
     }
 
-    /// As it lies on disk, at most `VaultLimit.sealed` bytes; throws `.malformed` where it is longer.
+    /// Returns the stored form, at most `VaultLimit.sealed` bytes; throws `.malformed` if it would
+    /// be longer.
     func bytes() throws(VaultError) -> [UInt8] {
         guard let area = sized(parts.area.bytes), let sealed = sized(parts.sealed) else {
             throw .malformed
@@ -63,7 +65,7 @@ package struct TPMSealed: Equatable, Sendable {
         return bytes
     }
 
-    /// The public half of a key, 65 bytes; nil for data.
+    /// Returns the public key of a signing key, 65 bytes; nil for data.
     func publicPoint() throws(VaultError) -> [UInt8]? {
         try crypto { () throws(CryptoFault) in parts.area.signerPoint(policy: try policy.digest()) }
     }

@@ -5,16 +5,22 @@ import Posix
 import Synchronization
 import TPM
 
-/// Why the settings of a TPM vault are not used; the text is for the administrator.
+/// Why the settings of a TPM vault cannot be used; the text is for the administrator.
 package struct TPMSettingFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// One line without a full stop.
     package let description: String
 }
 
-/// A vault whose keys are made in the TPM and never leave it; the caller keeps what it gives.
+/// A vault whose keys are created in the TPM and never leave it. The caller stores the sealed
+/// objects.
 ///
-/// The authorisation value of a key is HKDF-SHA256 of the host secret, salted with the
-/// credential's id, its info the whole context, 32 bytes. It is proven by an HMAC and never sent.
+/// The authorisation value of an object is HKDF-SHA256 of the host secret, with the credential's id
+/// as salt and the encoded context as info, 32 bytes. An HMAC session proves it to the TPM; the
+/// value itself is never sent on use. An object of another context, machine or host secret
+/// therefore does not open.
+///
+/// All uses share one connection behind a mutex, and each call may block until the TPM has
+/// answered.
 package final class TPMVault: RootedVault {
     package let kind = VaultKind.tpm
 
@@ -22,13 +28,15 @@ package final class TPMVault: RootedVault {
     private let registers: RegisterSelection
     fileprivate let line: Mutex<TPMVaultSession>
 
-    /// A vault whose keys open only with this host secret, in one TPM.
+    /// Creates a vault whose keys open only with this host secret and one TPM. Opens no connection
+    /// yet.
     ///
-    /// Nothing is opened yet. Throws for a TCTI that is not allowed and for PCRs that there cannot be.
     /// - Parameters:
-    ///   - tcti: `auto`, `device:/dev/…`, `swtpm:…` or `tabrmd:…`.
-    ///   - pcrs: the registers of the SHA-256 bank, 0 to 23, that new keys are bound to.
-    ///   - pin: keeps the Name of the storage root key.
+    ///   - tcti: The way to the TPM: `auto`, `device:/dev/…`, `swtpm:…` or `tabrmd:…`.
+    ///   - pcrs: The registers of the SHA-256 bank, 0 to 23, that new objects are bound to.
+    ///   - pin: Stores the Name of the storage root key.
+    /// - Throws: `TPMSettingFault` for a TCTI that is not allowed, or for numbers that are not
+    ///   PCRs.
     package init(
         host: HostSecret, tcti: String = "auto", pcrs: [Int] = [], pin: any RootPin
     ) throws(TPMSettingFault) {
@@ -116,19 +124,19 @@ package final class TPMVault: RootedVault {
         line.withLock { $0.close() }
     }
 
-    /// Pins the storage root key that the TPM has now, for root after a TPM was cleared or replaced.
+    /// Pins the TPM's present storage root key; root calls it after a TPM was cleared or replaced.
     ///
-    /// Keys under the old one stay closed for ever.
+    /// Objects under the previous root key can never be opened again.
     package func trust() throws(VaultError) -> RootChange {
         try line.withLock { line throws(VaultError) in try line.trust() }
     }
 
-    /// Keeps the TPM's library from writing to standard error; for the start of `main`.
+    /// Prevents the TPM library from writing to standard error. Call it at the start of `main`.
     package static func keepLibraryQuiet() throws(SystemFault) {
         try TPM.keepLibraryQuiet()
     }
 
-    /// How many commands were sent to the TPM since the start.
+    /// The number of commands sent to the TPM since the vault was created.
     package var commands: Int { line.withLock { $0.commands } }
 
     private func make(
@@ -159,7 +167,8 @@ package final class TPMVault: RootedVault {
     }
 }
 
-/// An object that is got ready in the TPM, as `TPMVaultSession` knows it, until it is given back.
+/// An object that is loaded and ready in the TPM, registered in the `TPMVaultSession` until it is
+/// released.
 private final class TPMReady: Sendable {
     let vault: TPMVault
     private let sealed: TPMSealed
@@ -176,7 +185,8 @@ private final class TPMReady: Sendable {
 
     deinit { release() }
 
-    /// Waits for the TPM the first time only: whoever drops the last reference is not held up.
+    /// Releases the object. Only the first call waits for the TPM, so that `deinit` after it does
+    /// not block.
     func release() {
         let wasHeld = isHeld.withLock { isHeld in
             defer { isHeld = false }
@@ -185,7 +195,8 @@ private final class TPMReady: Sendable {
         if wasHeld { vault.line.withLock { $0.giveBack(number) } }
     }
 
-    /// Runs the one command that it is ready for, with the value that the context gives now.
+    /// Runs the single command that the object is ready for, with the authorisation value of this
+    /// context.
     func use<Result: Sendable>(
         _ context: SealingContext,
         _ body: @Sendable (TPMConnection, ReadyObject, SecretBytes) throws(TPMFault) -> Result
@@ -199,7 +210,7 @@ private final class TPMReady: Sendable {
     }
 }
 
-/// A key of the TPM vault.
+/// A signing key of the TPM vault.
 private final class TPMReadyKey: ReadyKey {
     private let ready: TPMReady
 
@@ -232,7 +243,7 @@ private final class TPMReadyKey: ReadyKey {
     func release() { ready.release() }
 }
 
-/// Data of the TPM vault.
+/// Sealed data of the TPM vault.
 private final class TPMReadyData: ReadyData {
     private let ready: TPMReady
 

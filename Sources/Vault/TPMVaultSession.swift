@@ -3,20 +3,20 @@ import Crypto
 import Posix
 import TPM
 
-/// The one connection of the TPM vault, and what is ready on it; for one thread at a time.
+/// The connection of a TPM vault and the objects that are ready on it. Not thread-safe.
 ///
-/// Every use of the TPM goes through `attempt`: the root key is checked before anything secret is
-/// sent, and what a lost connection or a full TPM broke is done once more.
+/// Every use of the TPM goes through `attempt`. It verifies the root key against the pin before
+/// anything secret is sent, and repeats an operation once after a lost connection or a full TPM.
 struct TPMVaultSession {
-    /// What Name the root key must have.
+    /// The Name that the root key must have.
     enum Expectation {
-        /// The pinned one. Where none is yet, whichever there is; it is pinned first.
+        /// The pinned Name. If none is pinned yet, any root key is accepted and pinned first.
         case pinned
-        /// The pinned one; where none is, the one that a sealed object names.
+        /// The pinned Name. If none is pinned, the Name that a sealed object contains.
         case named([UInt8])
 
-        /// Whether an object may be loaded under a root key. One that names another is another
-        /// TPM's, or of before this one was cleared: nothing here can open it.
+        /// Whether an object may be loaded under a root key. An object that names another root key
+        /// was created by another TPM, or before this one was cleared, and cannot be opened.
         func fits(_ root: StorageRoot) -> Bool {
             switch self {
             case .pinned: true
@@ -25,7 +25,7 @@ struct TPMVaultSession {
         }
     }
 
-    /// A connection whose root key has the Name that it must have.
+    /// A connection whose root key has been verified.
     private final class Link {
         let connection: TPMConnection
         let root: StorageRoot
@@ -50,12 +50,12 @@ struct TPMVaultSession {
         self.pin = pin
     }
 
-    /// How many commands were sent to the TPM in all.
+    /// The total number of commands sent to the TPM.
     var commands: Int { commandsBefore + (link?.connection.commands ?? 0) }
 
-    /// Runs `body` with a root key that is trusted, a second time where that may help.
+    /// Runs `body` with a verified root key, and once more if the fault can be remedied.
     ///
-    /// `.doesNotOpen` where the trusted root key is not the one that a sealed object names.
+    /// Throws `.doesNotOpen` if the trusted root key is not the one that the sealed object names.
     mutating func attempt<Result>(
         _ expectation: Expectation,
         _ body: (TPMConnection, StorageRoot) throws(TPMFault) -> Result
@@ -76,7 +76,7 @@ struct TPMVaultSession {
         }
     }
 
-    /// Gets an object ready and keeps it under a number.
+    /// Loads an object, keeps it, and returns its number.
     mutating func makeReady(_ sealed: TPMSealed) throws(VaultError) -> UInt64 {
         let object = try prepared(sealed)
         next += 1
@@ -84,13 +84,14 @@ struct TPMVaultSession {
         return next
     }
 
-    /// Uses what is ready: one command. Where it is lost, everything anew and once more.
+    /// Runs the one command of an object. If the object was lost, loads it again and runs the
+    /// command once more.
     mutating func use<Result>(
         _ number: UInt64, _ sealed: TPMSealed,
         _ body: (TPMConnection, ReadyObject) throws(TPMFault) -> Result
     ) throws(VaultError) -> Result {
         if let result = try useAsItIs(number, body) { return result }
-        // The old object goes first: a TPM has room for few.
+        // Release the old object first, since a TPM has few slots.
         ready[number] = .some(nil)
         let object = try prepared(sealed)
         ready[number] = .some(object)
@@ -100,9 +101,10 @@ struct TPMVaultSession {
         } catch { throw error.verdict }
     }
 
-    /// Uses what is ready; nil where it was lost and has to be got ready anew.
+    /// Runs the command with the object as it is; returns nil if the object was lost and must be
+    /// loaded again.
     ///
-    /// Nothing here holds the object any longer when that is done.
+    /// After it returns, nothing here references the object.
     private mutating func useAsItIs<Result>(
         _ number: UInt64,
         _ body: (TPMConnection, ReadyObject) throws(TPMFault) -> Result
@@ -117,24 +119,24 @@ struct TPMVaultSession {
         }
     }
 
-    /// Gives back what is ready under a number.
+    /// Releases the object with this number.
     mutating func giveBack(_ number: UInt64) {
         ready[number] = nil
     }
 
-    /// Closes the connection, unless something is ready on it.
+    /// Closes the connection unless an object is ready on it.
     mutating func rest() {
         guard ready.isEmpty else { return }
         abandon()
     }
 
-    /// Gives back all that is ready, and closes the connection.
+    /// Releases all objects and closes the connection.
     mutating func close() {
         ready = [:]
         abandon()
     }
 
-    /// Pins the root key that there is now, whichever that is.
+    /// Pins the present root key, whichever it is.
     mutating func trust() throws(VaultError) -> RootChange {
         let old = (try? pin.load()) ?? nil
         abandon()
@@ -147,10 +149,12 @@ struct TPMVaultSession {
         } catch { throw error.verdict }
     }
 
-    /// The TPM's properties, and the Name of its root key if it has one. Changes nothing in the TPM.
+    /// Returns the TPM's properties, and the Name of its root key if it has one. Changes nothing in
+    /// the TPM.
     ///
-    /// Throws `.notPermitted` if there is no root key and none may be created, `.anotherRoot` if the root
-    /// key is not the pinned one, or would not be once created: the TPM was cleared or replaced.
+    /// Throws `.notPermitted` if there is no root key and none may be created, and `.anotherRoot`
+    /// if the root key is not the pinned one, or would not be once created: the TPM was cleared or
+    /// replaced.
     mutating func description() throws(VaultError) -> (TPMProperties, root: [UInt8]) {
         if let found = try descriptionAsItIs() { return found }
         do throws(TPMFault) {
@@ -166,8 +170,8 @@ struct TPMVaultSession {
         } catch { throw error.verdict }
     }
 
-    /// The description over the open connection: nil if there is none, if it broke, or if the root key
-    /// that was checked is no longer there.
+    /// Returns the description over the open connection; nil if there is none, if it broke, or if
+    /// the verified root key is no longer there.
     private mutating func descriptionAsItIs() throws(VaultError) -> (TPMProperties, [UInt8])? {
         guard let link else { return nil }
         do throws(TPMFault) {
@@ -189,7 +193,7 @@ struct TPMVaultSession {
         }
     }
 
-    /// The connection with its root key checked, opened where there is none.
+    /// Returns the connection with a verified root key, and opens it if necessary.
     private mutating func trusted(_ expectation: Expectation) throws(TPMFault) -> Link {
         if let link {
             if case .pinned = expectation, !link.isPinned {
@@ -213,20 +217,20 @@ struct TPMVaultSession {
         return link
     }
 
-    /// Does what may help against a fault; false where nothing would.
+    /// Applies the remedy for a fault. Returns false if there is none.
     private mutating func remedied(_ fault: TPMFault) -> Bool {
         switch fault.remedy {
         case .none: return false
         case .again: return true
         case .reconnect: abandon()
         case .flush:
-            // Behind a resource manager, closing is what gives back; else what is stale goes.
+            // A resource manager flushes on close; otherwise flush stale objects ourselves.
             if name.isManaged || (try? link?.connection.flushStale()) == nil { abandon() }
         }
         return true
     }
 
-    /// Lets the connection go. What was ready is lost, and got ready anew when it is used.
+    /// Drops the connection. Ready objects are lost and will be loaded again when used.
     private mutating func abandon() {
         commandsBefore = commands
         link?.connection.abandon()

@@ -2,17 +2,20 @@
 import Crypto
 import TPM
 
-/// What is done about a fault before another try, and what callers are told at last.
+/// The remedy for a TPM fault, and its translation for callers of the vault.
+///
+/// Only a fault that concerns the object itself becomes `.doesNotOpen`, because callers destroy
+/// what does not open. Everything else is `.trouble`, which may pass.
 extension TPMFault {
-    /// What makes another try worth it.
+    /// The action that makes a repetition worthwhile.
     enum Remedy {
-        /// Nothing does: the answer would be the same.
+        /// None: the answer would be the same.
         case none
-        /// A new connection, with everything on it anew.
+        /// Open a new connection and load everything again.
         case reconnect
-        /// Flushing what nobody uses any more.
+        /// Flush unused objects and sessions from the TPM.
         case flush
-        /// The same again, in a new session: a register changed while it was looked at.
+        /// Repeat in a new session.
         case again
     }
 
@@ -20,8 +23,8 @@ extension TPMFault {
         switch self {
         case .refused(let operation, let code):
             switch code.meaning {
-            // A key that does not open is destroyed: not on one word that anybody on the way can
-            // say. These objects do not count wrong values.
+            // A key that does not open is destroyed, so do not rely on a single answer, which could
+            // be forged on the way. These objects do not count wrong authorisations.
             case .wrongAuthorisation
             where [.sign, .unseal, .objectChangeAuth].contains(operation):
                 .again
@@ -39,7 +42,7 @@ extension TPMFault {
         }
     }
 
-    /// The fault as callers of a vault know it.
+    /// The fault in the terms of the vault's callers.
     var verdict: VaultError {
         switch self {
         case .refused(let operation, let code): refusal(operation, code)
@@ -53,7 +56,7 @@ extension TPMFault {
     }
 
     private func refusal(_ operation: TPMOperation, _ code: ReturnCode) -> VaultError {
-        // Only what is about the object itself may ever say that it does not open.
+        // Only answers about the object itself may become `.doesNotOpen`.
         switch operation {
         case .sign, .unseal, .objectChangeAuth:
             if code.meaning == .wrongAuthorisation { return .doesNotOpen }
@@ -61,7 +64,8 @@ extension TPMFault {
         case .policyPCR:
             if code.meaning == .wrongValue { return .trouble(.platformChanged) }
         case .load:
-            // The root is the pinned one and the public part was checked: the private one is wrong.
+            // The root key is the pinned one and the public part was verified, so the private part
+            // is wrong.
             if code.isAboutParameter { return .doesNotOpen }
         case .connect, .initialize, .prepare, .marshal, .startup, .getCapability, .readPublic,
             .createPrimary, .evictControl, .startAuthSession, .create, .policyAuthValue,

@@ -2,11 +2,11 @@
 import Crypto
 import Posix
 
-/// Whose print it is, and what was said about it when it was enrolled.
+/// The description of a print that its template is bound to.
 package struct TemplateContext: Equatable, Sendable {
     /// The account's login name, as bytes.
     package let account: [UInt8]
-    /// The account's number.
+    /// The account's uid.
     package let uid: UInt32
     /// The print's id, 16 bytes.
     package let identifier: [UInt8]
@@ -15,7 +15,7 @@ package struct TemplateContext: Equatable, Sendable {
     /// The reader's name.
     package let reader: String
 
-    /// Describes a print by its values.
+    /// Creates a description from its values.
     package init(
         account: [UInt8], uid: UInt32, identifier: [UInt8], finger: String, reader: String
     ) {
@@ -37,14 +37,17 @@ package struct TemplateContext: Equatable, Sendable {
     }
 }
 
-/// Seals templates at rest, each bound to its account, print and description: AES-256-GCM.
+/// Seals templates at rest with AES-256-GCM, each bound to its account, print and description.
+///
+/// The key comes from the host secret, or from a vault. Templates must be readable before a finger
+/// matched, so no fingers are needed to open one.
 package struct TemplateSeal: Sendable {
-    /// The most bytes a template can have; an image reader's print has some 100 kB.
+    /// The maximum length of a template in bytes; an image reader's print has some 100 kB.
     package static let templateLimit = 1 << 20
 
     private let key: SecretBytes
 
-    /// Seals with the key that the host secret alone gives.
+    /// Creates a seal whose key is derived from the host secret alone.
     package init(host: HostSecret) throws(VaultError) {
         key = try crypto { () throws(CryptoFault) in
             try HKDF.derive(
@@ -53,13 +56,14 @@ package struct TemplateSeal: Sendable {
         }
     }
 
-    /// Seals with a key of 32 bytes that a vault has opened; throws `.malformed` for any other.
+    /// Creates a seal with a key that a vault has opened. Throws `.malformed` unless it has 32
+    /// bytes.
     package init(key: SecretBytes) throws(VaultError) {
         guard key.count == AESGCM.keyCount else { throw .malformed }
         self.key = key
     }
 
-    /// Seals a template of 1 byte up to the limit.
+    /// Seals a template. Throws `.malformed` unless it has 1 to `templateLimit` bytes.
     package func seal(
         _ template: SecretBytes, _ context: TemplateContext
     ) throws(VaultError) -> [UInt8] {
@@ -69,7 +73,8 @@ package struct TemplateSeal: Sendable {
         }
     }
 
-    /// Opens a template; `.doesNotOpen` for another's, another print's, an altered or a cut one.
+    /// Opens a template. Throws `.doesNotOpen` for another account's or print's template, and for
+    /// altered or truncated bytes; `.malformed` for too many bytes.
     package func open(
         _ sealed: [UInt8], _ context: TemplateContext
     ) throws(VaultError) -> SecretBytes {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// Stands in the place of a TPM that the settings leave no way to: each call is its trouble.
+/// A stand-in for a TPM vault whose settings cannot be used. Every function that can throw throws
+/// the trouble it was created with.
 package struct UnusableVault: RootedVault {
     package let kind = VaultKind.tpm
     private let error: VaultError
 
-    /// A vault that can do nothing, and why.
+    /// Creates a vault that throws `trouble`.
     package init(_ trouble: VaultTrouble) {
         error = .trouble(trouble)
     }

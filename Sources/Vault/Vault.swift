@@ -3,117 +3,128 @@ import Crypto
 import Gate
 import Posix
 
-/// Which vault holds a key; the raw value is how it is written on disk and shown to people.
+/// The kind of a vault. The raw value is written to disk and shown to users.
 package enum VaultKind: String, CaseIterable, Sendable {
-    /// Sealed with AES-256-GCM, in the state directory.
+    /// Keys are sealed with AES-256-GCM and stored in the state directory.
     case file = "file"
-    /// Held by the TPM, which never lets it out.
+    /// Keys are held by the TPM and never leave it.
     case tpm = "tpm"
 }
 
-/// Keeps private keys and small secrets so that they open for exactly what they were made for.
+/// Seals private keys and small secrets, and opens them only in the context they were sealed to.
 ///
-/// Every call may block for as long as the hardware takes; one caller at a time.
+/// Opening takes two steps: `ready` does the slow part while the finger is awaited, and the ready
+/// object then signs or opens for a `Match`. Calls may block for as long as the hardware takes.
+///
+/// Errors are `.doesNotOpen` for a wrong context or altered bytes, `.malformed` for bytes of
+/// another form, `.trouble` if the vault is temporarily unusable.
 package protocol Vault: Sendable {
-    /// Which one it is.
+    /// The kind of the vault.
     var kind: VaultKind { get }
-    /// Makes a key pair and seals its private half to the context.
+    /// Creates a key pair and seals its private half to the context.
     func create(_ context: SealingContext) throws(VaultError) -> NewCredential
-    /// Seals 1 to `VaultLimit.data` bytes to the context.
+    /// Seals data to the context. Throws `.malformed` unless it has 1 to `VaultLimit.data` bytes.
     func seal(_ data: SecretBytes, _ context: SealingContext) throws(VaultError) -> [UInt8]
-    /// Gets a sealed key ready ahead of the touch, as far as that goes before the match.
+    /// Prepares a sealed key ahead of the touch, as far as possible without a match.
     func ready(
         key sealed: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> any ReadyKey
-    /// Gets sealed data ready ahead of the touch, as far as that goes before the match.
+    /// Prepares sealed data ahead of the touch, as far as possible without a match.
     func ready(
         data sealed: [UInt8], _ context: SealingContext
     ) throws(VaultError) -> any ReadyData
-    /// Whether data were sealed under the policy that this vault seals under now.
+    /// Whether data were sealed under the policy that the vault uses for new items; for a TPM, the
+    /// PCR selection.
     func isUnderPresentPolicy(data sealed: [UInt8]) -> Bool
-    /// Seals the same key to another context; `.doesNotOpen` unless it opens with the old one.
+    /// Seals the same key to another context; throws `.doesNotOpen` unless it opens with the old
+    /// one.
     func reseal(
         key sealed: [UInt8], from old: SealingContext, to new: SealingContext
     ) throws(VaultError) -> [UInt8]
-    /// What an administrator wants to know of it.
+    /// Returns a description for administrators.
     func describe() throws(VaultError) -> VaultDescription
-    /// Gives back what is held between two requests; the next call takes it again.
+    /// Releases resources between requests; the next call acquires them again.
     func rest()
 }
 
-/// A vault that depends on a root key of the hardware, which is known by its Name.
+/// A vault that depends on a root key in hardware, which is identified by its Name.
 package protocol RootedVault: Vault {
-    /// Takes the present root key for the one that keys are made under, whatever was known before.
+    /// Pins the present root key, whatever was pinned before. Items under the previous one stay
+    /// closed.
     func trust() throws(VaultError) -> RootChange
-    /// Gives back all that is held, what is ready among it, which opens no more: for the end.
+    /// Releases everything at the end of the process. Objects that were ready do not open any more.
     func close()
 }
 
-/// A sealed key that waits for the match.
+/// A sealed key that is ready to sign.
 package protocol ReadyKey: AnyObject, Sendable {
-    /// Signs the SHA-256 of a message; ECDSA on P-256.
+    /// Signs the SHA-256 of a message with ECDSA on P-256.
     ///
-    /// The context is computed anew after the match: `.doesNotOpen` unless every part of it is as
-    /// it was when the key was sealed. A match of another account's finger opens nothing.
+    /// The caller computes the context again after the match. Throws `.doesNotOpen` unless it
+    /// equals the one that the key was sealed to, and `.trouble` if the match is of another account
+    /// or too old.
     func sign(
         _ message: [UInt8], _ context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> P256Signature
-    /// Signs the one kind of statement that needs no finger.
+    /// Signs the one kind of statement that needs no match.
     func sign(
         _ removal: RemovalMessage, _ context: SealingContext
     ) throws(VaultError) -> P256Signature
-    /// Gives back what it holds. It signs no more afterwards.
+    /// Releases the key, which cannot sign afterwards.
     func release()
 }
 
-/// Sealed data that wait for the match.
+/// Sealed data that are ready to be opened.
 package protocol ReadyData: AnyObject, Sendable {
-    /// Opens the data; the context is computed anew after the match, as with `ReadyKey`.
+    /// Opens the data. The context is computed after the match, and the errors are those of
+    /// `ReadyKey`.
     func open(
         _ context: SealingContext, for match: borrowing Match
     ) throws(VaultError) -> SecretBytes
-    /// Opens the data to be sealed anew; nobody outside of the vaults can read them.
+    /// Opens the data without a match, in order to seal them again. Only vaults can read the
+    /// result.
     func lift(_ context: SealingContext) throws(VaultError) -> LiftedData
-    /// Gives back what it holds. It opens no more afterwards.
+    /// Releases the data, which cannot be opened afterwards.
     func release()
 }
 
-/// The sizes that hold for every vault.
+/// Size limits of all vaults.
 package enum VaultLimit {
-    /// The most bytes of data that a vault seals itself; longer ones are sealed under a key.
+    /// The maximum length in bytes of data that a vault seals directly; see `SealedContent` for
+    /// longer ones.
     package static let data = 128
-    /// The most bytes that a sealed key or sealed data can have.
+    /// The maximum length in bytes of a sealed key or sealed data.
     package static let sealed = 1_024
 }
 
-/// A key pair that a vault has just made.
+/// A key pair that a vault has created.
 package struct NewCredential: Equatable, Sendable {
-    /// The public key: 0x04, x, y; 65 bytes.
+    /// The public key as an uncompressed point: 0x04, x, y; 65 bytes.
     package let publicPoint: [UInt8]
-    /// The private key, sealed; at most `VaultLimit.sealed` bytes.
+    /// The sealed private key, at most `VaultLimit.sealed` bytes.
     package let sealed: [UInt8]
 
-    /// Joins both halves.
+    /// Creates a value from both halves.
     package init(publicPoint: [UInt8], sealed: [UInt8]) {
         self.publicPoint = publicPoint
         self.sealed = sealed
     }
 }
 
-/// What an administrator wants to know of a vault.
+/// A description of a vault for administrators.
 package struct VaultDescription: Equatable, Sendable {
-    /// Which one it is.
+    /// The kind of the vault.
     package let kind: VaultKind
-    /// Who made it: the TPM's manufacturer and firmware, or the library.
+    /// The TPM's manufacturer and firmware, or the name of the library.
     package let maker: String
-    /// What opens a key, in words.
+    /// The conditions for opening a key, in words.
     package let policy: String
-    /// The PCRs that keys are bound to; empty where none.
+    /// The PCRs that new keys are bound to; empty if there are none.
     package let registers: [Int]
     /// The Name of the TPM's storage root key; empty for a vault without one.
     package let root: [UInt8]
 
-    /// Describes a vault by its values.
+    /// Creates a description from its values.
     package init(
         kind: VaultKind, maker: String, policy: String, registers: [Int] = [], root: [UInt8] = []
     ) {

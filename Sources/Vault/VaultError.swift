@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 
-/// Why a vault gave no key.
+/// Why a vault could not create, seal or open something.
+///
+/// Callers may treat `.doesNotOpen` as final and destroy the item. `.trouble` says nothing about
+/// the item and may pass.
 package enum VaultError: Error, Equatable, Sendable {
-    /// The key does not open: other fingers, another account, credential or machine, or altered
-    /// bytes. Which of them, the vault cannot tell and does not.
+    /// The item does not open: the fingers, account, credential, machine or bytes are different.
+    /// The vault cannot tell which, and does not say.
     case doesNotOpen
-    /// The bytes are not of this vault, or of a version that it does not know.
+    /// The bytes do not belong to this vault, or have an unknown version.
     case malformed
-    /// Cryptography failed for a reason that lies not in the arguments.
+    /// Cryptography failed for a reason unrelated to the arguments.
     case crypto(CryptoFault)
-    /// The vault cannot be used now; nothing is said about the key.
+    /// The vault cannot be used now, which says nothing about the item.
     case trouble(VaultTrouble)
 }
 
 /// Why a vault cannot be used now.
 package enum VaultTrouble: Equatable, Sendable {
-    /// There is no TPM, or no way to it; what was tried, and why it failed.
+    /// There is no TPM, or it cannot be reached. The text says what was tried and why it failed.
     case absent(String)
-    /// The system or the TPM's owner does not let us; what was tried.
+    /// The system or the TPM's owner denies access. The text says what was tried.
     case notPermitted(String)
-    /// The TPM refuses for a while, after wrong authorisations by somebody.
+    /// The TPM is in dictionary-attack lockout after wrong authorisations, which need not be
+    /// Signet's.
     case lockout
-    /// The storage root key has another Name than the one known: cleared, replaced, or faked.
+    /// The storage root key has another Name than the pinned one: the TPM was cleared, replaced or
+    /// faked.
     case anotherRoot
-    /// The TPM has no room left for what is needed.
+    /// The TPM has no room left for objects or sessions.
     case outOfSlots
-    /// The PCRs are not as they were when the key was sealed.
+    /// The PCRs have changed since the key was sealed.
     case platformChanged
     /// The TPM did not answer in time.
     case noAnswer
-    /// Anything else, in the words of the TPM's library.
+    /// Any other failure, in the words of the TPM library.
     case failed(String)
 }
 

@@ -4,16 +4,19 @@ import Gate
 import Posix
 import SignedFormats
 
-// What sealed keys and data do without a match, and why that is all: the rest takes one.
+// The uses of sealed keys and data that need no match: the statement of a removal, data on their
+// way to another sealing, and template keys. `Vault.reseal` needs none either, but yields only
+// sealed bytes. Everything else takes a `Match`.
 
-/// The statement by which a device gives up its registration at a server, as it is signed.
+/// The signed form of the statement by which a device gives up its registration at a server.
 ///
-/// Good for nothing else: it says itself that no finger was there, and servers take such a statement
-/// for a removal alone.
+/// It is good for nothing else: it states that no finger was involved, and servers accept such a
+/// statement only for a removal.
 package struct RemovalMessage: Sendable {
     let bytes: [UInt8]
 
-    /// Throws `.malformed` for a statement about anything but a removal, or that claims a touch.
+    /// Throws `.malformed` for a statement about anything but a removal, or one that claims a
+    /// touch.
     package init(_ statement: LoginStatement) throws(VaultError) {
         guard statement.action == LoginAction.remove,
             statement.claims.factor == Factor.possession
@@ -27,13 +30,13 @@ package struct RemovalMessage: Sendable {
     }
 }
 
-/// Data on their way from one sealing to another. Only the vaults can read them.
+/// Opened data on their way to another sealing. Only vaults can read them.
 package struct LiftedData: Sendable {
     let content: SecretBytes
 }
 
 extension Vault {
-    /// Seals data that a vault has opened for just that.
+    /// Seals data again that a vault has opened for this purpose.
     package func seal(
         _ data: LiftedData, _ context: SealingContext
     ) throws(VaultError) -> [UInt8] {
@@ -42,7 +45,8 @@ extension Vault {
 }
 
 extension TemplateSeal {
-    /// Opens a key of templates. No finger opens it: the fingers lie behind it.
+    /// Opens a template key without a match, since the fingers themselves are sealed with it.
+    /// Throws `.malformed` for any other use.
     package init(_ data: any ReadyData, _ context: SealingContext) throws(VaultError) {
         guard context.use == .templates else { throw .malformed }
         try self.init(key: try data.lift(context).content)
@@ -50,12 +54,11 @@ extension TemplateSeal {
 }
 
 extension SealingContext {
-    /// How long after it a match opens anything. A TPM that is slow, and has several keys to open for
-    /// one touch, takes some seconds.
+    /// The maximum age of a match that opens anything. A slow TPM that opens several keys for one
+    /// touch takes some seconds.
     private static let longestAge = Duration.seconds(60)
 
-    /// Throws unless the finger that matched is one of the account's whose key or data this is about,
-    /// and has just matched.
+    /// Throws `.trouble` unless the match belongs to the account of this context and is recent.
     func check(_ match: borrowing Match) throws(VaultError) {
         guard match.age >= .zero, match.age < Self.longestAge else {
             throw .trouble(.failed("the finger matched too long ago"))
