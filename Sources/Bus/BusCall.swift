@@ -2,21 +2,24 @@
 import CGLib
 import Posix
 
-/// One method of one object, called with these arguments.
+/// A call of a method on a D-Bus object.
+///
+/// `BusConnection.call` refuses malformed names with `invalidCall`, and answers of another type
+/// with `malformed`.
 package struct BusCall: Sendable {
-    /// Whom to call: a name on the bus.
+    /// The bus name of the service to call.
     package let destination: String
     /// The object's path.
     package let path: String
-    /// The interface that the method is of.
+    /// The interface that declares the method.
     package let interface: String
-    /// The method.
+    /// The method's name.
     package let member: String
-    /// What it is given.
+    /// The arguments.
     package let arguments: [BusValue]
-    /// The signature of its answer, in parentheses: `(h)`. Anything else that comes is refused.
+    /// The signature of the answer, in parentheses: `(h)`. Answers of any other type are refused.
     package let answer: String
-    /// Whether the bus may start a program that takes the name.
+    /// Whether the bus may start the service that owns the name.
     package let startsService: Bool
 
     /// Describes a call.
@@ -33,7 +36,7 @@ package struct BusCall: Sendable {
         self.startsService = startsService
     }
 
-    /// Asks for a property; the answer holds one variant.
+    /// A call that reads a property. Its answer holds one variant.
     package static func property(
         _ name: String, of interface: String, at path: String, from destination: String
     ) -> BusCall {
@@ -42,7 +45,7 @@ package struct BusCall: Sendable {
             [.string(interface), .string(name)], answer: "(v)")
     }
 
-    /// Whether the library takes these names: with others it would do nothing, or worse.
+    /// Whether GLib accepts these names. It treats invalid ones as errors of the program.
     var isWellFormed: Bool {
         let texts = [destination, path, interface, member, answer]
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else { return false }
@@ -52,15 +55,15 @@ package struct BusCall: Sendable {
     }
 }
 
-/// What a method answered.
+/// The answer of a method.
 package struct BusAnswer: Sendable {
-    /// The values, of just the types that were asked for.
+    /// The values, of exactly the types that were asked for.
     package let values: [BusValue]
-    /// The first descriptor that came with them, if one did.
+    /// The first descriptor that came with the answer, if any.
     package let descriptor: ReceivedDescriptor?
 }
 
-/// A descriptor that somebody on the bus has sent; closed as the last reference goes.
+/// A descriptor received over the bus, closed when the last reference goes away.
 package final class ReceivedDescriptor: Sendable {
     private let descriptor: Descriptor
 

@@ -3,16 +3,17 @@ import CGLib
 import Loop
 import Posix
 
-/// A connection to a message bus, on the service's thread: calls, properties and signals of others.
-/// It offers no object.
+/// A client connection to a message bus, on the service's thread: calls, properties and signals.
 ///
-/// The library's own thread reads from the bus; it sleeps while nothing comes.
+/// It exports no objects. GLib reads from the bus on a thread of its own, which sleeps while
+/// nothing arrives. Errors are `BusFault`; the texts in them come from the other side and are for
+/// the journal.
 @ServiceActor
 package final class BusConnection {
-    /// The name of the bus itself, in its own messages; nobody else can have it.
+    /// The name of the bus itself in its own messages, which no client can own.
     package nonisolated static let busName = "org.freedesktop.DBus"
 
-    /// Runs when the connection has ended from the other side.
+    /// Called once when the connection has ended, also by `close()`.
     package var ended: (() -> Void)?
     /// Whether calls can be made.
     package private(set) var isOpen = true
@@ -23,12 +24,15 @@ package final class BusConnection {
     private init(_ handle: ConnectionHandle) {
         self.handle = handle
         closing = ClosedWatch(handle) { [weak self] in self?.close() }
-        // It may have ended before anybody listened.
+        // The connection may have ended before the watch was installed.
         isOpen = !handle.isClosed
     }
 
-    /// Connects to the bus that listens at this path; the environment has no say in it
-    /// (`g_dbus_connection_new_for_address`).
+    /// Connects to the bus that listens at a path (`g_dbus_connection_new_for_address`).
+    ///
+    /// The environment has no influence.
+    ///
+    /// - Throws: `invalidCall` unless the path is absolute, `timedOut` after `limit`, or `noBus`.
     package static func connect(
         socket path: String, limit: Duration
     ) async throws(BusFault) -> BusConnection {
@@ -36,8 +40,12 @@ package final class BusConnection {
         return try await connect(address: address, limit: limit)
     }
 
-    /// Connects to the bus at an address of D-Bus, which must be of a Unix socket: others may start
-    /// programs or go over the network.
+    /// Connects to the bus at a D-Bus address.
+    ///
+    /// The address must be that of a Unix socket, since other kinds can start programs or use the
+    /// network.
+    ///
+    /// - Throws: `invalidCall` for other addresses, `timedOut` after `limit`, or `noBus`.
     package static func connect(
         address: String, limit: Duration
     ) async throws(BusFault) -> BusConnection {
@@ -62,10 +70,11 @@ package final class BusConnection {
         return unsafe "unix:path=" + String(cString: escaped)
     }
 
-    /// Calls a method and waits for its answer, which is of just the form that was asked for.
+    /// Calls a method and waits for its answer.
     ///
-    /// Throws `timedOut` after `limit`, `unknown` where nobody has the name, `refused` with what the
-    /// other side said, `malformed` for an answer of another form.
+    /// - Throws: `timedOut` after `limit`, `unknown` if no service has the name, `refused` with the
+    ///   service's error message, `malformed` if the answer is not of the type asked for,
+    ///   `invalidCall` if the call cannot be sent, `closed` if the connection has ended.
     package func call(_ call: BusCall, limit: Duration) async throws(BusFault) -> BusAnswer {
         guard isOpen else { throw .closed }
         guard call.isWellFormed, let body = ValueCoding.body(call.arguments) else {
@@ -75,7 +84,8 @@ package final class BusConnection {
         let reply: Reply
         do throws(GioFault) {
             reply = unsafe try await gioAsync { cancellable, ended, data in
-                // The type is checked below: the library's own check tells less.
+                // The answer's type is checked below, because GLib's own check gives less
+                // information.
                 unsafe g_dbus_connection_call_with_unix_fd_list(
                     handle.pointer, call.destination, call.path, call.interface, call.member,
                     body.pointer, nil, flags, limit.wholeMilliseconds, nil, cancellable, ended, data
@@ -93,7 +103,9 @@ package final class BusConnection {
         return BusAnswer(values: values, descriptor: reply.descriptor())
     }
 
-    /// Who has a name now, as the bus calls them (`:1.7`). Throws `unknown` where nobody has.
+    /// The unique name (`:1.7`) of the client that owns a name.
+    ///
+    /// - Throws: `unknown` if no client owns it.
     package func owner(of name: String, limit: Duration) async throws(BusFault) -> String {
         let answer = try await call(
             BusCall(
@@ -105,8 +117,9 @@ package final class BusConnection {
         return owner
     }
 
-    /// Takes a name that nobody else has; throws `refused` where the bus's policy does not allow it, or
-    /// somebody has it.
+    /// Acquires a name that no client owns.
+    ///
+    /// - Throws: `refused` if the policy of the bus does not allow it, or another client owns it.
     package func take(name: String, limit: Duration) async throws(BusFault) {
         let doNotQueue = BusValue.uint32(4)
         let answer = try await call(
@@ -116,7 +129,7 @@ package final class BusConnection {
         guard answer.values.first?.uint32 == 1 else { throw .refused("somebody has \(name)") }
     }
 
-    /// Ends the connection; what was subscribed to is silent from now on.
+    /// Ends the connection. Its subscriptions deliver nothing from now on.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -127,7 +140,7 @@ package final class BusConnection {
     }
 }
 
-/// What came for a call, before it was looked at.
+/// The raw answer to a call.
 // SAFETY: two counted references, taken over in `init` and dropped in `deinit`.
 @safe private final class Reply {
     private let body: OpaquePointer?
@@ -147,7 +160,7 @@ package final class BusConnection {
         unsafe body.flatMap { unsafe ValueCoding.values(of: $0, type: type) }
     }
 
-    /// The first of what came; the list closes them all, so it is a duplicate, close-on-exec.
+    /// The first descriptor. The list closes its own, so this is a duplicate, close-on-exec.
     func descriptor() -> ReceivedDescriptor? {
         guard let descriptors = unsafe descriptors,
             unsafe g_unix_fd_list_get_length(descriptors) > 0
@@ -157,7 +170,7 @@ package final class BusConnection {
     }
 }
 
-/// A reference to the library's connection.
+/// A counted reference to a `GDBusConnection`.
 ///
 /// SAFETY: the reference count is atomic, and the library locks the connection itself.
 @safe final class ConnectionHandle: @unchecked Sendable {
@@ -199,7 +212,7 @@ package final class BusConnection {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up, at most an hour: a limit is never none.
+    /// Whole milliseconds, rounded up, from 1 to one hour: never the value that means no limit.
     fileprivate var wholeMilliseconds: gint {
         let (seconds, attoseconds) = components
         guard seconds < 3_600 else { return 3_600_000 }

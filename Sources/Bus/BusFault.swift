@@ -2,23 +2,23 @@
 import CGLib
 import Loop
 
-/// Why something on the bus did not come about.
+/// Why an operation on the bus failed.
 package enum BusFault: Error, Equatable, Sendable {
-    /// Nobody answers at the bus's socket. The library's own words.
+    /// Nothing answers at the bus's socket. The text is GLib's.
     case noBus(String)
     /// The connection has ended.
     case closed
-    /// No answer came in time.
+    /// No answer arrived in time.
     case timedOut
     /// The task was cancelled.
     case cancelled
-    /// Nobody has that name on the bus, or there is no such object or method.
+    /// No client owns the name, or there is no such object, interface, method or property.
     case unknown
-    /// The other side said no. Its own words, for the journal.
+    /// The other side refused. The text is the other side's, for the journal.
     case refused(String)
-    /// What was to be sent is not of a form that the bus takes.
+    /// The message to be sent is not valid on the bus.
     case invalidCall
-    /// What came is not of the form that it should have, or too large.
+    /// The message that arrived is not of the expected type, or too large.
     case malformed
 }
 

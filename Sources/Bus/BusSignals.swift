@@ -2,20 +2,24 @@
 import CGLib
 import Loop
 
-/// A signal of one sender.
+/// Identifies a signal of one sender.
 package struct BusSignal: Sendable {
-    /// The sender by its unique name (`:1.7`), or the bus itself. Not a name that was taken: who has
-    /// that is for the caller to know, and to follow.
+    /// The sender's unique name (`:1.7`), or the bus itself.
+    ///
+    /// A well-known name is not accepted: the caller has to determine its owner, and follow
+    /// changes.
     package let sender: String
     /// The object's path.
     package let path: String
-    /// The interface that the signal is of.
+    /// The interface that declares the signal.
     package let interface: String
-    /// The signal.
+    /// The signal's name.
     package let member: String
-    /// The types of what it says, in parentheses: `(b)`. What has other ones is passed over.
+    /// The signature of the arguments, in parentheses: `(b)`.
+    ///
+    /// Signals with other arguments are ignored.
     package let type: String
-    /// Only where the first text is this one.
+    /// If not nil, only signals whose first argument is this string are delivered.
     package let first: String?
 
     /// Describes a signal.
@@ -40,10 +44,12 @@ package struct BusSignal: Sendable {
 }
 
 extension BusConnection {
-    /// Hears a signal until the result is released; nil where there can be none of that form.
+    /// Delivers a signal until the result is released.
     ///
-    /// Anybody on the bus can send a signal of any name to anybody, also past what was asked of the
-    /// bus: so the sender, whom the bus itself writes into each message, is checked once more here.
+    /// Any client can send any signal to any other, even past the match rules. The sender, which
+    /// the bus itself writes into each message, is therefore checked here once more.
+    ///
+    /// - Returns: nil if the connection is closed or the description is malformed.
     package func subscribe(
         to signal: BusSignal, _ heard: @escaping @ServiceActor ([BusValue]) -> Void
     ) -> BusSubscription? {
@@ -51,7 +57,8 @@ extension BusConnection {
         return BusSubscription(handle, signal, heard)
     }
 
-    /// Follows who has a name: `changed` hears the unique name, or nil where nobody has it.
+    /// Follows the owner of a name. `changed` gets the owner's unique name, or nil when no client
+    /// owns it.
     package func followOwner(
         of name: String, _ changed: @escaping @ServiceActor (String?) -> Void
     ) -> BusSubscription? {
@@ -65,10 +72,10 @@ extension BusConnection {
     }
 }
 
-/// Hears a signal until it is released.
+/// A subscription to a signal, which ends when it is released.
 ///
-/// SAFETY: holds a counted reference to the connection, which the library locks; the id is only used
-/// to end the subscription, once.
+/// SAFETY: holds a counted reference to the connection, which the library locks; the id is only
+/// used to end the subscription, once.
 @safe package final class BusSubscription: @unchecked Sendable {
     private final class Action: Sendable {
         let signal: BusSignal
@@ -79,7 +86,7 @@ extension BusConnection {
             self.heard = heard
         }
 
-        /// Passes on what is of this sender and of this form.
+        /// Delivers the message if its sender, origin and types match.
         func take(
             _ sender: String, _ path: String, _ names: (String, String), _ body: OpaquePointer
         ) {
@@ -91,7 +98,8 @@ extension BusConnection {
         }
     }
 
-    // Not inside an isolated function: the closures would be isolated too, and trap elsewhere.
+    // Not inside an isolated function: closures there would be isolated too, and trap on other
+    // threads.
     private nonisolated static let callback: GDBusSignalCallback = {
         _, sender, path, interface, member, body, data in
         guard let sender = unsafe sender, let path = unsafe path, let interface = unsafe interface,
@@ -127,7 +135,7 @@ extension BusConnection {
     }
 }
 
-/// Hears of the connection's end, until it is released.
+/// Calls back when the connection has ended, until it is released.
 ///
 /// SAFETY: as above; the handler's id is only used to disconnect it, once.
 @safe final class ClosedWatch: @unchecked Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A value of D-Bus, with its type.
+/// A D-Bus value with its type.
 package indirect enum BusValue: Equatable, Sendable {
     case boolean(Bool)
     case byte(UInt8)
@@ -12,43 +12,43 @@ package indirect enum BusValue: Equatable, Sendable {
     case double(Double)
     /// UTF-8 without NUL.
     case string(String)
-    /// The path of an object, `/org/freedesktop/login1`.
+    /// The path of an object: `/org/freedesktop/login1`.
     case objectPath(String)
-    /// The signature of types.
+    /// A type signature.
     case signature(String)
-    /// The place of a descriptor among those that came with the message.
+    /// The index of a descriptor among those that came with the message.
     case handle(Int32)
-    /// A value that says its own type.
+    /// A value that carries its own type.
     case variant(BusValue)
-    /// Values of one type, by its signature.
+    /// Values of one type, which its signature gives.
     case array(of: String, [BusValue])
     case structure([BusValue])
-    /// A key and its value, in an array that stands for a dictionary.
+    /// A key and its value, in an array that represents a dictionary.
     case entry(BusValue, BusValue)
 }
 
 extension BusValue {
-    /// The value inside, if it is a boolean.
+    /// The boolean, if it is one.
     package var boolean: Bool? {
         if case .boolean(let value) = self { value } else { nil }
     }
 
-    /// The value inside, if it is a text.
+    /// The text, if it is a string.
     package var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The value inside, if it is a number of 32 bits without a sign.
+    /// The number, if it is an unsigned 32-bit integer.
     package var uint32: UInt32? {
         if case .uint32(let value) = self { value } else { nil }
     }
 
-    /// The value inside, if it says its own type.
+    /// The value in the variant, if it is one.
     package var variant: BusValue? {
         if case .variant(let value) = self { value } else { nil }
     }
 
-    /// The type, as D-Bus signs it: `b`, `as`, `a{sv}`.
+    /// The D-Bus signature of the type: `b`, `as`, `a{sv}`.
     package var signature: String {
         switch self {
         case .boolean: "b"

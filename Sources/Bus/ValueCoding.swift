@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
 
-/// Takes values of the library's apart, and makes them.
+/// Converts between `BusValue` and GVariant.
 ///
-/// What is too large or too deep is refused before anything is made of it; the library itself has
-/// checked that what came is in the form of its type, and texts in UTF-8.
+/// Values that are too large or too deeply nested are rejected before anything is created from
+/// them. GLib has already checked that a received value fits its type, and that texts are UTF-8.
 enum ValueCoding {
-    /// The most bytes that a message's values may have; more than anybody says who is asked here.
+    /// The most bytes in a received message's values; more than any service in use here sends.
     static let cap = 65_536
     /// The most values in one message.
     static let count = 4_096
-    /// The most levels of values in values.
+    /// The deepest nesting of values.
     static let depth = 16
 
-    /// The values of a message's body, as they are sent.
+    /// The values of a message body that was made here.
     static func values(of body: MessageBody, type: String) -> [BusValue]? {
         unsafe values(of: body.pointer, type: type)
     }
 
-    /// The values of a message's body, which must be of just this type; nil if they are not.
+    /// The values of a received message body; nil if they are too large or not of exactly this
+    /// type.
     static func values(of body: OpaquePointer, type: String) -> [BusValue]? {
         guard unsafe String(cString: g_variant_get_type_string(body)) == type,
             unsafe g_variant_get_size(body) <= cap
@@ -28,7 +29,7 @@ enum ValueCoding {
         return members
     }
 
-    /// The body of a message; nil where a value has no form on the bus.
+    /// Creates a message body; nil if a value cannot be represented on the bus.
     static func body(_ values: [BusValue]) -> MessageBody? {
         unsafe variant(.structure(values), depth: 0).map { unsafe MessageBody(floating: $0) }
     }
@@ -148,7 +149,7 @@ enum ValueCoding {
     }
 }
 
-/// What a message is sent with.
+/// The body of a message to be sent.
 // SAFETY: one counted reference, taken in `init` and dropped in `deinit`; a GVariant never changes.
 @safe final class MessageBody {
     let pointer: OpaquePointer

@@ -4,8 +4,9 @@ import LoginProtocol
 import Posix
 
 extension Catalogue {
-    /// The texts in the language that the caller's environment asks for; nil for English, and where
-    /// there is none, or only one that somebody else than root could have put there.
+    /// The catalogue of translations for the language in the caller's environment.
+    ///
+    /// Nil for English, and if there is no catalogue or none that only root could have put there.
     package static func ofCaller() -> Catalogue? {
         let isConsole = environmentValue("TERM") == "linux"
         let languages = Languages(isConsole: isConsole) { variable in
@@ -14,7 +15,7 @@ extension Catalogue {
         return first(of: languages, in: directories.map { "\($0)" })
     }
 
-    /// The first of these languages that there is a catalogue of in the directories.
+    /// The first of these languages for which the directories contain a trustworthy catalogue.
     package static func first(of languages: Languages, in directories: [String]) -> Catalogue? {
         for name in languages.names {
             for directory in directories {

@@ -2,11 +2,15 @@
 import Policy
 import Posix
 
-/// The configuration as it lies on disk.
+/// Loads the configuration from disk.
 package enum ConfigurationFiles {
-    /// The file, then its drop-ins in the order of their names; a missing file is no fault.
+    /// Reads a configuration file, then its drop-ins `FILE.d/*.conf` in the order of their names.
     ///
-    /// A file that others than root may write is refused like one with a mistake in it.
+    /// Missing files are not errors. A file that others than root may write to is rejected like one
+    /// with a mistake; see `TrustedFile`.
+    ///
+    /// - Throws: the first fault, with file and line; line 0 for a file that cannot be read or
+    ///   trusted.
     package static func load(
         _ file: String, _ table: [Setting] = Settings.all
     ) throws(ConfigurationFault) -> Configuration {

@@ -3,7 +3,7 @@ import CommandMessages
 import Policy
 
 extension Machine {
-    /// The settings that allow a touch where the default refuses one.
+    /// Settings that allow a touch where the default refuses one.
     func allowanceFindings(_ configuration: Configuration) -> [Finding] {
         func says(_ setting: Setting, _ word: String) -> Bool {
             configuration.word(setting) == word
@@ -12,7 +12,7 @@ extension Machine {
         if !says(Settings.loginOthers, Settings.refuse) {
             findings.append(.othersAllowed(Settings.loginOthers.name.bytes))
         }
-        // Where logind runs, it says who is present, and the setting has no effect.
+        // Where logind runs, it decides who is present, and the setting has no effect.
         if look("/run/systemd/seats") == nil {
             let name = Settings.loginWithoutLogind.name.bytes
             if says(Settings.loginWithoutLogind, "any") { findings.append(.anyoneAllowed(name)) }

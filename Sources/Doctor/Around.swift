@@ -7,9 +7,9 @@ import Policy
 import Posix
 import SignedFormats
 
-/// What is around Signet on this machine.
+/// The daemon's surroundings: sockets, configuration, TPM and fprintd.
 extension Machine {
-    /// What is wrong with the sockets and the units that hold them.
+    /// Problems with the sockets, and with the units that hold them.
     func socketFindings() -> [Finding] {
         let path = "/run/signet/signetd.sock"
         var findings: [Finding] = []
@@ -19,7 +19,7 @@ extension Machine {
         } else {
             findings.append(.socketMissing)
         }
-        // Of the readers' process root alone could tell more, and the daemon does.
+        // Only root could learn more about the reader process; the daemon reports it.
         if look("/run/signet/reader.sock") == nil { findings.append(.readersMissing) }
         if look("/run/systemd/system") != nil {
             if !isEnabled("signetd.socket") { findings.append(.socketDisabled) }
@@ -35,7 +35,8 @@ extension Machine {
         }
     }
 
-    /// What is wrong with the files that settings come from, whether or not the daemon uses them.
+    /// Why the configuration files would be rejected, even if the daemon does not use them; nil if
+    /// not.
     func configurationFault() -> ConfigurationFault? {
         do throws(ConfigurationFault) {
             _ = try ConfigurationFiles.load(root + "/etc/signet/signet.conf")
@@ -43,7 +44,7 @@ extension Machine {
         } catch { return error }
     }
 
-    /// The TPM's device, as the daemon comes to it.
+    /// Problems with access to the TPM device, which the daemon opens without any capability.
     func tpmFindings() -> [Finding] {
         let path = "/dev/tpmrm0"
         guard let look = look(path), look.kind == .device else { return [] }
@@ -64,7 +65,7 @@ extension Machine {
         return nil
     }
 
-    /// fprintd, which wants the same reader.
+    /// Whether fprintd, which uses the same reader, is running or can be started over D-Bus.
     func fprintdFindings() -> [Finding] {
         let isRunning = names("/proc").contains { name in
             UInt32(name) != nil && read("/proc/\(name)/comm", cap: 16) == "fprintd\n".bytes
@@ -81,14 +82,14 @@ extension Machine {
 }
 
 extension Machine {
-    /// What is to be known of clock, lid, firmware, swap, and of a machine that takes no logins.
+    /// Problems with clock, lid, Secure Boot and swap, and a machine that is closed for logins.
     func machineFindings() -> [Finding] {
         clockFindings() + lidFindings() + secureBootFindings() + swapFindings()
             + ["/etc/nologin", "/run/nologin"].filter { look($0) != nil }
             .map { .loginsClosed($0.bytes) }
     }
 
-    /// Clocks are not compared to the second.
+    /// How far in the future, in seconds, a file may be before the clock counts as wrong.
     private static let clockTolerance: Int64 = 600
 
     private func clockFindings() -> [Finding] {
@@ -118,7 +119,7 @@ extension Machine {
 
     private func secureBootFindings() -> [Finding] {
         let path = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
-        // Four bytes of attributes, then the value.
+        // The variable has four bytes of attributes, then the value.
         guard let variable = read(path, cap: 5), variable.count == 5 else { return [] }
         return variable[4] == 0 ? [.secureBootOff] : []
     }

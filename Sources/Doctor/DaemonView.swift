@@ -6,20 +6,20 @@ import LoginProtocol
 import Policy
 import SignedFormats
 
-/// What the daemon tells of an account.
+/// What the daemon reports about one account.
 package struct AccountView: Sendable {
-    /// Whose.
+    /// The account's name.
     package let name: Bytes
-    /// How things stand.
+    /// The account's status.
     package let status: StatusAnswer
-    /// The prints; empty where they cannot be listed.
+    /// The prints; empty if they cannot be listed.
     package let prints: [PrintAnswer]
-    /// The secrets; empty where they cannot be listed.
+    /// The secrets; empty if they cannot be listed.
     package let secrets: [SecretAnswer]
-    /// The servers that it is registered at; nil where that was not asked, or cannot be told.
+    /// The servers it is registered at; nil if that was not asked or cannot be determined.
     package let servers: [ServerAnswer]?
 
-    /// All of it.
+    /// Describes an account by its values.
     package init(
         name: Bytes, status: StatusAnswer, prints: [PrintAnswer], secrets: [SecretAnswer],
         servers: [ServerAnswer]? = nil
@@ -32,45 +32,53 @@ package struct AccountView: Sendable {
     }
 }
 
-/// All that the daemon tells, as far as it could be asked.
+/// What the daemon reports, as far as it could be asked.
+///
+/// The caller collects it over the socket; the doctor only draws conclusions. A nil or empty value
+/// means "not known", and leads to no finding.
 package struct DaemonView: Sendable {
-    /// How the daemon took it to be asked.
+    /// How the attempt to reach the daemon ended.
     package enum Reach: Equatable, Sendable {
         /// It answers.
         case answers
         /// There is no socket.
         case absent
-        /// Who listens is not root.
+        /// The process that listens does not run as root.
         case foreign(uid: UInt32)
-        /// It does not answer as it should, and how.
+        /// It does not answer as it should, for this reason.
         case silent(Text)
     }
 
     /// Whether it answers.
     package var reach: Reach
-    /// The daemon's version; nil where it did not say.
+    /// The daemon's version; nil if it did not report it.
     package var version: Bytes?
-    /// Accounts that it tells of.
+    /// The accounts it reported on.
     package var accounts: [AccountView] = []
-    /// Accounts that it does not tell of, and why.
+    /// The accounts it refused to report on, and why.
     package var denied: [(name: Bytes, reason: Text)] = []
     /// Whether there are more accounts than were asked about.
     package var isCut = false
-    /// The readers; nil where it did not say.
+    /// The readers; nil if it did not report them.
     package var readers: [ReaderAnswer]?
     /// The vaults.
     package var vaults: [VaultAnswer] = []
-    /// The settings; nil where it did not say.
+    /// The settings in use; nil if it did not report them.
     package var settings: [SettingAnswer]?
-    /// Why it refused its configuration.
+    /// Why it rejected its configuration; nil if it did not.
     package var configurationFault: Bytes?
 
-    /// A daemon that nothing was asked yet.
+    /// A daemon that has not been asked anything yet.
     package init(_ reach: Reach) { self.reach = reach }
 }
 
 extension DaemonView {
-    /// What is wrong with daemon and settings; `files` is why the files would be refused now.
+    /// Problems with the daemon's identity, version and settings.
+    ///
+    /// - Parameters:
+    ///   - version: The version of the program that examines.
+    ///   - files: Why the configuration files would be rejected now; nil if they would not.
+    ///   - configuration: The configuration in the files, to compare with the settings in use.
     func serviceFindings(
         _ version: Bytes, files: ConfigurationFault?, configuration: Configuration?
     ) -> [Finding] {
@@ -98,7 +106,7 @@ extension DaemonView {
         return findings
     }
 
-    /// What is wrong with accounts, readers and vaults.
+    /// Problems with accounts, readers and vaults; none unless the daemon answers.
     func standingFindings(hasTPM: Bool) -> [Finding] {
         guard reach == .answers else { return [] }
         var findings = accounts.flatMap { account in
@@ -117,26 +125,26 @@ extension DaemonView {
         return findings
     }
 
-    /// Whether a login needs the vault, though new keys may be made in the other one.
+    /// Whether logins need the vault, even though new keys may be made in the other one.
     private func hasKeys(in vault: VaultAnswer) -> Bool {
         accounts.contains { $0.status.state == .valid && $0.status.vault == vault.vault }
     }
 }
 
-/// The fingers of an account that one reader made.
+/// The number of an account's fingers that were enrolled on one reader.
 package struct FingerCount: Equatable, Sendable {
-    /// Whose.
+    /// The account's name.
     package let account: Bytes
-    /// Which reader.
+    /// The reader's id.
     package let reader: Bytes
-    /// How many that are intact.
+    /// The number of intact prints.
     package let fingers: UInt8
-    /// Whether the reader is there; nil where that is not known.
+    /// Whether the reader is present; nil if that is not known.
     package let isThere: Bool?
 }
 
 extension DaemonView {
-    /// How many fingers there are, for each account and reader.
+    /// The number of fingers per account and reader.
     package var fingerCounts: [FingerCount] {
         let known = readers.map { Set($0.map(\.readerID)) }
         return accounts.flatMap { account in
@@ -152,6 +160,7 @@ extension DaemonView {
 }
 
 extension AccountView {
+    /// Problems with the account's status, keyring and secrets.
     fileprivate var findings: [Finding] {
         var findings: [Finding] = []
         if let why = status.closed { findings.append(.fingersClosed(name, reason: why, status)) }
@@ -185,9 +194,9 @@ extension AccountView {
         return findings
     }
 
-    /// Prints that no reader of these made.
+    /// Prints that were made on readers that are not among these.
     fileprivate func readerFindings(_ readers: [ReaderAnswer]?) -> [Finding] {
-        // Without any reader that is what is told.
+        // Without any reader, the missing reader is the finding.
         guard let readers, !readers.isEmpty else { return [] }
         let known = Set(readers.map(\.readerID))
         let missing = Set(prints.filter(\.intact).map(\.readerID)).subtracting(known)
@@ -197,6 +206,6 @@ extension AccountView {
 }
 
 extension Denial {
-    /// Whether a finding about the machine or its readers tells it, for all accounts.
+    /// Whether a finding about the machine or its readers already covers this, for all accounts.
     fileprivate var isToldOfMachine: Bool { reason == .noReader || reason == .lidClosed }
 }

@@ -2,10 +2,11 @@
 import CommandMessages
 import LoginProtocol
 
-/// What stacks and the name service have to do with each other.
+/// Problems in how stacks and the name service work together.
 extension Machine {
-    /// Accounts of sssd that something is kept for, and services in which their password is not
-    /// asked for.
+    /// Services that cannot ask for the password of accounts from sssd, if there are such accounts.
+    ///
+    /// Only accounts that Signet stores something for are considered.
     func directoryFindings(_ examination: StackExamination) -> [Finding] {
         guard usesSSSD else { return [] }
         let services = examination.localOnly
@@ -20,7 +21,8 @@ extension Machine {
         ]
     }
 
-    /// Whether accounts come from sssd: it is configured, and the only directory that is asked.
+    /// Whether directory accounts come from sssd alone: it is configured, and no other source is
+    /// used.
     private var usesSSSD: Bool {
         let isConfigured =
             look("/etc/sssd/sssd.conf") != nil
@@ -35,7 +37,7 @@ extension Machine {
         return false
     }
 
-    /// fprintd's profile of pam-auth-update, where pam_signet is used too.
+    /// fprintd's profiles in pam-auth-update, if pam_signet is used as well.
     func profileFindings(_ examination: StackExamination) -> [Finding] {
         guard !examination.using.isEmpty else { return [] }
         let enabled = (text("/var/lib/pam/auth") ?? "").split(separator: "\n")

@@ -5,12 +5,14 @@ import LoginProtocol
 import Policy
 
 extension Machine {
-    /// All that is wrong with this machine: by area, in each the worst first.
+    /// Examines the whole machine.
     ///
     /// - Parameters:
-    ///   - version: that of the program that looks.
-    ///   - ask: what the daemon tells. It is asked when all files have been looked at: what it finds
-    ///     damaged when it looks itself, it settles.
+    ///   - version: The version of the program that examines.
+    ///   - ask: Asks the daemon. It is called after all files have been examined, because the
+    ///     daemon repairs the damage that it finds.
+    /// - Returns: The findings without duplicates, by area, and within an area the most severe
+    ///   first.
     package func examine(
         version: Bytes = Version.text.bytes, asking ask: () -> DaemonView
     ) -> [Finding] {
@@ -36,7 +38,7 @@ extension Machine {
         try? ConfigurationFiles.load(root + "/etc/signet/signet.conf")
     }
 
-    /// The configuration's owner and mode: what is wrong with them is why it is refused.
+    /// Problems with owner and mode of the configuration files, which make the daemon reject them.
     private func settingFileFindings() -> [Finding] {
         let file = "/etc/signet/signet.conf"
         var findings = check(file, .publicFile) + check("/etc/signet", .publicDirectory)
@@ -44,11 +46,11 @@ extension Machine {
         for name in names("\(file).d") where name.hasSuffix(".conf") {
             findings += check("\(file).d/\(name)", .publicFile)
         }
-        // A configuration that only root reads is nobody's loss.
+        // It does no harm if only root can read the configuration.
         return findings.filter { $0.code != .fileUnreadable }
     }
 
-    /// Each finding once.
+    /// Sorts findings by area and severity, and removes duplicates.
     private static func sorted(_ findings: [Finding]) -> [Finding] {
         var unique: [Finding] = []
         for finding in findings where !unique.contains(finding) { unique.append(finding) }

@@ -2,10 +2,10 @@
 import CommandMessages
 import Posix
 
-/// How a file of Signet's has to be.
+/// The kind and mode that one of Signet's files must have. The owner must be root.
 struct FileRule {
     let kind: FileLook.Kind
-    /// The mode that it is made with.
+    /// The mode with which it is created.
     let mode: UInt32
 
     static let publicDirectory = FileRule(kind: .directory, mode: 0o755)
@@ -14,7 +14,10 @@ struct FileRule {
     static let privateFile = FileRule(kind: .file, mode: 0o600)
     static let socket = FileRule(kind: .socket, mode: 0o666)
 
-    /// What speaks against a file that is there.
+    /// How a file deviates from the rule.
+    ///
+    /// Extra permissions are reported where they allow others to write, or to read a private file;
+    /// missing ones where a public file cannot be read.
     func findings(_ look: FileLook, at path: String) -> [Finding] {
         let bytes = path.bytes
         guard look.kind == kind else { return [.fileKind(bytes)] }
@@ -38,19 +41,18 @@ struct FileRule {
 }
 
 extension Machine {
-    /// What speaks against a file, and nothing where there is none.
+    /// How a file deviates from a rule; nothing if there is no file.
     func check(_ path: String, _ rule: FileRule, following: Bool = false) -> [Finding] {
         look(path, following: following).map { rule.findings($0, at: path) } ?? []
     }
 
-    /// What speaks against the directories above a path: each has to be root's, and nobody else's
-    /// to write to.
+    /// Problems with the directories above a path, which only root may own and write to.
     func checkParents(of path: String) -> [Finding] {
         var findings: [Finding] = []
         var place = ""
         for part in path.split(separator: "/").dropLast() {
             place += "/" + part
-            // Where a link leads is looked at by the path behind it.
+            // The target of a link is checked through its own path.
             guard let look = look(place), look.kind == .directory else { continue }
             findings += FileRule.publicDirectory.findings(look, at: place).filter {
                 $0.code == .fileOwner || $0.code == .fileWritable

@@ -5,7 +5,7 @@ import LoginProtocol
 import Posix
 import SignedFormats
 
-/// One entry of the journal.
+/// An entry of the journal.
 struct JournalNote: Equatable {
     /// Seconds since 1970.
     var seconds: UInt64 = 0
@@ -13,9 +13,9 @@ struct JournalNote: Equatable {
     var message: Bytes = []
 }
 
-/// What `journalctl -o export` writes; systemd's Journal Export Format.
+/// The Journal Export Format of systemd, as written by `journalctl -o export`.
 enum JournalExport {
-    /// The entries that are whole, as they come.
+    /// Parses all complete entries, in order. Parsing stops at a malformed field.
     static func entries(_ text: Bytes) -> [JournalNote] {
         var entries: [JournalNote] = []
         var entry = JournalNote()
@@ -43,7 +43,7 @@ enum JournalExport {
         return entries
     }
 
-    /// A field that has line ends in it: its length in 64 bits, little endian, and its bytes.
+    /// Reads the value of a binary field: its length as 64 bits, little-endian, then its bytes.
     private static func binary(_ rest: inout ArraySlice<UInt8>) -> Bytes? {
         guard rest.count > 8 else { return nil }
         let length = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -72,9 +72,9 @@ extension Machine {
         "-n", "50",
     ]
 
-    /// What the journal has of the last week.
+    /// Alerts and warnings in the journal of the last week.
     func journalFindings() -> [Finding] {
-        // The module's alerts stand under the name of the program that it is in.
+        // The module's alerts are logged under the name of the program that loaded it.
         let answers = [["-p", "alert", "-g", "signet"], ["-t", "signetd", "-p", "warning"]]
             .map { journal(Machine.journalOptions + $0) }
         let alerts = answers[0].entries

@@ -5,23 +5,26 @@ import LoginProtocol
 import Policy
 import Posix
 
-/// A name in a list that no service, account or group has, or that no unit can have.
+/// A name in a list of the configuration that matches nothing on this machine.
+///
+/// It is the name of a service, account or group that does not exist, or cannot be the name of a
+/// systemd unit.
 package struct UnknownName: Equatable, Sendable {
-    /// What it should be the name of.
+    /// What the name should refer to.
     package enum Kind: Equatable, Sendable {
         case service, account, group, keyringService, consoleUnit, displayManager
     }
 
-    /// What it should be the name of.
+    /// What the name should refer to.
     package let kind: Kind
-    /// The name, without `!`.
+    /// The name, without a leading `!`.
     package let name: String
-    /// Whether it is to keep out.
+    /// Whether the entry is meant to exclude something.
     package let isDenied: Bool
-    /// One that there is, and that it may stand for.
+    /// An existing name that may have been meant.
     package let nearest: String?
 
-    /// The list.
+    /// The setting that holds the list.
     package var setting: Setting {
         switch kind {
         case .service: Settings.loginServices
@@ -33,7 +36,7 @@ package struct UnknownName: Equatable, Sendable {
         }
     }
 
-    /// What is told of it.
+    /// The message that describes it.
     package var text: Text {
         let (list, bytes) = (setting.name.bytes, name.bytes)
         let near = nearest?.bytes
@@ -49,8 +52,10 @@ package struct UnknownName: Equatable, Sendable {
 }
 
 extension Machine {
-    /// The names in the lists of a configuration that nobody has: mistakes, or somebody who is yet to
-    /// come. Where that cannot be found out, nothing is said.
+    /// The names in the configuration's lists that match nothing on this machine.
+    ///
+    /// They are mistakes, or refer to something that does not exist yet. If the name service cannot
+    /// tell, the name counts as known.
     package func unknownNames(_ configuration: Configuration) -> [UnknownName] {
         let lists = LoginLists(configuration)
         return unknownServices(lists, configuration)
@@ -63,13 +68,13 @@ extension Machine {
     private func unknownServices(
         _ lists: LoginLists, _ configuration: Configuration
     ) -> [UnknownName] {
-        // The default has the services of many programs, of which a machine has a few.
+        // The default lists the services of many programs, most of which a machine does not have.
         let keyring = Set(
             configuration.isDefault(Settings.keyringServices)
                 ? [] : configuration.words(Settings.keyringServices))
         guard !lists.serviceNames.isEmpty || !keyring.isEmpty else { return [] }
         let files = stackFiles()
-        // Of a service without a stack libpam asks what 'other' does.
+        // For a service without a stack of its own, libpam uses 'other'.
         guard !files.services.isEmpty, !StackExamination(files).servesOthers else { return [] }
         func unknown(_ names: Set<String>, _ kind: UnknownName.Kind) -> [UnknownName] {
             names.subtracting(files.names).sorted().map { name in
@@ -82,7 +87,7 @@ extension Machine {
         return unknown(lists.serviceNames, .service) + unknown(keyring, .keyringService)
     }
 
-    /// Words in a list of units that no service's unit can have for a name.
+    /// Entries in a list of units that no service unit can have as its name.
     private func malformedUnits(
         _ configuration: Configuration, _ setting: Setting, _ kind: UnknownName.Kind
     ) -> [UnknownName] {
@@ -112,7 +117,7 @@ extension Machine {
         }
     }
 
-    /// What stands before the first colon of each line.
+    /// The first field of each line of a colon-separated file such as /etc/passwd.
     func firstFields(of path: String) -> [String] {
         let text = read(path, cap: 1 << 20).map { String(decoding: $0, as: UTF8.self) } ?? ""
         return text.split(separator: "\n").compactMap { line in
@@ -120,7 +125,7 @@ extension Machine {
         }
     }
 
-    /// What is wrong with the names in the lists.
+    /// The findings for unknown names.
     func nameFindings(_ configuration: Configuration) -> [Finding] {
         unknownNames(configuration).map { unknown in
             switch unknown.kind {
@@ -138,8 +143,7 @@ extension Machine {
 }
 
 extension String {
-    /// Whether this can be the name of a service's unit, of a template, or of an instance:
-    /// systemd.unit(5).
+    /// Whether this can be the name of a service unit, a template or an instance; systemd.unit(5).
     fileprivate var isServiceUnit: Bool {
         let suffix = ".service"
         guard hasSuffix(suffix), utf8.count <= 255 else { return false }
@@ -155,8 +159,10 @@ extension String {
         }
     }
 
-    /// The name that this one is a slip of the keys away from; nil where none is. Of names as near the
-    /// first.
+    /// The name that this one is probably a misspelling of; nil if there is none.
+    ///
+    /// At most two edits, and one for every three bytes, are allowed. Of several equally close
+    /// names, the first one is returned.
     func nearest(among names: [String]) -> String? {
         let most = min(2, utf8.count / 3)
         let found = names.map { ($0, distance(to: $0, atMost: most)) }.min { $0.1 < $1.1 }
@@ -164,8 +170,8 @@ extension String {
         return found.0
     }
 
-    /// Letters to be added, left out, replaced or swapped with their neighbours; more than `most`
-    /// where there are more.
+    /// The number of bytes to insert, delete, replace or swap with a neighbour; above `most` if the
+    /// lengths alone differ by more.
     private func distance(to other: String, atMost most: Int) -> Int {
         let (one, two) = (Array(utf8), Array(other.utf8))
         guard abs(one.count - two.count) <= most else { return most + 1 }

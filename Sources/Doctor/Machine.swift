@@ -2,35 +2,39 @@
 import LoginProtocol
 import Posix
 
-/// The machine that is looked at. Only a test changes what is here.
+/// The machine under examination, as the caller can see it.
+///
+/// Nothing here changes the machine. Tests replace the properties: `root` for files, the closures
+/// for the name service and the journal. The closures throw if the name service cannot answer,
+/// which must not be confused with a name that does not exist.
 package struct Machine: Sendable {
-    /// In front of every path.
+    /// A prefix for every path.
     package var root = ""
-    /// Who looks.
+    /// The uid of the caller. Only root sees private files.
     package var uid = effectiveUID()
     /// Seconds since 1970.
     package var now = Clock.system.wallSeconds()
-    /// Whether something keeps the clock right; nil where that is not known.
+    /// Whether the clock is synchronised; nil if that is not known.
     package var isClockKept = isClockSynchronised()
-    /// The login name of a uid; nil where there is none. One that cannot be looked up is no such.
+    /// The login name of a uid; nil if there is none.
     package var account: @Sendable (UInt32) throws(SystemFault) -> String? = {
         (uid) throws(SystemFault) in try Account.with(uid: uid)?.name
     }
-    /// Whether the name service knows an account of a name. Where it cannot tell, it throws.
+    /// Whether an account of this name exists.
     package var isAccount: @Sendable (String) throws(SystemFault) -> Bool = {
         (name) throws(SystemFault) in try Account.named(name) != nil
     }
-    /// The same of a group.
+    /// Whether a group of this name exists.
     package var isGroup: @Sendable (String) throws(SystemFault) -> Bool = {
         (name) throws(SystemFault) in try Group.number(of: name) != nil
     }
-    /// Whether an account is in a group, both by name.
+    /// Whether an account is a member of a group, both given by name.
     package var isMember: @Sendable (String, String) throws(SystemFault) -> Bool = {
         (name, group) throws(SystemFault) in
         guard let account = try Account.named(name) else { return false }
         return try !Group.memberships(of: account, among: [group]).isEmpty
     }
-    /// What journalctl says to these arguments; it fails where there is no journal.
+    /// Runs journalctl with these arguments; `failed` if there is no journal.
     package var journal: @Sendable ([String]) -> ChildAnswer = { arguments in
         ChildOutput.of(
             "/usr/bin/journalctl", arguments, cap: 1 << 20, within: .milliseconds(400))
@@ -39,11 +43,11 @@ package struct Machine: Sendable {
     /// The machine that this program runs on.
     package init() {}
 
-    /// Where the public keys lie, and all that is kept.
+    /// The directory of the daemon's files, public keys included.
     package static let state = "/var/lib/signet"
-    /// The most accounts that are looked at one by one.
+    /// The most accounts that are examined one by one.
     package static let mostAccounts = 64
-    /// The most names of a directory that are looked at.
+    /// The most names that are read of one directory.
     static let mostNames = 4_096
 
     var isRoot: Bool { uid == 0 }
@@ -52,7 +56,7 @@ package struct Machine: Sendable {
         FileLook(root + path, following: following)
     }
 
-    /// Whether there surely is nothing; another's directory may not be looked into.
+    /// Whether certainly nothing exists at a path; false if the caller may not look.
     func isMissing(_ path: String) -> Bool { FileLook.isMissing(root + path) }
 
     func read(_ path: String, cap: Int = 65_536) -> Bytes? {
@@ -69,8 +73,11 @@ package struct Machine: Sendable {
 }
 
 extension Machine {
-    /// The accounts that something is kept for and that this caller may ask about, by uid, and
-    /// whether there are more.
+    /// The accounts that Signet stores something for and that the caller may ask about, by uid.
+    ///
+    /// Root may ask about all accounts, others only about their own.
+    ///
+    /// - Returns: The names, `mostAccounts` at most, and whether these are all.
     package func accounts() -> (names: [Bytes], areAll: Bool) {
         guard isRoot else { return (name(of: uid).map { [Bytes($0.utf8)] } ?? [], true) }
         let kept = names("\(Machine.state)/private/accounts").compactMap { UInt32($0) }
@@ -79,16 +86,16 @@ extension Machine {
         return (Array(names), found.count <= Machine.mostAccounts)
     }
 
-    /// The login name of a uid; nil where there is none, or none is to be had now.
+    /// The login name of a uid; nil if there is none, or the name service does not answer.
     package func name(of uid: UInt32) -> String? { try? account(uid) }
 
-    /// The files in keys/ that are of Signet's making by their names.
+    /// The files in keys/ whose names are of a kind that Signet creates.
     func publicFiles() -> [PublicFile] {
         names("\(Machine.state)/keys").compactMap(PublicFile.init)
     }
 }
 
-/// `UID.pub`, `UID.off` or `UID.next`.
+/// The name of a file in keys/: `UID.pub`, `UID.off` or `UID.next`.
 struct PublicFile: Equatable {
     enum Kind: String {
         case pub = "pub"

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// Which services ask for a touch, and whether they can: the doctor's own view of the stacks, for
-/// whoever has to say whether fingerprint login works.
+/// Which services ask for a touch, and whether their module exists.
+///
+/// It is the doctor's reading of the stacks, for commands that tell users whether fingerprint login
+/// works.
 package struct ModuleUse: Sendable {
-    /// The services whose `auth` stack names the module.
+    /// The services whose `auth` stack calls the module.
     package let services: [String]
-    /// The module's files that are named and not there, with the services that name them.
+    /// The module files that stacks refer to and that do not exist, with the services affected.
     package let missing: [(path: String, services: [String])]
-    /// The command that puts the module into the stacks; nil where this machine has none that is known.
+    /// The command that adds the module to the stacks; nil if this machine has no known one.
     package let activation: Bytes?
-    /// The command that installs the module; the same.
+    /// The command that reinstalls the module; nil if this machine has no known one.
     package let installation: Bytes?
 
     /// Whether no service asks for a touch.
     package var isUnused: Bool { services.isEmpty }
 
-    /// Whether services name the module, and none of them finds it.
+    /// Whether services call the module, and none of them finds it.
     package var isMissing: Bool {
         !services.isEmpty
             && services.allSatisfy { service in
@@ -27,21 +29,21 @@ package struct ModuleUse: Sendable {
 
 /// A line of a PAM stack that calls the module.
 package struct ModuleLine: Equatable, Sendable {
-    /// The services that the line is for.
+    /// The services whose stacks contain the line.
     package let services: [String]
     /// `auth` or `password`.
     package let type: String
-    /// The options behind the module's name.
+    /// The module's options.
     package let options: [String]
-    /// The file and the line in it.
+    /// The path of the file and the line number, as `path:line`.
     package let place: String
 }
 
 extension Machine {
-    /// The lines of all services' stacks that call the module, with the options that they give it.
+    /// The lines in all services' stacks that call the module.
     package func moduleLines() -> [ModuleLine] { StackExamination(stackFiles()).moduleLines }
 
-    /// Which services ask for a touch. Only looks.
+    /// Which services ask for a touch. Changes nothing.
     package func moduleUse() -> ModuleUse {
         let examination = StackExamination(stackFiles())
         let missing = examination.modulePaths.filter { isModuleMissing($0.path) }
@@ -53,12 +55,12 @@ extension Machine {
                 ? nil : "apt-get install --reinstall libpam-signet".bytes)
     }
 
-    /// Whether libpam finds no module where a stack says that it is.
+    /// Whether libpam would not find a module under the path that a stack gives.
     func isModuleMissing(_ path: String) -> Bool {
         look(modulePath(path), following: true) == nil
     }
 
-    /// Where libpam looks for a module that a stack names.
+    /// The absolute path where libpam looks for a module.
     func modulePath(_ path: String) -> String {
         path.hasPrefix("/") ? path : "\(moduleDirectory())/\(path)"
     }

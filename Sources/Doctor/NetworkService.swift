@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PAM services that authenticate remote clients, by the names that their programs pass to libpam.
+/// PAM services that authenticate remote clients, by the names that programs pass to libpam.
 ///
-/// Not all of them set PAM_RHOST, and most open no session: nothing else tells that the client is
-/// remote. Such a service must never get the login password of the user at the machine.
+/// Not all of them set PAM_RHOST, and most open no session, so only the name reveals that the
+/// client is remote. Such a service must never get the login password of the user at the machine.
 enum NetworkService {
     /// Whether a service is one of them.
     static func has(_ service: String) -> Bool {
         names.contains(service) || families.contains { service.hasPrefix($0) }
     }
 
-    /// Programs that run in several instances, each with its own service: `openvpn-office`.
+    /// Prefixes of programs that run in several instances, each with its own service:
+    /// `openvpn-office`.
     private static let families = ["openvpn", "sshd-", "vsftpd", "xrdp", "vnc", "samba", "dovecot"]
 
     private static let names: Set<String> = Set(

@@ -5,7 +5,7 @@ import Posix
 import SignedFormats
 
 extension Machine {
-    /// What speaks against the public keys, as the module reads them.
+    /// Problems with the public keys, as the module reads them.
     func keyFindings() -> [Finding] {
         let files = publicFiles()
         return files.flatMap { file -> [Finding] in
@@ -14,7 +14,8 @@ extension Machine {
             do throws(SystemFault) {
                 found = try account(file.uid)
             } catch {
-                // A directory of accounts that does not answer has not said that there is none.
+                // If the name service does not answer, that does not mean that there is no such
+                // account.
                 return []
             }
             guard let account = found else { return [.keyOfNobody(path, uid: file.uid)] }
@@ -29,7 +30,7 @@ extension Machine {
     }
 
     private func keyFindings(_ file: PublicFile, account: Bytes) -> [Finding] {
-        // What cannot be read, or is no file, is told by its mode and kind.
+        // An unreadable file, or something other than a file, is reported by the check of its mode.
         guard let line = read(file.path, cap: SSHPublicKey.maximumLineLength + 1) else { return [] }
         guard let owner = Machine.owner(ofKey: line) else {
             return [.keyDamaged(file.path.bytes, account: account)]
@@ -43,8 +44,10 @@ extension Machine {
         return []
     }
 
-    /// The account that a key's comment names, `signet:ACCOUNT:CREDENTIAL`; nil unless the line is
-    /// just as the daemon writes it.
+    /// The account named in a key's comment, `signet:ACCOUNT:CREDENTIAL`.
+    ///
+    /// Nil unless the line is exactly as the daemon writes it: the credential has 16 bytes in
+    /// hexadecimal.
     static func owner(ofKey line: Bytes) -> Bytes? {
         guard line.count <= SSHPublicKey.maximumLineLength,
             let (_, comment) = try? SSHPublicKey.parse(line: line)

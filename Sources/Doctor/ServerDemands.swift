@@ -6,38 +6,39 @@ import ModuleOptions
 import Policy
 import Posix
 
-/// A server that has to say yes to an account's logins beside the touch.
+/// A server that must approve an account's logins in addition to the touch.
 package struct ServerDemand: Sendable {
-    /// What the file behind `server=` comes to.
+    /// The content of the file that `server=` refers to.
     package enum Wish: Equatable, Sendable {
-        /// The server's URL in its one form.
+        /// The server's URL in canonical form.
         case server(Bytes)
-        /// Where the file's mistake is: no touch lets in.
+        /// The file has a mistake at this place, so no touch authenticates.
         case mistake(place: Bytes)
     }
 
-    /// What keeps a touch from letting in; the raw value is for programs.
+    /// Why a touch does not authenticate. The raw value is for programs.
     package enum Trouble: String, Sendable {
-        /// The account is not registered there.
+        /// The account is not registered at the server.
         case notRegistered = "not-registered"
-        /// The fingers have changed since it was.
+        /// The fingers have changed since the registration, which has ended.
         case ended = "registration-ended"
-        /// The file has a mistake, or is not there.
+        /// The file has a mistake, or does not exist.
         case file = "server-file"
     }
 
-    /// At which services.
+    /// The services that require it.
     package let services: [String]
-    /// The file.
+    /// The path of the file.
     package let file: String
-    /// What it says.
+    /// The content of the file.
     package let wish: Wish
 
-    /// Their names, as they are told.
+    /// The services' names, as they are displayed.
     package var serviceList: Bytes { StackExamination.list(services) }
 
-    /// What keeps a touch from letting in, as far as this machine knows. `known` are the account's
-    /// registrations, nil where they cannot be told.
+    /// Why a touch does not authenticate, as far as this machine knows; nil if nothing is known.
+    ///
+    /// - Parameter known: The account's registrations; nil if they cannot be determined.
     package func trouble(_ known: [ServerAnswer]?) -> Trouble? {
         guard case .server(let url) = wish else { return .file }
         guard let there = known?.filter({ $0.server == url }) else { return nil }
@@ -46,7 +47,7 @@ package struct ServerDemand: Sendable {
     }
 }
 
-/// What the stacks of a machine want of servers, for whichever account.
+/// The servers that the stacks of a machine require, for any account.
 package struct ServerDemands: Sendable {
     private enum Content: Sendable {
         case server(LoginServer, url: Bytes)
@@ -64,7 +65,7 @@ package struct ServerDemands: Sendable {
     private let using: [String]
     private let withoutServer: Set<String>
 
-    /// Reads the files; one that this caller may not read is left out.
+    /// Reads the files. Files that the caller may not read are left out.
     init(_ machine: Machine) {
         let examination = StackExamination(machine.stackFiles())
         self.machine = machine
@@ -82,10 +83,10 @@ package struct ServerDemands: Sendable {
         }
     }
 
-    /// Whether no stack names a server.
+    /// Whether no stack refers to a server.
     package var isEmpty: Bool { files.isEmpty }
 
-    /// What an account's logins want.
+    /// The servers that must approve an account's logins.
     package func demands(on account: Bytes) -> [ServerDemand] {
         files.compactMap { file in
             switch file.content {
@@ -101,8 +102,10 @@ package struct ServerDemands: Sendable {
         }
     }
 
-    /// Whether some service lets an account in beside these demands, which keep it out: one that they
-    /// are not of, or one with a line of another file, or of none.
+    /// Whether some service authenticates an account without the servers in `demands`.
+    ///
+    /// That is so for a service that has none of them, one that also has a line for another server,
+    /// and one with a line for no server.
     package func areOpen(beside demands: [ServerDemand]) -> Bool {
         let (asking, closed) = (Set(demands.flatMap(\.services)), Set(demands.map(\.file)))
         let others = Set(files.filter { !closed.contains($0.path) }.flatMap(\.services))
@@ -111,7 +114,7 @@ package struct ServerDemands: Sendable {
         }
     }
 
-    /// The accounts that the files name, without groups.
+    /// The accounts that the files name; groups are left out.
     var named: [Bytes] {
         var names: [Bytes] = []
         for file in files {
@@ -123,7 +126,7 @@ package struct ServerDemands: Sendable {
         return names
     }
 
-    /// Whether a file is for an account. Of a group that cannot be looked up nothing is said.
+    /// Whether a file applies to an account. A group that cannot be looked up does not match.
     private func isMeant(_ account: Bytes, _ server: LoginServer) -> Bool {
         guard !server.accounts.isEmpty else { return true }
         let name = String(decoding: account, as: UTF8.self)
@@ -136,11 +139,10 @@ package struct ServerDemands: Sendable {
 }
 
 extension Machine {
-    /// What the stacks want of servers.
+    /// The servers that the stacks require.
     package func serverDemands() -> ServerDemands { ServerDemands(self) }
 
-    /// Accounts whose logins a server has to say yes to that does not know them, and a way to servers
-    /// that is not there.
+    /// Accounts that lack a registration they need, and a missing connection to servers.
     func registrationFindings(_ view: DaemonView) -> [Finding] {
         let demands = serverDemands()
         var findings: [Finding] = []
@@ -159,7 +161,7 @@ extension Machine {
         return findings
     }
 
-    /// The accounts of a file that there are and nothing is kept for.
+    /// Accounts that exist and are named in a file, but that Signet stores nothing for.
     private func neverSeen(_ named: [Bytes], _ view: DaemonView) -> [Bytes] {
         guard isRoot, !view.isCut else { return [] }
         let seen = view.accounts.map(\.name) + view.denied.map(\.name)

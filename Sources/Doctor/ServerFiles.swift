@@ -6,11 +6,11 @@ import Policy
 import Posix
 
 extension Machine {
-    /// What is wrong with the files behind `server=`: who may write them, and what they say.
+    /// Problems with the files that `server=` refers to: their permissions and their content.
     func serverFileFindings(_ examination: StackExamination) -> [Finding] {
         var findings: [Finding] = []
         for (path, services) in examination.serverFiles {
-            // One that only root reads is nobody's loss where the module runs as root.
+            // If only root can read it, the module can still do so where it runs as root.
             findings += check(path, .publicFile).filter { $0.code != .fileUnreadable }
             findings += checkParents(of: path)
             guard let place = mistake(in: path) else {
@@ -25,7 +25,9 @@ extension Machine {
         return findings
     }
 
-    /// The names in a file that nobody has. Where that cannot be found out, nothing is said.
+    /// Names in a file that do not exist.
+    ///
+    /// If the name service cannot tell, the name counts as known.
     private func strangers(in path: String, _ services: Bytes) -> [Finding] {
         guard let text = read(path, cap: LoginServer.maximumLength),
             let server = try? LoginServer(parsing: text)
@@ -43,8 +45,9 @@ extension Machine {
         }
     }
 
-    /// Where the file's mistake is: its path, or path and line; nil where it has none, or nobody but
-    /// root can tell.
+    /// The place of the file's mistake, as `path` or `path:line`.
+    ///
+    /// Nil if it has none, or if only root could tell.
     func mistake(in path: String) -> String? {
         guard look(path) != nil else { return isRoot || isMissing(path) ? path : nil }
         guard let text = read(path, cap: LoginServer.maximumLength + 1) else {
@@ -52,7 +55,7 @@ extension Machine {
         }
         do throws(LoginServer.Fault) {
             let server = try LoginServer(parsing: text)
-            // As the daemon wants it, which asks there.
+            // The daemon contacts the server, and accepts only this form of URL.
             return ServerURL(server.url) == nil ? path : nil
         } catch {
             switch error {

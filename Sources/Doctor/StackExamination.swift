@@ -4,42 +4,47 @@ import LoginProtocol
 import ModuleOptions
 import Policy
 
-/// What is wrong with the stacks that name pam_signet, over all services.
+/// The examination of all PAM stacks, with findings for all services together.
+///
+/// Every service's stack is assembled as libpam would (`Chain`) and judged by simulation
+/// (`StackVerdict`). The same remark about the same place in several services becomes one finding.
 struct StackExamination {
     let files: StackFiles
     /// The names of all services.
     private let services: [String]
     private let chains: [String: [StackType: Chain]]
-    /// For which services fingerprint login is there at all; nil where nothing says.
+    /// Which services fingerprint login is available for; nil if there is no configuration.
     private let lists: LoginLists?
-    /// The services that may get the login password.
+    /// The services that may receive the login password.
     private let keyringServices: Set<String>
-    /// Where pam_signet's lines stand in the stacks of these services.
+    /// The places of pam_signet's lines in the stacks of those services.
     private let keyringPlaces: Set<String>
 
-    /// Programs that show a field for the password alone, and nothing else until PAM goes on.
+    /// Programs that show only a password field, and nothing else until PAM returns.
     private static let passwordFields: Set<String> = [
         "gdm-password", "lightdm", "sddm", "kde", "i3lock", "swaylock",
     ]
 
-    /// Names that are there to be included, not to be asked for.
+    /// Names of files that exist to be included and are not services.
     static let fragments: Set<String> = [
         "system-auth", "password-auth", "fingerprint-auth", "smartcard-auth", "postlogin",
         "system-login", "system-local-login", "system-remote-login", "system-services", "signet",
     ]
 
-    /// Endings that packagers' tools and editors give to what they keep beside a file.
+    /// Suffixes that package managers and editors give to backup copies.
     private static let leftovers = [
         "~", ".dpkg-old", ".dpkg-dist", ".dpkg-new", ".dpkg-bak", ".dpkg-tmp", ".ucf-old",
         ".ucf-dist", ".ucf-new", ".rpmnew", ".rpmsave", ".rpmorig", ".pacnew", ".pacsave",
     ]
 
-    /// Whether nobody asks for a service by that name: a file may still include it.
+    /// Whether a name is that of a backup copy rather than of a service.
+    ///
+    /// A stack may still include it.
     static func isLeftover(_ name: String) -> Bool {
         name.hasPrefix(".") || leftovers.contains { name.hasSuffix($0) }
     }
 
-    /// Joins the stacks of all services. Without a configuration the defaults hold.
+    /// Assembles the stacks of all services. Without a configuration, the defaults apply.
     init(_ files: StackFiles, _ configuration: Configuration? = nil) {
         self.files = files
         lists = configuration.map(LoginLists.init)
@@ -58,17 +63,17 @@ struct StackExamination {
         keyringPlaces = Set(places)
     }
 
-    /// The services whose `auth` stack names the module.
+    /// The services whose `auth` stack calls the module.
     var using: [String] {
         services.filter { !chain(of: $0, .auth).places(of: .signet).isEmpty }
     }
 
-    /// The files that the stacks of these services are made of, `/etc/pam.d/signet` not among them.
+    /// The files that these services' `auth` stacks consist of.
     var usedFiles: Set<String> {
         using.reduce(into: []) { $0.formUnion(chain(of: $1, .auth).files) }
     }
 
-    /// Every path by which the module is named, with the services that do.
+    /// Every path under which stacks refer to the module, with the services that do.
     var modulePaths: [(path: String, services: [String])] {
         var found: [String: [String]] = [:]
         for service in services {
@@ -86,7 +91,7 @@ struct StackExamination {
         return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The lines whose module nobody knows and whose name is a slip of the keys away from ours.
+    /// Lines with an unknown module whose name looks like a misspelling of ours.
     var misspeltLines: [(path: String, place: String, services: [String])] {
         var found: [String: (path: String, services: [String])] = [:]
         for service in services {
@@ -103,7 +108,7 @@ struct StackExamination {
         return found.sorted { $0.key < $1.key }.map { ($0.value.path, $0.key, $0.value.services) }
     }
 
-    /// The lines that call the module, each once, in the order of their places.
+    /// The lines that call the module, each once, in order of file and line.
     var moduleLines: [ModuleLine] {
         var services: [String: [String]] = [:]
         var lines: [String: (type: StackType, handler: Handler)] = [:]
@@ -127,7 +132,7 @@ struct StackExamination {
         }
     }
 
-    /// Every file that names a server for logins, with the services that it is for.
+    /// Every file that `server=` refers to, with the services concerned.
     var serverFiles: [(path: String, services: [String])] {
         var found: [String: [String]] = [:]
         for service in services {
@@ -138,19 +143,19 @@ struct StackExamination {
         return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The services that have a line of the module without a server.
+    /// The services that have a line of the module without `server=`.
     var withoutServer: [String] {
         using.filter { servers(of: $0).contains(Bytes()) }
     }
 
-    /// The files of servers that a service's lines name; an empty one stands for a line without.
+    /// The server files in a service's lines; an empty name stands for a line without one.
     private func servers(of service: String) -> Set<Bytes> {
         let chain = chain(of: service, .auth)
         let lines = chain.places(of: .signet).map { chain.handlers[$0].options.map(\.bytes) }
         return Set(lines.compactMap { try? ModuleOptions(parsing: $0).server })
     }
 
-    /// All that is wrong with them.
+    /// All findings about the stacks, except those about the daemon's own stack.
     func findings() -> [Finding] {
         var services: [Remark: [String]] = [:]
         var order: [Remark] = []
@@ -169,7 +174,7 @@ struct StackExamination {
         chains[service]?[type] ?? Chain()
     }
 
-    /// Names with commas between; not more than can be read at a glance.
+    /// Names separated by commas, at most six.
     static func list(_ names: [String]) -> Bytes {
         let shown = names.prefix(6).joined(separator: ", ")
         return (names.count > 6 ? "\(shown), …" : shown).bytes
@@ -177,6 +182,7 @@ struct StackExamination {
 }
 
 extension StackExamination {
+    /// All remarks on one service, without duplicates.
     private func remarks(on service: String) -> [Remark] {
         var remarks: [Remark] = []
         for type in [StackType.account, .session] {
@@ -218,7 +224,7 @@ extension StackExamination {
         }
     }
 
-    /// What is wrong with asking for the login password, or with not asking, in a service.
+    /// Problems with a service that requests the login password, or that should and does not.
     private func keyring(of service: String, _ chain: Chain) -> [Remark] {
         let isListed = keyringServices.contains(service)
         let releasing = chain.releasing.map { chain.handlers[$0] }
@@ -233,8 +239,10 @@ extension StackExamination {
         return [Remark(kind: .keyringMissing, place: chain.handlers[index].place)]
     }
 
-    /// Whether a line stands where several services have it from, one that may get the password among
-    /// them: that the others have it too is harmless, and cannot be helped.
+    /// Whether a line is in a file that several services share, one of which may receive the
+    /// password.
+    ///
+    /// The other services then have the line too, which is harmless and cannot be avoided.
     private func isShared(_ handler: Handler) -> Bool {
         keyringPlaces.contains(handler.place) || handler.file.hasPrefix("common-")
             || StackExamination.fragments.contains(handler.file)
@@ -252,8 +260,9 @@ extension StackExamination {
         }
     }
 
+    /// The remarks that follow from simulating a service's `auth` stack.
     private func verdict(_ chain: Chain, service: String, file: String) -> [Remark] {
-        // Where libpam gives up, what its modules would do decides nothing.
+        // If libpam gives up on the service, what its modules would do is irrelevant.
         guard !chain.isAborted else { return [] }
         let verdict = StackVerdict(chain)
         var remarks = verdict.longJumps.map { index in
@@ -277,7 +286,7 @@ extension StackExamination {
         {
             remarks.append(Remark(kind: .blocksTyping(service), place: service))
         }
-        // Such a service runs beside one that asks for the password.
+        // Such a service runs alongside one that asks for the password.
         let isForFingers = service.hasSuffix("fingerprint")
         add(.noPassword, if: verdict.hasNoPassword && !isForFingers)
         let lost = verdict.passwordLost
@@ -290,14 +299,14 @@ extension StackExamination {
             add(.afterFault(faults.text), if: !faults.isEmpty)
         }
         add(.open(verdict.open.text), if: !verdict.open.isEmpty)
-        // Elsewhere the daemon releases nothing, and the password is asked for.
+        // For other services the daemon does not release the password, so it is asked for.
         let released =
             keyringServices.contains(service)
                 || chain.releasing.contains { !isShared(chain.handlers[$0]) }
             ? verdict.released : []
         for index in released { add(.released(chain.handlers[index].module), at: index) }
         if !released.isEmpty {
-            // The touch alone lets in: nothing to say of a password that is asked for all the same.
+            // The touch alone authenticates, so a password that is also asked for needs no remark.
         } else if let index = verdict.demandBeforeTouch {
             add(.behindPassword(chain.handlers[index].module), at: index)
         } else {
@@ -324,8 +333,9 @@ extension StackFiles {
 }
 
 extension StackExamination {
-    /// The services that use pam_signet, and have no password but of this machine's own accounts,
-    /// and no other way in.
+    /// The services with pam_signet that accept passwords of local accounts only.
+    ///
+    /// They have no other method of authentication either.
     var localOnly: [String] {
         using.filter { service in
             let handlers = chain(of: service, .auth).handlers
@@ -335,12 +345,12 @@ extension StackExamination {
         }
     }
 
-    /// Whether a service without a stack of its own asks for a finger.
+    /// Whether services without a stack of their own ask for a finger.
     var servesOthers: Bool { !chain(of: "other", .auth).places(of: .signet).isEmpty }
 }
 
 extension StackExamination {
-    /// What is wrong with the stack by which the daemon has passwords checked.
+    /// Problems with the stack `signet`, through which the daemon has passwords checked.
     func passwordStackFindings() -> [Finding] {
         guard files["signet"] != nil else { return [.passwordStackMissing] }
         let chain = files.chain(of: "signet", .auth)
@@ -355,19 +365,19 @@ extension StackExamination {
 }
 
 extension Handler {
-    /// Where it is written: file and line.
+    /// The file and line where it is written.
     fileprivate var place: String { "\(file):\(line)" }
 }
 
 extension Set<ReturnCode> {
-    /// Their names in the order of their numbers.
+    /// Their names, in the order of their numbers.
     fileprivate var text: String {
         sorted { $0.rawValue < $1.rawValue }.map(\.constant).joined(separator: ", ")
     }
 }
 
 extension Array where Element: Hashable {
-    /// Each once, in the order of their first places.
+    /// The distinct elements, in the order of their first occurrence.
     fileprivate var unique: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

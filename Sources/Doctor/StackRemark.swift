@@ -2,9 +2,9 @@
 import CommandMessages
 import LoginProtocol
 
-/// What is wrong with one place in the stacks of one service, and how the doctor says it.
+/// Remarks on one place in the stacks of one service, and the findings they become.
 extension StackExamination {
-    /// Services that say the same thing about the same place are told together.
+    /// A remark. Services with equal remarks are reported in one finding.
     struct Remark: Hashable {
         enum Kind: Hashable {
             case unreachable, noPassword, open(String), afterFault(String), afterMismatch(String)
@@ -23,7 +23,7 @@ extension StackExamination {
 }
 
 extension StackExamination {
-    /// What is told of it, for all services that say the same.
+    /// The finding for a remark that applies to all these services.
     func finding(_ remark: Remark, services: Bytes) -> Finding {
         let place = files.shown(remark.place).bytes
         switch remark.kind {

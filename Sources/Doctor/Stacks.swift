@@ -7,7 +7,7 @@ import Posix
 extension Machine {
     private static let stackDirectories = ["/usr/lib/pam.d", StackFiles.directory]
 
-    /// All stacks that are configured; those in /etc come before a distribution's own.
+    /// All configured stacks. Those in /etc take precedence over the distribution's own.
     func stackFiles() -> StackFiles {
         var files: [String: Bytes] = [:]
         var elsewhere: [String: String] = [:]
@@ -22,7 +22,7 @@ extension Machine {
         return StackFiles(files, elsewhere: elsewhere)
     }
 
-    /// What is wrong with the stacks, the files they are in, and the module that they name.
+    /// Problems with the stacks, with the files they are in, and with the modules they refer to.
     func stackFindings(_ version: Bytes, _ configuration: Configuration?) -> [Finding] {
         let files = stackFiles()
         let examination = StackExamination(files, configuration)
@@ -55,7 +55,7 @@ extension Machine {
             return [.moduleMissing(services: services, path: path.bytes)]
         }
         var findings = FileRule.publicFile.findings(look, at: path)
-        // A module need not be executable, and may be.
+        // The rule for a public file applies, except that a module may have several links.
         findings.removeAll { $0.code == .fileLinked }
         findings += checkParents(of: path)
         let mark = read(path, cap: ModuleMark.longestModule).flatMap(ModuleMark.version)
@@ -66,8 +66,10 @@ extension Machine {
         return findings
     }
 
-    /// Where libpam looks for modules: where pam_signet is, or else pam_unix; this machine's own
-    /// directory before one for programs of another.
+    /// The directory where libpam looks for modules.
+    ///
+    /// It is the one that contains pam_signet, or else pam_unix. This architecture's directory
+    /// comes before those of others.
     func moduleDirectory() -> String {
         let libraries = ["/usr/lib", "/lib"].flatMap { base in
             names(base).filter { $0.contains("-linux-") }.map { "\(base)/\($0)/security" }
@@ -81,7 +83,7 @@ extension Machine {
         return "/usr/lib/security"
     }
 
-    /// Whether a directory's name does not say that it is another machine's.
+    /// Whether a directory's name does not indicate another architecture.
     private static func isNative(_ directory: String) -> Bool {
         #if arch(x86_64)
         let machine = "x86_64"
@@ -94,14 +96,14 @@ extension Machine {
     }
 }
 
-/// The version that the module carries, for whoever reads its file.
+/// The version mark in the module's file, which can be read without loading the module.
 enum ModuleMark {
-    /// The longest file that is read for it.
+    /// The longest file that is searched, in bytes.
     static let longestModule = 1 << 20
     private static let longestVersion = 32
     private static let mark = "signet-module ".bytes
 
-    /// The version in the contents of a file; nil where there is none, or it is no module.
+    /// The version in a file's contents; nil if there is none, or the file is not an ELF file.
     static func version(in contents: Bytes) -> Bytes? {
         guard contents.starts(with: [0x7f] + "ELF".bytes) else { return nil }
         var index = 0

@@ -3,7 +3,7 @@ import CommandMessages
 import Posix
 
 extension Machine {
-    /// What speaks against the files below /var/lib/signet.
+    /// Problems with the files below /var/lib/signet. Private ones are examined for root only.
     func stateFindings() -> [Finding] {
         guard let look = look(Machine.state), !(look.kind == .directory && isUnused) else {
             return [.stateNone]
@@ -25,7 +25,7 @@ extension Machine {
         return findings
     }
 
-    /// Whether the daemon has kept nothing yet.
+    /// Whether the daemon has not stored anything yet.
     private var isUnused: Bool { names(Machine.state).allSatisfy(Machine.isLeftover) }
 
     private func keyFileFindings() -> [Finding] {
@@ -34,7 +34,8 @@ extension Machine {
             let path = "\(directory)/\(name)"
             guard let file = PublicFile(name) else { return foreign(name, path) }
             let findings = check(path, .publicFile)
-            // What a mark says keeps out; what a key says lets in, whoever has written it.
+            // A mark denies login; a key allows it, so a key that someone else could write is
+            // serious.
             guard file.kind == .pub, let account = self.name(of: file.uid) else { return findings }
             return findings.map { $0.issuingAnew(account.bytes) }
         }
@@ -71,7 +72,7 @@ extension Machine {
             default: findings += foreign(name, path)
             }
         }
-        // Without the record the account was not made to its end, and is nobody's.
+        // Without this record the account was never completed, and is not in use.
         if found.contains("account") {
             let account = (self.name(of: uid) ?? name).bytes
             if !found.contains("lockout") {
@@ -93,7 +94,7 @@ extension Machine {
         Machine.isLeftover(name) ? [] : [.fileForeign(path.bytes)]
     }
 
-    /// Whether a name is one that the daemon gives to what it has not finished; it sweeps them.
+    /// Whether a name is that of a temporary file, which the daemon sweeps up.
     private static func isLeftover(_ name: String) -> Bool { name.hasPrefix(".new-") }
 }
 
@@ -106,7 +107,7 @@ extension Machine {
         return [.stateFileSystem(path, type: name.bytes)]
     }
 
-    /// Those that keep no owners, or whose owners another machine decides; statfs(2).
+    /// File systems without owners, or whose owners another machine determines; statfs(2).
     static let foreignFileSystems: [UInt64: String] = [
         0x6969: "nfs", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb", 0x517b: "smb", 0x6573_5546: "fuse",
         0x0102_1997: "9p", 0x00c3_6400: "ceph", 0x5346_414f: "afs", 0x4d44: "vfat",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Everything that touches libfprint runs here: on the thread of the default main context.
+/// The actor of everything that touches libfprint; runs on the thread of the default main context.
 @globalActor
 package actor ReaderActor {
-    /// The one instance.
+    /// The only instance.
     package static let shared = ReaderActor()
 
     /// The executor on the default main context.
@@ -10,20 +10,21 @@ package actor ReaderActor {
         unsafe ContextExecutor.reader.asUnownedSerialExecutor()
     }
 
-    /// Runs the operation at once, for callbacks that arrive on this actor's thread; traps elsewhere.
+    /// Runs the operation synchronously, for callbacks that arrive on this actor's thread; traps
+    /// elsewhere.
     package static func assumeIsolated<T: Sendable>(_ operation: @ReaderActor () -> T) -> T {
         ContextExecutor.reader.checkIsolated()
-        // Casting the actor away only drops the hop, which the check above made needless.
+        // The cast only drops the hop to the actor, which the check above has made unnecessary.
         return withoutActuallyEscaping(operation) { operation in
             unsafe unsafeBitCast(operation, to: (() -> T).self)()
         }
     }
 }
 
-/// Sockets, D-Bus and decisions run here: on the thread of a private main context.
+/// The actor of sockets, D-Bus and decisions; runs on the thread of a private main context.
 @globalActor
 package actor ServiceActor {
-    /// The one instance.
+    /// The only instance.
     package static let shared = ServiceActor()
 
     /// The executor on the private main context.
@@ -31,7 +32,8 @@ package actor ServiceActor {
         unsafe ContextExecutor.service.asUnownedSerialExecutor()
     }
 
-    /// Runs the operation at once, for callbacks that arrive on this actor's thread; traps elsewhere.
+    /// Runs the operation synchronously, for callbacks that arrive on this actor's thread; traps
+    /// elsewhere.
     package static func assumeIsolated<T: Sendable>(_ operation: @ServiceActor () -> T) -> T {
         ContextExecutor.service.checkIsolated()
         return withoutActuallyEscaping(operation) { operation in

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// Fires once after a delay that goes on while the machine sleeps, unless it is released or cancelled
-/// before.
+/// Fires once after a delay in which time asleep counts, unlike with `Timer`.
+///
+/// It does not fire if it is released or cancelled before.
 package final class Alarm: Sendable {
-    // First, so that it has left the loop when the descriptor is closed.
+    // Declared first, so that it is detached from the loop before the descriptor is closed.
     private let source = Source()
     private let time: BootTimer
 
-    /// Runs `fire` on the service's thread after `delay`; throws where there is no descriptor left.
+    /// Runs `fire` on the service's thread after `delay`.
+    ///
+    /// - Throws: the fault of timerfd_create(2), such as EMFILE.
     @ServiceActor
     package init(
         after delay: Duration, fire: @escaping @ServiceActor () -> Void
@@ -20,7 +23,8 @@ package final class Alarm: Sendable {
         }
     }
 
-    /// Ends it: called on the service's thread, it never fires.
+    /// Cancels the alarm. Called on the service's thread, it guarantees that the alarm does not
+    /// fire.
     package func cancel() {
         source.cancel()
     }

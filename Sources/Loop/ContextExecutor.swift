@@ -2,29 +2,29 @@
 import CGLib
 import Synchronization
 
-/// Runs Swift jobs on the thread that iterates one GLib main context, in the order they came.
+/// Runs Swift jobs on the thread that iterates a GLib main context, in the order in which they
+/// arrive.
 ///
-/// As a task's preference it also takes what the runtime resumes on no actor: after each wait, which
-/// would else start threads of a pool.
-///
-/// Between jobs it costs nothing: its source has no ready time until a job is queued.
+/// As the preference of a task it also runs what the Swift runtime resumes on no actor, which
+/// happens after each wait; otherwise the runtime would start a pool of threads for it. While no
+/// job is queued it costs nothing, because its source has no ready time.
 ///
 /// SAFETY: `context` is a reference held for the process's life and is only handed to GLib calls
 /// that lock it; every other property is immutable or behind the mutex.
 @safe package final class ContextExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    /// The default main context, which libfprint itself iterates.
+    /// The executor of the default main context, which libfprint itself iterates.
     package static let reader = unsafe ContextExecutor(g_main_context_default())
 
-    /// A private context that a busy reader cannot hold up.
+    /// The executor of a private context, which a busy reader cannot block.
     package static let service = unsafe ContextExecutor(g_main_context_new())
 
-    /// The executor whose context the calling thread is running, if it is one of the two.
+    /// The executor whose context the calling thread is running; nil for other threads.
     package static var current: ContextExecutor? {
         if service.isIsolatingCurrentContext() == true { return service }
         return reader.isIsolatingCurrentContext() == true ? reader : nil
     }
 
-    /// Rounds of jobs before other sources get a turn.
+    /// The number of batches of jobs before other sources get their turn.
     private static let rounds = 16
 
     let context: OpaquePointer?
@@ -39,7 +39,7 @@ import Synchronization
         }
     }
 
-    /// Queues the job from any thread.
+    /// Queues a job. May be called from any thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { jobs in
@@ -58,9 +58,10 @@ import Synchronization
         unsafe g_main_context_is_owner(context) != 0
     }
 
-    /// The source rests only when the queue is seen empty under the lock, so no wake-up is lost.
+    /// Runs the queued jobs. The source is only put to rest when the queue is seen empty under the
+    /// lock, so no wake-up is lost.
     private func drain() {
-        // As both: a task that prefers this executor then goes on at once where it need not leave.
+        // As both kinds of executor: a task that prefers this one can then continue without a hop.
         let executor = unsafe asUnownedSerialExecutor()
         let preference = unsafe asUnownedTaskExecutor()
         for _ in 0..<Self.rounds {

@@ -3,7 +3,7 @@ import CGLib
 
 /// Calls back on the service's thread whenever a descriptor is ready, until it is released.
 ///
-/// The descriptor stays the caller's and must stay open as long as the watch.
+/// The descriptor remains the caller's, and must stay open for as long as the watch exists.
 package final class FileWatch: Sendable {
     /// What a descriptor is watched for, or ready for.
     package struct Readiness: OptionSet, Sendable {
@@ -13,17 +13,17 @@ package final class FileWatch: Sendable {
             self.rawValue = rawValue
         }
 
-        /// There is something to read, or the end of it.
+        /// There is something to read, or the end of the stream.
         package static let readable = Readiness(rawValue: 1)
         /// Writing would not block.
         package static let writable = Readiness(rawValue: 2)
-        /// The other end is gone, or the descriptor is faulty. Always watched for.
+        /// The other end is gone, or the descriptor is faulty. This is always watched for.
         package static let hungUp = Readiness(rawValue: 4)
     }
 
     private let source = Source()
 
-    /// Watches `descriptor`; an empty interest still reports a hang-up (`poll`).
+    /// Watches `descriptor`. With an empty interest, a hang-up is still reported; poll(2).
     @ServiceActor
     package init(
         _ descriptor: Int32, for interest: Readiness,
@@ -35,19 +35,21 @@ package final class FileWatch: Sendable {
         }
     }
 
-    /// Changes what is watched for from the next turn of the loop on.
+    /// Changes what is watched for, from the next iteration of the loop on.
     @ServiceActor
     package func watch(for interest: Readiness) {
         source.watch(for: interest)
     }
 
-    /// Ends the watch: the body does not run again.
+    /// Ends the watch. The body does not run again.
     @ServiceActor
     package func cancel() {
         source.cancel()
     }
 
-    /// Waits until `descriptor` is ready and tells for what; empty when the task was cancelled.
+    /// Waits until `descriptor` is ready.
+    ///
+    /// - Returns: What it is ready for; empty if the task was cancelled.
     @ServiceActor
     package static func ready(_ descriptor: Int32, for interest: Readiness) async -> Readiness {
         let source = Source()

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
 
-/// What a GIO call failed with.
+/// The `GError` with which a GLib call failed.
 package struct GioFault: Error, Sendable {
     /// The name of the error's domain (`g_quark_to_string`).
     package let domain: String
     /// The code within the domain.
     package let code: Int32
-    /// The library's own words, for the journal.
+    /// GLib's own message, for the journal.
     package let message: String
 
-    /// Whether the call ended because its task was cancelled (`G_IO_ERROR_CANCELLED`).
+    /// Whether the call failed because its task was cancelled (`G_IO_ERROR_CANCELLED`).
     package var isCancelled: Bool {
         unsafe domain == String(cString: g_quark_to_string(g_io_error_quark()))
             && code == Int32(G_IO_ERROR_CANCELLED.rawValue)
     }
 
-    /// What a call from any other thread fails with: nothing would ever tell of its end.
+    /// The fault for calls from any other thread, where their end would never be reported.
     static let noContext = GioFault(
         domain: "signet-loop", code: 0, message: "the calling thread runs no main context")
 
@@ -26,13 +26,13 @@ package struct GioFault: Error, Sendable {
         self.message = message
     }
 
-    /// Takes over the error and frees it.
+    /// Takes ownership of the error and frees it.
     package init(taking error: UnsafeMutablePointer<GError>) {
         self = unsafe GioFault(copying: error)
         unsafe g_error_free(error)
     }
 
-    /// Copies an error that stays the library's.
+    /// Copies an error that the library continues to own.
     package init(copying error: UnsafePointer<GError>) {
         unsafe domain =
             g_quark_to_string(error.pointee.domain).map { unsafe String(cString: $0) } ?? ""
@@ -41,12 +41,16 @@ package struct GioFault: Error, Sendable {
     }
 }
 
-/// Makes one asynchronous GIO call and waits for its end on the calling actor, which must be one of
-/// the two: else it throws, and calls nothing. Cancelling the task cancels the call on the loop's own
-/// thread; it is then still waited for, so nothing of it outlives this function.
+/// Makes one asynchronous GIO call and waits for its end.
 ///
-/// `start` gets what every `…_async` function wants; `finish` calls the matching `…_finish` with the
-/// result and a place for the error, and an error there is thrown whatever `finish` returned.
+/// The caller must be on one of the two actors. If the task is cancelled, the call is cancelled on
+/// the loop's own thread and still waited for, so no part of it outlives this function.
+///
+/// - Parameters:
+///   - start: Makes the `…_async` call, with the arguments that every such function takes.
+///   - finish: Makes the matching `…_finish` call, with the result and a place for the error.
+/// - Throws: an error that `finish` left, whatever it returned; `noContext` on any other thread,
+///   where nothing is called.
 package func gioAsync<Value>(
     isolation: isolated (any Actor)? = #isolation,
     start: (UnsafeMutablePointer<GCancellable>?, @escaping GAsyncReadyCallback, gpointer) -> Void,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs `body` and cancels it after `limit`, or when the caller's task is cancelled.
+/// Runs `body`, and cancels it after `limit` or when the caller's task is cancelled.
 ///
-/// Tells what `body` returned, which it does soon after it is cancelled, and whether time ran out.
+/// The caller waits for `body` in any case, so it must end soon after it is cancelled.
+///
+/// - Returns: What `body` returned, and whether the time ran out.
 @ServiceActor
 package func limited<Value: Sendable>(
     to limit: Duration, _ body: @escaping @ServiceActor () async -> Value
@@ -17,13 +19,13 @@ package func limited<Value: Sendable>(
     return (value, expired)
 }
 
-/// Runs `body` and cancels it when the interruption is raised, or the caller's task cancelled.
+/// Runs `body`, and cancels it when the interruption is raised or the caller's task is cancelled.
 @ServiceActor
 package func interruptible<Value: Sendable>(
     by interruption: Interruption, _ body: @escaping @ServiceActor () async -> Value
 ) async -> Value {
     await withTaskCancellationHandler {
-        // Not by the task's value: whoever waits for that is resumed on a pool of threads.
+        // Not by awaiting the task's value, which would resume this task on a pool of threads.
         await withCheckedContinuation { continuation in
             interruption.task = onService { continuation.resume(returning: await body()) }
             if Task.isCancelled || interruption.isRaised { interruption.task?.cancel() }
@@ -57,7 +59,7 @@ private final class Waiting {
     }
 }
 
-/// Ends something early, whether it has begun or not.
+/// A means to cancel what runs in `interruptible`, whether it has started or not.
 @ServiceActor
 package final class Interruption {
     fileprivate var task: Task<Void, Never>?
@@ -67,16 +69,17 @@ package final class Interruption {
     /// An interruption that has not been raised.
     package init() {}
 
-    /// Cancels what is interruptible by it.
+    /// Cancels what runs in `interruptible`, or will run there later.
     package func raise() {
         isRaised = true
         task?.cancel()
     }
 }
 
-/// Runs `body` and gives what it returned; nil where that takes longer than `limit`.
+/// Runs `body` and returns its result; nil if that takes longer than `limit`.
 ///
-/// Unlike `limited`, the caller goes on then: `body` is not cancelled, and ends for nobody.
+/// Unlike with `limited`, the caller then continues at once. `body` is not cancelled, and its
+/// result is discarded.
 @ServiceActor
 package func unlessLate<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @ServiceActor () async -> Value
@@ -90,7 +93,7 @@ package func unlessLate<Value: Sendable>(
     }
 }
 
-/// Hands over one result, and passes over what comes after it.
+/// Passes on the first result and ignores later ones.
 @ServiceActor
 private final class FirstResult<Value: Sendable> {
     var continuation: CheckedContinuation<Value?, Never>?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
 
-/// Runs the two contexts: the reader's on one thread, the service's on another.
+/// Runs the two main contexts: the reader's on one thread, the service's on another.
 package enum MainLoop {
     // SAFETY: made once, never freed; GLib locks them, and they are only run and quit.
     private nonisolated(unsafe) static let reader =
@@ -10,8 +10,9 @@ package enum MainLoop {
     private nonisolated(unsafe) static let service =
         unsafe g_main_loop_new(ContextExecutor.service.context, 0)
 
-    /// Runs the reader's context on the calling thread and the service's on a thread of its own;
-    /// returns after `quit()`, when both have stopped and the thread is gone.
+    /// Runs the reader's context on the calling thread and the service's on a thread of its own.
+    ///
+    /// Returns after `quit()`, when both have stopped and the service's thread has ended.
     package static func run() {
         let thread = unsafe startService()
         unsafe g_main_loop_run(reader)
@@ -19,14 +20,16 @@ package enum MainLoop {
         unsafe g_thread_join(thread)
     }
 
-    /// Makes `run()` return once the jobs queued before this call have had their turn.
-    /// May be called from any thread, also before `run()`.
+    /// Makes `run()` return after the jobs queued before this call have run.
+    ///
+    /// May be called from any thread, even before `run()`.
     package static func quit() {
         onReader { unsafe g_main_loop_quit(reader) }
     }
 
-    /// Runs `run()` on a thread of its own, for processes whose main thread is not ours. The first
-    /// call starts it, further ones do nothing.
+    /// Calls `run()` on a new thread, for processes whose main thread is not available.
+    ///
+    /// The first call starts it; further calls do nothing.
     package static func runInBackground() {
         background
     }
@@ -45,7 +48,7 @@ package enum MainLoop {
         unsafe g_thread_new(
             "service",
             { _ in
-                // GIO delivers results to the context that was the thread's own at the call.
+                // GIO delivers results to the thread-default context at the time of the call.
                 unsafe g_main_context_push_thread_default(ContextExecutor.service.context)
                 unsafe g_main_loop_run(MainLoop.service)
                 unsafe g_main_context_pop_thread_default(ContextExecutor.service.context)

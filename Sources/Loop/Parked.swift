@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A task that waits for something its own thread will do: resumed once, from that thread.
+/// A task that waits for an event on its own thread, and is resumed there once.
 ///
 /// SAFETY: the continuation is used by the loop's thread alone and forgotten as it is resumed.
 @safe final class Parked<Value: Sendable> {
     private var continuation: UnsafeContinuation<Value, Never>?
-    /// What came before anybody waited: an await lets other jobs have their turn first.
+    /// A value that arrived before the wait began, since other jobs run during an await.
     private var early: Value?
 
-    /// Resumes the waiting task, or the one that will wait; a second call does nothing.
+    /// Resumes the waiting task, or the one that is about to wait. Further calls do nothing.
     func resume(_ value: Value) {
         guard let waiting = unsafe continuation else {
             early = early ?? value
@@ -17,11 +17,15 @@
         unsafe waiting.resume(returning: value)
     }
 
-    /// Waits for `resume`, after `start` has set in motion what leads to it. `cancelled` runs on
-    /// any thread when the task is cancelled, and has to lead to `resume` too.
+    /// Waits for `resume`.
     ///
-    /// The closure names `isolation` to stay on the caller's thread: the library's own functions
-    /// are not compiled with callers' isolation as the default.
+    /// `isolation` is captured to stay on the caller's thread, because the standard library's
+    /// functions are not compiled with the caller's isolation as the default.
+    ///
+    /// - Parameters:
+    ///   - start: Starts what leads to `resume`. Runs once the task is waiting.
+    ///   - cancelled: Runs on any thread when the task is cancelled, and must lead to `resume` as
+    ///     well.
     func wait(
         isolation: isolated (any Actor)? = #isolation,
         start: () -> Void = {}, cancelled: @Sendable () -> Void

@@ -2,22 +2,24 @@
 import CGLib
 import Synchronization
 
-/// Runs blocking calls one after the other on a thread beside the two loops.
+/// Runs blocking calls, one after another, on a thread beside the two loops.
 ///
-/// The thread starts with a call, and ends when there is none any more.
+/// The thread is started by a call, and ends when no calls are left.
 @ServiceActor
 package final class SideThread {
     private let calls = Calls()
-    /// Calls that took longer than they may, and have not come back.
+    /// The number of calls that have exceeded their limit and have not returned.
     private var overdue = 0
 
-    /// A thread that does not run yet.
+    /// Creates no thread yet.
     package init() {}
 
-    /// Runs a call after all earlier ones; nil where it takes longer than the limit, or at once
-    /// where an earlier one still does.
+    /// Runs a call after all earlier ones.
     ///
-    /// What comes too late is dropped on the thread.
+    /// A result that arrives too late is destroyed on the thread, because that may block as well.
+    ///
+    /// - Returns: nil if the call takes longer than the limit, which includes waiting for earlier
+    ///   ones; nil at once while an earlier call has exceeded its limit and not returned.
     package func run<Value: Sendable>(
         limit: Duration, _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
@@ -40,13 +42,13 @@ package final class SideThread {
         }
     }
 
-    /// Runs a call after all earlier ones, for its effect.
+    /// Runs a call after all earlier ones, without a result.
     package func later(_ body: @escaping @Sendable () -> Void) {
         calls.add(body)
     }
 }
 
-/// What a call gave, until it is taken or dropped: dropping it may take as long as the call.
+/// The result of a call until it is taken or destroyed. Destroying it may take as long as the call.
 private final class Handed<Value: Sendable>: Sendable {
     private let value: Mutex<Value?>
 
@@ -59,7 +61,7 @@ private final class Handed<Value: Sendable>: Sendable {
     func drop() { value.withLock { $0 = nil } }
 }
 
-/// The calls that wait, and the thread that makes them while there are any.
+/// The queued calls, and the thread that makes them while there are any.
 private final class Calls: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
@@ -87,7 +89,7 @@ private final class Calls: Sendable {
                 return nil
             }, reference.toOpaque(), nil)
         guard let thread = unsafe thread else {
-            // Who waits runs into their limit; the next call tries again.
+            // The caller runs into its limit; the next call tries to start the thread again.
             unsafe reference.release()
             return state.withLock { $0.isRunning = false }
         }
@@ -109,13 +111,13 @@ private final class Calls: Sendable {
     }
 }
 
-/// What becomes of a call: the first settlement counts.
+/// The outcome of a call: only the first one counts.
 @ServiceActor
 private final class Outcome<Value: Sendable> {
     var continuation: CheckedContinuation<Value?, Never>?
     private var isSettled = false
 
-    /// Whether this was the first.
+    /// Stores an outcome; false if there is one already.
     func settle(_ value: Value?) -> Bool {
         guard !isSettled else { return false }
         isSettled = true

@@ -2,13 +2,15 @@
 import CGLib
 import Glibc
 
-/// Takes signals as callbacks on the service's thread until released (`g_unix_signal_source_new`).
-/// GLib's handler stays installed afterwards; a signal nobody listens to any more is then ignored.
+/// Delivers signals as callbacks on the service's thread until it is released.
 ///
-/// SAFETY: the pointers are counted references made in `init` and dropped in `deinit`; the context's
-/// lock guards what GLib does with them.
+/// GLib's handler stays installed afterwards (`g_unix_signal_source_new`), so a signal that no
+/// object listens for any more is ignored.
+///
+/// SAFETY: the pointers are counted references made in `init` and dropped in `deinit`; the
+/// context's lock guards what GLib does with them.
 @safe package final class Signals: @unchecked Sendable {
-    /// The signals that a service is told by to stop or to read its settings again.
+    /// The signals that tell a service to exit or to read its settings again.
     package enum Signal: Int32, CaseIterable, Sendable {
         case hangUp = 1
         case interrupt = 2
@@ -25,8 +27,8 @@ import Glibc
         }
     }
 
-    // Closures written inside an isolated function would be isolated too, and `release` trap when
-    // the signals are given up on another thread.
+    // Closures inside an isolated function would be isolated too, and `release` would trap when
+    // this object is released on another thread.
     private nonisolated static let callback: GSourceFunc = { data in
         guard let data = unsafe data else { return 0 }
         let action = unsafe Unmanaged<Action>.fromOpaque(data).takeUnretainedValue()
@@ -40,7 +42,7 @@ import Glibc
 
     private let sources: [UnsafeMutablePointer<GSource>]
 
-    /// Calls `received` for each of `signals` that arrives, from now on.
+    /// Calls `received` for each of `signals` that arrives from now on.
     @ServiceActor
     package init(_ signals: Set<Signal>, received: @escaping @ServiceActor (Signal) -> Void) {
         unsafe sources = signals.compactMap { signal in

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
 
-/// A GSource of our own making: ready at a time, when a descriptor is, or both.
+/// A GSource that is ready at a given time, when a descriptor is ready, or both.
 ///
-/// Executors, timers and watches are all this one kind. It is attached once, and releasing the
-/// last reference detaches it.
+/// Executors, timers and watches are all built on it. It is attached once, and releasing the last
+/// reference detaches it.
 ///
 /// SAFETY: the pointer is a counted reference that lives as long as this object, and GLib guards
 /// every `g_source_…` call used here with the context's own lock.
 @safe final class Source: @unchecked Sendable {
-    /// What runs on the context's thread; false detaches the source.
+    /// Runs on the context's thread. Returning false detaches the source.
     typealias Body = (FileWatch.Readiness) -> Bool
 
-    /// Owned by the GSource, so that it outlives a source released while it is being dispatched.
+    /// Owned by the GSource, so that it survives when the source is released during its own
+    /// dispatch.
+    ///
     /// SAFETY: the tag is only used with the source that it came from, while that is alive.
     @safe private final class Action {
         let body: Body
@@ -23,7 +25,8 @@ import CGLib
         }
     }
 
-    // SAFETY: written once here, only read by GLib from then on; never freed, as sources point to it.
+    // SAFETY: written once here, only read by GLib from then on; never freed, as sources point to
+    // it.
     private nonisolated(unsafe) static let functions = {
         let functions = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)
         unsafe functions.initialize(to: GSourceFuncs())
@@ -51,7 +54,7 @@ import CGLib
         unsafe g_source_unref(pointer)
     }
 
-    /// Attaches the source to the context; nothing runs before it is ready.
+    /// Attaches the source to the context. The body does not run before the source is ready.
     func attach(
         to context: ContextExecutor, watching descriptor: Int32? = nil,
         for interest: FileWatch.Readiness = [], _ body: @escaping Body
@@ -69,29 +72,30 @@ import CGLib
         unsafe g_source_attach(pointer, context.context)
     }
 
-    /// Makes the source ready after `delay`, in place of any earlier time.
+    /// Makes the source ready after `delay`, replacing any earlier time.
     func ready(in delay: Duration = .zero) {
         let due = delay > .zero ? g_get_monotonic_time() &+ gint64(delay.microseconds) : 0
         unsafe g_source_set_ready_time(pointer, due)
     }
 
-    /// Lets the source rest until the next `ready(in:)`.
+    /// Clears the time until the next `ready(in:)`.
     func rest() {
         unsafe g_source_set_ready_time(pointer, -1)
     }
 
-    /// Changes what the descriptor is watched for; nothing at all is allowed.
+    /// Changes what the descriptor is watched for, which may be nothing.
     func watch(for interest: FileWatch.Readiness) {
         guard let tag = unsafe tag else { return }
         unsafe g_source_modify_unix_fd(pointer, tag, interest.condition)
     }
 
-    /// Detaches now: called on the context's thread, the body never runs again.
+    /// Detaches the source. Called on the context's thread, it guarantees that the body does not
+    /// run again.
     func cancel() {
         unsafe g_source_destroy(pointer)
     }
 
-    /// Runs `body` once on the context's thread, at its next turn.
+    /// Runs `body` once on the context's thread, in its next iteration.
     static func post(to context: ContextExecutor, _ body: @escaping @Sendable () -> Void) {
         let source = Source()
         source.attach(to: context) { [source] _ in
@@ -104,7 +108,7 @@ import CGLib
 }
 
 extension Duration {
-    /// Whole microseconds, rounded up so that nothing is early, at most a year.
+    /// Whole microseconds, rounded up so that nothing fires early; at most a year.
     fileprivate var microseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds < 31_536_000 else { return 31_536_000_000_000 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Starts a task on the reader's actor that never leaves the two threads: the runtime resumes a
-/// task that waited on its preferred executor, and without one on a pool of threads.
+/// Starts a task on the reader's actor that stays on the two threads.
+///
+/// The runtime resumes a waiting task on its preferred executor and, without one, on a pool of
+/// threads.
 @discardableResult
 package func onReader<Value: Sendable>(
     _ operation: @escaping @Sendable @ReaderActor () async -> Value
@@ -8,7 +10,7 @@ package func onReader<Value: Sendable>(
     Task(executorPreference: ContextExecutor.reader) { await operation() }
 }
 
-/// Starts a task on the service's actor that never leaves the two threads, as `onReader` does.
+/// Starts a task on the service's actor that stays on the two threads, as `onReader` does.
 @discardableResult
 package func onService<Value: Sendable>(
     _ operation: @escaping @Sendable @ServiceActor () async -> Value
@@ -16,11 +18,11 @@ package func onService<Value: Sendable>(
     Task(executorPreference: ContextExecutor.service) { await operation() }
 }
 
-/// Runs `body` on the reader's actor, in a task of its own, and waits for what it returns. The task is
-/// cancelled when the caller's is.
+/// Runs `body` on the reader's actor, in a task of its own, and waits for its result.
 ///
-/// A plain call would do the same, but slower: after each wait on the reader's thread the runtime
-/// resumes a task on its preferred executor first, the service's, which sends it back.
+/// The task is cancelled with the caller's. A plain call would have the same effect but be slower:
+/// after each wait on the reader's thread, the runtime first resumes a task on its preferred
+/// executor, the service's, which sends it back.
 @ServiceActor
 package func runOnReader<Value: Sendable>(
     _ body: @escaping @Sendable @ReaderActor () async -> Value

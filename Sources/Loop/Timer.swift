@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fires once after a delay, unless it is released or cancelled before. Wakes nobody early.
+/// Fires once after a delay, never early; time that the machine spends asleep does not count.
+///
+/// It does not fire if it is released or cancelled before.
 package final class Timer: Sendable {
     private let source = Source()
 
@@ -13,7 +15,7 @@ package final class Timer: Sendable {
         source.ready(in: delay)
     }
 
-    /// Runs `fire` on the reader's thread after `delay`; a match on the host may hold it up.
+    /// Runs `fire` on the reader's thread after `delay`. A match on the host may delay it.
     @ReaderActor
     package init(onReaderAfter delay: Duration, fire: @escaping @ReaderActor () -> Void) {
         source.attach(to: .reader) { _ in
@@ -23,13 +25,17 @@ package final class Timer: Sendable {
         source.ready(in: delay)
     }
 
-    /// Ends the timer: called on the thread it would fire on, it never fires.
+    /// Cancels the timer. Called on the thread on which it would fire, it guarantees that it does
+    /// not.
     package func cancel() {
         source.cancel()
     }
 
-    /// Waits for `delay` on the service's thread, or until the task is cancelled: then at once, and
-    /// throws. Without a delay it lets everything else that is ready have its turn.
+    /// Waits for `delay` on the service's thread.
+    ///
+    /// A delay of zero gives all other ready sources a turn.
+    ///
+    /// - Throws: `CancellationError`, immediately when the task is cancelled.
     @ServiceActor
     package static func sleep(for delay: Duration) async throws(CancellationError) {
         let source = Source()

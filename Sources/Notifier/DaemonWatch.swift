@@ -6,18 +6,19 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// Hears from the daemon of touches that are asked for without a terminal, without keeping it up.
+/// Receives the daemon's events about touches that have no prompt in a terminal.
 ///
-/// When the daemon ends, the next start of it is waited for, by the time of a file that each gives.
+/// A connection does not keep the daemon from exiting when it is idle. After it has exited, the
+/// next start is noticed by a file in the state directory, which the daemon touches when it starts.
 @ServiceActor
 final class DaemonWatch {
-    /// What the daemon has to say.
+    /// What the daemon reports.
     enum News {
-        /// A touch is asked for, or over.
+        /// A touch is asked for, or has ended.
         case event(EventAnswer)
-        /// The daemon has gone, or is another one: what it asked for is over.
+        /// The daemon has exited or was replaced, so none of its touches is asked for any more.
         case gone
-        /// Nothing will ever come.
+        /// No event will ever arrive, for this reason.
         case failed(Text)
     }
 
@@ -27,10 +28,10 @@ final class DaemonWatch {
     private var marker: Marker?
     private var line: Line?
     private var later: Timer?
-    /// How long a daemon that has let us go is left alone.
+    /// How long to wait before connecting again after the daemon has closed the connection.
     private static let patience = Duration.seconds(5)
 
-    /// A connection and what wakes us for it; in this order, so that the watch goes first.
+    /// A connection and its watch, which is cancelled before the socket is closed.
     private struct Line {
         let socket: SharedSocket
         let watch: FileWatch
@@ -41,19 +42,19 @@ final class DaemonWatch {
         let watch: FileWatch
     }
 
-    /// Watches for an account's touches from `begin()` on; `tell` hears them.
+    /// Prepares to watch for an account's touches; `tell` receives the news after `begin()`.
     init(_ paths: NotifierPaths, account: Bytes, tell: @escaping (News) -> Void) {
         self.paths = paths
         self.account = account
         self.tell = tell
     }
 
-    /// Connects, and again whenever the daemon is started anew.
+    /// Connects, and connects again whenever the daemon has been started again.
     func begin() {
         connect()
     }
 
-    /// Hears nothing any more.
+    /// Stops watching. `tell` is not called any more.
     func end() {
         later?.cancel()
         line?.watch.cancel()
@@ -66,7 +67,7 @@ final class DaemonWatch {
         disconnect()
         later?.cancel()
         do throws(SystemFault) {
-            // First, so that a start right after the end of this connection is not missed.
+            // Before connecting, so that a start right after this connection ends is not missed.
             try watchForStart()
             let socket = try PacketSocket.connect(to: paths.socket)
             guard try PeerCredentials(of: socket.descriptor).uid == paths.daemonUID else {
@@ -81,7 +82,7 @@ final class DaemonWatch {
             }
             line = Line(socket: shared, watch: watch)
         } catch {
-            // Where the service is not installed yet, or stopped: its start will tell.
+            // The service is not installed yet, or stopped: its start will be noticed.
             if marker == nil { fail(error) }
         }
     }
@@ -93,7 +94,9 @@ final class DaemonWatch {
         tell(.gone)
     }
 
-    /// The daemon let us go, or died; it may be there still, and its next start need not be near.
+    /// The daemon has closed the connection or crashed.
+    ///
+    /// It may still be running, so its next start may be far off.
     private func lose() {
         disconnect()
         later = Timer(after: Self.patience) { [weak self] in self?.connect() }
@@ -144,7 +147,7 @@ final class DaemonWatch {
     }
 }
 
-/// A socket that a structure may hold.
+/// A socket that a structure can hold.
 private final class SharedSocket: Sendable {
     private let socket: PacketSocket
 
@@ -159,7 +162,7 @@ private final class SharedSocket: Sendable {
     }
 }
 
-/// The same for a watch.
+/// A watch that a structure can hold.
 private final class SharedPathWatch: Sendable {
     private let watch: PathWatch
 

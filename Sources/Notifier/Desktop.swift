@@ -5,18 +5,21 @@ import CommandProtocol
 import LoginMessages
 import Loop
 
-/// The notices on a person's desktop: org.freedesktop.Notifications 1.2, on the session's bus.
+/// Notifications on a user's desktop: org.freedesktop.Notifications 1.2, on the session bus.
+///
+/// Steps are carried out in order, one at a time. Failures are reported to `failed` and otherwise
+/// ignored.
 @ServiceActor
 final class Desktop {
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
-    /// How long the desktop may take.
+    /// How long the desktop may take to answer a call.
     private static let patience = Duration.seconds(10)
 
     private let bus: BusConnection
     private let catalogue: Catalogue?
     private let failed: (BusFault) -> Void
-    /// What is on the screen, by the touch's number: the desktop's own number.
+    /// The notifications on the screen: the desktop's id by the number of the touch.
     private var shown: [UInt64: UInt32] = [:]
     private var waiting: [Step] = []
     private var isAtWork = false
@@ -27,7 +30,7 @@ final class Desktop {
         case closeAll
     }
 
-    /// Shows notices over this bus, in a catalogue's language; `failed` hears of one that could not be shown.
+    /// Shows notifications over a bus, in a catalogue's language. `failed` receives the failures.
     init(
         _ bus: BusConnection, _ catalogue: Catalogue?, failed: @escaping (BusFault) -> Void
     ) {
@@ -36,15 +39,15 @@ final class Desktop {
         self.failed = failed
     }
 
-    /// Shows that a touch is asked for, or takes that away when it is over.
+    /// Shows that a touch is asked for, or removes the notification when the touch has ended.
     func take(_ event: EventAnswer) {
         add(event.isOver ? .close(event.number) : .show(event))
     }
 
-    /// Takes all notices away.
+    /// Removes all notifications.
     func clear() { add(.closeAll) }
 
-    /// One step after the other: a notice is closed after it was shown.
+    /// Queues a step, so that a notification is closed only after it has been shown.
     private func add(_ step: Step) {
         waiting.append(step)
         guard !isAtWork else { return }
@@ -66,12 +69,12 @@ final class Desktop {
                 for number in all { try await close(number) }
             }
         } catch {
-            // That the bus has ended, its connection tells.
+            // The end of the bus is reported by its connection.
             if error != .closed { failed(error) }
         }
     }
 
-    /// `Notify`: gives the desktop's number of the notice.
+    /// Calls `Notify`; returns the desktop's id of the notification.
     private func show(_ event: EventAnswer) async throws(BusFault) -> UInt32 {
         let call = BusCall(
             to: Self.name, Self.path, Self.name, "Notify",
@@ -87,7 +90,7 @@ final class Desktop {
                         .entry(.string("urgency"), .variant(.byte(2))),
                         .entry(.string("transient"), .variant(.boolean(true))),
                     ]),
-                // It does not expire: the end of the touch takes it away.
+                // It does not expire; it is removed when the touch ends.
                 .int32(0),
             ], answer: "(u)", startsService: true)
         let answer = try await bus.call(call, limit: Self.patience)
@@ -103,7 +106,7 @@ final class Desktop {
                     to: Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)],
                     answer: "()"), limit: Self.patience)
         } catch .refused {
-            // The person has closed it before.
+            // The user has already closed it.
         }
     }
 
@@ -111,7 +114,7 @@ final class Desktop {
         String(decoding: text.rendered { catalogue?.translation(of: $0) }, as: UTF8.self)
     }
 
-    /// A text in which nothing is markup.
+    /// Escapes a text so that nothing in it is markup.
     private static func plain(_ text: String) -> String {
         text.reduce(into: "") { plain, character in
             switch character {

@@ -7,27 +7,29 @@ import LoginProtocol
 import Loop
 import Posix
 
-/// Where the notifier finds what it talks to.
+/// Where the notifier finds the daemon and the session bus.
 package struct NotifierPaths: Sendable {
     /// The daemon's socket.
     package var socket = "/run/signet/signetd.sock"
-    /// The state directory, in which each start of the daemon shows.
+    /// The state directory, in which the daemon touches a file when it starts.
     package var state = "/var/lib/signet"
-    /// Whose the daemon must be.
+    /// The uid that the daemon must have.
     package var daemonUID: UInt32 = 0
-    /// The address of the session's bus.
+    /// The address of the session bus.
     package var bus: String
-    /// The texts in the person's language; English without.
+    /// The texts in the user's language; nil for English.
     package var catalogue: Catalogue?
 
-    /// The paths on this machine, with a session's own bus.
+    /// The paths on this machine, with the given session bus.
     package init(bus: String, catalogue: Catalogue?) {
         self.bus = bus
         self.catalogue = catalogue
     }
 
-    /// The bus of the session that this process belongs to: its environment says, else the place
-    /// where systemd has it.
+    /// The paths for the session of this process.
+    ///
+    /// The address of the bus comes from DBUS_SESSION_BUS_ADDRESS, or else is the default of
+    /// systemd.
     package static func ofThisSession() -> NotifierPaths {
         NotifierPaths(
             bus: environmentValue("DBUS_SESSION_BUS_ADDRESS")
@@ -36,9 +38,9 @@ package struct NotifierPaths: Sendable {
     }
 }
 
-/// Shows on a person's desktop who asks for the finger where no prompt does.
+/// Shows notifications on a user's desktop for touches that have no prompt.
 ///
-/// Nothing depends on it: it can neither let in nor refuse.
+/// It takes no part in authentication: it can neither grant nor deny a login.
 @ServiceActor
 package final class Notifier {
     private let bus: BusConnection
@@ -54,8 +56,11 @@ package final class Notifier {
         self.end = end
     }
 
-    /// Runs on the calling thread, which must be the process's first, until SIGTERM or SIGINT or
-    /// until there is no use in going on; gives the exit status.
+    /// Runs until SIGTERM or SIGINT, or until it cannot continue.
+    ///
+    /// Must be called on the process's main thread, which runs the main loop.
+    ///
+    /// - Returns: the exit status, 0 after a signal and 1 after a failure.
     package nonisolated static func run(paths: NotifierPaths) -> Int32 {
         let status = NotifierStatus()
         onService {
@@ -121,7 +126,7 @@ private final class NotifierStatus: @unchecked Sendable {
 }
 
 extension NotifierPaths {
-    /// Says what went wrong, in the person's language.
+    /// Prints a message to standard error, in the user's language.
     fileprivate func say(_ text: Text) {
         let line = text.rendered { catalogue?.translation(of: $0) }
         complain("signet: \(String(decoding: line, as: UTF8.self))")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The form of an account's name that is handed to PAM.
+/// The names of accounts that may be passed to PAM.
 enum AccountName {
-    /// True for 1–32 bytes without control, space, `:` and `/`, and not beginning with `-`.
+    /// Whether a name is 1–32 bytes without control characters, space, `:` and `/`, and does not
+    /// begin with `-`.
     static func isAcceptable(_ name: String) -> Bool {
         let bytes = name.utf8
         guard (1...32).contains(bytes.count), bytes.first != UInt8(ascii: "-") else { return false }

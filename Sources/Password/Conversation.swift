@@ -2,23 +2,23 @@
 import CPAM
 import Glibc
 
-/// Answers a PAM stack's one question: the first hidden prompt gets the password.
+/// A PAM conversation that answers one question: the first hidden prompt gets the password.
 ///
-/// Anything else that wants an answer is refused and remembered, since a stack may go on
-/// after a refusal and still end in success.
+/// Any other prompt is refused, and the refusal is remembered, because a stack may continue after
+/// it and still end in success. Source: `pam_conv(3)`.
 final class Conversation {
     private let password: PasswordText
-    /// The password was asked for.
+    /// Whether the password was asked for.
     private(set) var hasAnswered = false
-    /// A second prompt or a visible one was asked.
+    /// Whether a second prompt or a visible one was refused.
     private(set) var wasRefused = false
 
-    /// A conversation that knows one answer.
+    /// Creates a conversation with its only answer.
     init(password: PasswordText) {
         self.password = password
     }
 
-    /// What libpam is given; the conversation must outlive the handle.
+    /// The callback for libpam. The conversation must outlive the PAM handle.
     var callback: pam_conv {
         unsafe pam_conv(
             conv: { count, messages, replies, context in

@@ -2,7 +2,7 @@
 import CPAM
 import Glibc
 
-/// Why a check could not be begun, with the errno.
+/// Why a check could not be started; the values are errnos.
 package enum PasswordFault: Error, Equatable {
     case name
     case pipe(Int32)
@@ -10,9 +10,13 @@ package enum PasswordFault: Error, Equatable {
     case watch(Int32)
 }
 
-/// The daemon's side: one running `verify-password`, killed and reaped if it is let go of.
+/// The daemon's side of a password check: one running `verify-password` process.
+///
+/// PAM modules run only in that process. `finish` takes the verdict; if the value is destroyed
+/// without it, the process is killed and reaped.
 package struct PasswordCheck: ~Copyable {
-    /// Becomes readable when the process has ended: then `finish` does not wait.
+    /// A pidfd, readable when the process has ended: `finish` then does not wait.
+    ///
     /// Source: `pidfd_open(2)`.
     package let descriptor: Int32
 
@@ -25,11 +29,16 @@ package struct PasswordCheck: ~Copyable {
         _ = Self.reap(descriptor)
     }
 
-    /// Starts `program` for an account, with an empty environment, every signal at its default and
-    /// no descriptor but the pipe that holds the password.
+    /// Starts `program` for an account. Source: `posix_spawn(3)`.
     ///
-    /// `password` is at most 1024 bytes; the program calls a longer one wrong. Only the account's
-    /// name appears in the arguments. Source: `posix_spawn(3)`.
+    /// The process gets an empty environment, default signal handling, and no descriptor except the
+    /// pipe with the password as its standard input. Only the account's name appears in its
+    /// arguments.
+    ///
+    /// - Parameters:
+    ///   - password: At most 1024 bytes; the program reports a longer one as wrong.
+    ///   - program: The absolute path of `verify-password`.
+    /// - Throws: `name` for a name that may not be passed to PAM, otherwise the step that failed.
     package static func start(
         account: String, password: Span<UInt8>, program: String
     ) throws(PasswordFault) -> PasswordCheck {
@@ -47,14 +56,15 @@ package struct PasswordCheck: ~Copyable {
         return PasswordCheck(adopting: descriptor)
     }
 
-    /// Ends the process by force, at a time limit; `finish` then answers `fault`.
+    /// Kills the process, for a time limit; `finish` then returns `fault`.
     package func kill() {
         _ = signet_kill(descriptor)
     }
 
-    /// Reaps the process and tells what it found; waits for it if it still runs.
+    /// Reaps the process, waiting for it if necessary, and returns its verdict.
     ///
-    /// A process that crashed, was killed or ended in an unknown way is a `fault`.
+    /// The verdict is `fault` if the process crashed, was killed, or ended with an unknown exit
+    /// code.
     package consuming func finish() -> PasswordVerdict {
         let verdict = Self.reap(descriptor)
         discard self
@@ -68,7 +78,8 @@ package struct PasswordCheck: ~Copyable {
         return PasswordVerdict(exitCode: code)
     }
 
-    /// The reading end of a pipe that holds the password and ends after it: nobody waits for anybody.
+    /// The reading end of a pipe that holds the whole password and its end, so that neither side
+    /// waits.
     private static func filledPipe(_ password: Span<UInt8>) throws(PasswordFault) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard unsafe signet_pipe(&ends) == 0 else { throw .pipe(errno) }

@@ -3,12 +3,12 @@ import CPAM
 import Glibc
 import Posix
 
-/// A password in locked memory that is overwritten before it is freed.
+/// A password in locked memory, which is overwritten before it is freed.
 final class PasswordText {
-    /// Bytes that a password may have.
+    /// The most bytes in a password.
     static let limit = 1024
 
-    /// The stream could not be read, or no memory locked, with the errno.
+    /// The stream could not be read, or memory could not be locked; with the errno.
     struct Unreadable: Error {
         let code: Int32
     }
@@ -20,11 +20,11 @@ final class PasswordText {
         self.bytes = bytes
     }
 
-    /// Reads to the end of the stream: nil when that is over-long or holds a NUL.
+    /// Reads to the end of the stream; nil if that is too long or contains a NUL.
     static func read(from descriptor: Int32) throws(Unreadable) -> PasswordText? {
         do throws(SystemFault) {
             var reading = Reading.tooLong
-            // One byte to tell an over-long password, one for the terminator.
+            // One byte more to detect a password that is too long, and one for the terminator.
             let bytes = try SecretBytes(count: limit + 2) { span in
                 reading = unsafe span.withUnsafeMutableBytes { memory in
                     unsafe fill(memory, from: descriptor)
@@ -44,7 +44,7 @@ final class PasswordText {
         }
     }
 
-    /// A copy on C's heap, terminated, which libpam overwrites and frees; nil without memory.
+    /// A NUL-terminated copy on the C heap, which libpam overwrites and frees; nil without memory.
     func duplicate() -> UnsafeMutablePointer<CChar>? {
         unsafe bytes.withBytes { span in
             unsafe span.withUnsafeBytes { memory in

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a password check found. Only `right` proves anything.
+/// The result of a password check. Only `right` proves anything.
+///
+/// It crosses from the child to the daemon as an exit code.
 package enum PasswordVerdict: Equatable, Sendable {
     case right
     case wrong
@@ -7,23 +9,23 @@ package enum PasswordVerdict: Equatable, Sendable {
     case denied
     /// The account has expired.
     case accountExpired
-    /// The password has expired: it has to be changed first.
+    /// The password has expired and must be changed first.
     case passwordExpired
-    /// The check could not be made: a broken stack, a crash, a time limit.
+    /// The check could not be made: a broken stack, a crash, or a time limit.
     case fault
 
-    /// The exit codes are none that a crash, a stray `exit(0)` or a shell produces.
+    /// Exit codes that no crash, stray `exit(0)` or shell produces.
     private static let codes: [(verdict: PasswordVerdict, code: Int32)] = [
         (.right, 80), (.wrong, 81), (.denied, 82), (.fault, 83),
         (.accountExpired, 84), (.passwordExpired, 85),
     ]
 
-    /// The exit code that tells it to the parent.
+    /// The exit code that reports the verdict to the parent.
     package var exitCode: Int32 {
         Self.codes.first { $0.verdict == self }?.code ?? 83
     }
 
-    /// What an exit code tells; anything unheard of is a fault.
+    /// The verdict for an exit code; `fault` for any unknown one.
     package init(exitCode: Int32) {
         self = Self.codes.first { $0.code == exitCode }?.verdict ?? .fault
     }

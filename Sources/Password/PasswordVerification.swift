@@ -3,15 +3,22 @@ import CPAM
 import Glibc
 import Posix
 
-/// The child's side: one account, one password, one verdict, and the process ends.
+/// The child's side of a password check: one account, one password, one verdict per process.
+///
+/// Only `right` means that the PAM stack `signet` asked for the password, accepted it, and accepted
+/// the account. Anything unexpected is `fault`: a refused prompt, a success without a password, or
+/// another user at the end.
 package enum PasswordVerification {
-    /// The PAM service that decides.
+    /// The PAM service that checks passwords.
     static let service = "signet"
 
-    /// Checks the password on standard input for the account named by the only argument.
+    /// Checks the password on standard input for the account that the only argument names.
     ///
-    /// The password is 0–1024 bytes to the end of the stream, without NUL and not terminated.
-    /// Source: `pam_authenticate(3)`, `pam_acct_mgmt(3)`.
+    /// The password is 0–1024 bytes up to the end of the stream, without NUL and not terminated.
+    /// The process is hardened first, and killed by SIGALRM after a minute. Source:
+    /// `pam_authenticate(3)`, `pam_acct_mgmt(3)`.
+    ///
+    /// - Parameter arguments: The whole command line, the program's name included.
     package static func run(arguments: [String]) -> PasswordVerdict {
         guard closeDoors(), arguments.count == 2, let account = arguments.last,
             AccountName.isAcceptable(account), serviceIsTrustworthy()
@@ -24,7 +31,10 @@ package enum PasswordVerification {
         }
     }
 
-    /// Nothing inherited, nothing dumped, nothing gained; a minute at most, even as an orphan.
+    /// Hardens the process: nothing inherited, no core dumps, no new privileges, at most a minute
+    /// to run.
+    ///
+    /// The time limit holds even if the parent dies.
     private static func closeDoors() -> Bool {
         do throws(SystemFault) {
             try hardenProcess()
@@ -37,9 +47,10 @@ package enum PasswordVerification {
         return signet_set_no_new_privileges() == 0 && signet_close_from(3) == 0
     }
 
-    /// True when the service's own file is there, root's, and nobody else can write it.
+    /// Whether the service's own file exists, belongs to root and is writable only by root.
     ///
-    /// Without it libpam would fall back to `other`, which asks pam_signet and so ourselves.
+    /// Without the file, libpam would use `other`, which calls pam_signet and so this program
+    /// again.
     private static func serviceIsTrustworthy() -> Bool {
         var information = stat()
         guard unsafe stat("/etc/pam.d/" + service, &information) == 0 else { return false }
@@ -57,9 +68,10 @@ package enum PasswordVerification {
         let isSameAccount = unsafe user(of: handle).map(Array.init) == Array(account.utf8)
         unsafe pam_end(handle, status)
         return withExtendedLifetime(conversation) {
-            // A module that renames the user would prove one account by another's password.
+            // A module that changed the user would prove one account by another one's password.
             guard isSameAccount, !conversation.wasRefused else { return .fault }
-            // Success without the password is a stack that asks for none, such as an empty one.
+            // A success without the password comes from a stack that asks for none, such as an
+            // empty one.
             return status == PAM_SUCCESS && !conversation.hasAnswered ? .fault : judge(status)
         }
     }
@@ -71,7 +83,7 @@ package enum PasswordVerification {
         return unsafe String(cString: item.assumingMemoryBound(to: CChar.self)).utf8
     }
 
-    /// The code is C's, open-ended: what is not known to mean something is a fault.
+    /// The codes are an open set in C: any without a known meaning is a fault.
     private static func judge(_ status: Int32) -> PasswordVerdict {
         switch status {
         case PAM_SUCCESS: .right

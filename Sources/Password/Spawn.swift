@@ -3,7 +3,9 @@ import CPAM
 import Glibc
 
 extension PasswordCheck {
-    /// Starts the program in a session of its own: the pipe as standard input, nothing else open.
+    /// Starts the program with default signal handling and the pipe as its standard input.
+    ///
+    /// Standard output and error are /dev/null; no other descriptor is open.
     static func spawn(
         _ program: String, account: String, input: Int32
     ) throws(PasswordFault) -> pid_t {
@@ -37,7 +39,7 @@ extension PasswordCheck {
             && signet_add_close_from(&actions, 3) == 0
     }
 
-    /// The daemon blocks signals to read them; its child must not inherit that.
+    /// The daemon blocks signals to read them, which its child must not inherit.
     private static func reset(_ attributes: inout posix_spawnattr_t) -> Bool {
         var none = sigset_t()
         var all = sigset_t()

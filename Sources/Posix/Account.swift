@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A local user as the name service knows it; passwd(5).
+/// A user account as the name service knows it; passwd(5).
+///
+/// Lookups go through NSS, so they may ask a directory server and block. A name service that does
+/// not know the account is not an error: the result is nil. `SystemFault` means that it could not
+/// answer.
 package struct Account: Equatable, Sendable {
     /// The login name.
     package let name: String
-    /// The user's number.
+    /// The user id.
     package let uid: UInt32
-    /// The primary group's number.
+    /// The id of the primary group.
     package let gid: UInt32
     /// The home directory.
     package let home: String
 
-    /// Finds a user by name, nil where there is none; getpwnam_r(3).
+    /// Looks an account up by its exact name; nil if there is none. getpwnam_r(3)
     package static func named(_ name: String) throws(SystemFault) -> Account? {
         guard !name.isEmpty, !name.utf8.contains(0) else { return nil }
         let found = try unsafe lookUp("getpwnam_r", on: name) { record, room, size, result in
             unsafe getpwnam_r(name, record, room, size, result)
         }
-        // A name service that folds case or adds a domain would answer for another name.
+        // Some name services fold case or add a domain, and return an account with another name.
         guard let found, found.name == name else { return nil }
         return found
     }
 
-    /// Finds a user by number, nil where there is none; getpwuid_r(3).
+    /// Looks an account up by its uid; nil if there is none. getpwuid_r(3)
     package static func with(uid: UInt32) throws(SystemFault) -> Account? {
         try unsafe lookUp("getpwuid_r", on: String(uid)) { record, room, size, result in
             unsafe getpwuid_r(uid, record, room, size, result)
@@ -35,7 +39,7 @@ package struct Account: Equatable, Sendable {
         UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>
     ) -> Int32
 
-    /// Repeats the query with twice the room while that is what it lacks, up to 1 MiB.
+    /// Makes the query, with a buffer that is doubled up to 1 MiB while it is too small.
     private static func lookUp(
         _ operation: String, on subject: String, _ query: Query
     ) throws(SystemFault) -> Account? {
@@ -50,7 +54,7 @@ package struct Account: Equatable, Sendable {
             case 0: return unsafe result == nil ? nil : Account(record)
             case EINTR: continue
             case ERANGE: size *= 2
-            // What getpwnam(3) lists as ways of saying "not found".
+            // The codes that getpwnam(3) lists for "not found".
             case ENOENT, ESRCH, EBADF, EPERM: return nil
             default: throw SystemFault(operation, on: subject, code: code)
             }
@@ -58,7 +62,7 @@ package struct Account: Equatable, Sendable {
         throw SystemFault(operation, on: subject, code: ERANGE)
     }
 
-    /// Copies a C record; nil where a text is missing or not UTF-8.
+    /// Copies a C record; nil if a field is missing or not UTF-8.
     private init?(_ record: passwd) {
         guard let name = unsafe record.pw_name, let home = unsafe record.pw_dir,
             let nameText = unsafe String(validatingCString: name),
@@ -68,7 +72,7 @@ package struct Account: Equatable, Sendable {
             name: nameText, uid: unsafe record.pw_uid, gid: unsafe record.pw_gid, home: homeText)
     }
 
-    /// Describes a user by its values, as a test does.
+    /// Describes an account by its values, for tests.
     package init(name: String, uid: UInt32, gid: UInt32, home: String) {
         self.name = name
         self.uid = uid

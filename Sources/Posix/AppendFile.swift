@@ -2,14 +2,20 @@
 import CLinux
 import Glibc
 
-/// A file that grows at its end only; one owner writes it, reads see what was written so far.
+/// A private file that only grows at its end, such as a log of receipts.
+///
+/// One owner writes it. Appended bytes can be read at once, but are on disk only after
+/// `synchronise` has returned.
 package struct AppendFile: ~Copyable, Sendable {
     private let descriptor: Descriptor
     private let name: String
     private let path: String
     private let faults: DurableFaults
 
-    /// Opens a private file of a directory, made where it is missing with `mode` 0600.
+    /// Opens a file of the directory, with the checks of `Directory`; it must be inaccessible to
+    /// group and others.
+    ///
+    /// If it is missing, it is created with mode 0600.
     ///
     /// A new file's name is on disk when this returns.
     package init(in directory: Directory, _ name: String) throws(FileFault) {
@@ -36,12 +42,14 @@ package struct AppendFile: ~Copyable, Sendable {
         return made
     }
 
-    /// The number of bytes in the file.
+    /// The file's size in bytes.
     package borrowing func size() throws(FileFault) -> Int {
         try statusOf(descriptor, path: path).size
     }
 
-    /// Writes bytes at the end, not yet to disk; where that fails, the file is cut back.
+    /// Writes bytes at the end, without waiting for the disk.
+    ///
+    /// If that fails, the file is truncated to its previous size.
     package borrowing func append(_ bytes: [UInt8]) throws(FileFault) {
         let before = try size()
         let half = bytes.count / 2
@@ -56,13 +64,14 @@ package struct AppendFile: ~Copyable, Sendable {
         }
     }
 
-    /// Has the disk begin to write what was appended, and does not wait; sync_file_range(2). Says
-    /// nothing of faults: `synchronise` does.
+    /// Asks the kernel to start writing to disk, and does not wait; sync_file_range(2).
+    ///
+    /// Errors are not reported here; `synchronise` reports them.
     package borrowing func beginSynchronising() {
         _ = sync_file_range(descriptor.number, 0, 0, SYNC_FILE_RANGE_WRITE)
     }
 
-    /// Writes what was appended to disk; fdatasync(2).
+    /// Waits until everything that was appended is on disk; fdatasync(2).
     package borrowing func synchronise() throws(FileFault) {
         do {
             try faults.before(.synchronise, name)
@@ -72,7 +81,7 @@ package struct AppendFile: ~Copyable, Sendable {
         }
     }
 
-    /// Reads up to `count` bytes from an offset; fewer where the file ends; pread(2).
+    /// Reads up to `count` bytes from an offset, fewer at the end of the file; pread(2).
     package borrowing func read(at offset: Int, count: Int) throws(FileFault) -> [UInt8] {
         guard offset >= 0, count >= 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -93,7 +102,7 @@ package struct AppendFile: ~Copyable, Sendable {
         return bytes
     }
 
-    /// Cuts the file to a size, on disk when this returns; ftruncate(2).
+    /// Truncates the file; the new size is on disk when this returns. ftruncate(2)
     package borrowing func truncate(to size: Int) throws(FileFault) {
         do {
             try faults.before(.truncate, name)

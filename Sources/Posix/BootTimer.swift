@@ -2,18 +2,18 @@
 import CLinux
 import Glibc
 
-/// Readable once a time is over in which the machine may have slept; timerfd_create(2) with
-/// CLOCK_BOOTTIME.
+/// A descriptor that becomes readable after a delay, in which time asleep counts; timerfd_create(2)
+/// with CLOCK_BOOTTIME.
 package final class BootTimer: Sendable {
-    /// Readable from then on.
+    /// Readable when the delay is over.
     package let descriptor: Descriptor
 
-    /// Begins now; at most some centuries.
+    /// Starts the delay now. A delay of zero or less is over at once.
     package init(after delay: Duration) throws(SystemFault) {
         let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
         descriptor = try Descriptor(
             result: timerfd_create(CLOCK_BOOTTIME, flags), of: "timerfd_create")
-        // Nothing at all would switch it off.
+        // A value of zero would disarm the timer; timerfd_settime(2).
         let (seconds, attoseconds) = max(delay, .nanoseconds(1)).components
         var time = itimerspec()
         time.it_value = timespec(

@@ -2,21 +2,24 @@
 import CLinux
 import Glibc
 
-/// What came of running another program for what it says.
+/// The result of running a program for its output.
 package enum ChildAnswer: Equatable, Sendable {
-    /// All that it said.
+    /// The program succeeded; this is all of its output.
     case said([UInt8])
-    /// It cannot be started, or says that it failed.
+    /// The program could not be started, or ended with a failure.
     case failed
-    /// It says too much, or is not done in time.
+    /// The program wrote too much or took too long, and was killed.
     case unfinished
 }
 
-/// What another program writes to standard output, taken in full or not at all.
+/// Runs a program for its standard output, which is taken in full or not at all.
 package enum ChildOutput {
-    /// Runs a program by its absolute path, with an empty environment and nothing to read, and
-    /// gives at most `cap` bytes of what it says. One that says more, or is not done in `limit`,
-    /// is killed. posix_spawn(3)
+    /// Runs a program and waits for it; posix_spawn(3).
+    ///
+    /// It gets an empty environment, and /dev/null as standard input and error. It is killed if it
+    /// writes more than `cap` bytes or runs longer than `limit`.
+    ///
+    /// - Parameter path: The program's absolute path.
     package static func of(
         _ path: String, _ arguments: [String], cap: Int, within limit: Duration
     ) -> ChildAnswer {

@@ -2,16 +2,17 @@
 import CLinux
 import Glibc
 
-/// The times a decision may depend on; the closures are replaced in tests only.
+/// The clocks that decisions depend on. Only tests replace the closures.
 package struct Clock: Sendable {
-    /// The kernel's id of this boot, a UUID; another one means that `sinceBoot` began anew.
+    /// The kernel's id of this boot, a UUID. When it changes, `sinceBoot` has started again from
+    /// zero.
     package var boot: @Sendable () throws(SystemFault) -> String
-    /// Time since boot, suspend included; clock_gettime(2) CLOCK_BOOTTIME. Cannot be set back.
+    /// The time since boot, including sleep; CLOCK_BOOTTIME. It cannot be set back.
     package var sinceBoot: @Sendable () -> Duration
-    /// Whole seconds since 1970 UTC; for people to read, anybody may have set it.
+    /// Seconds since 1970 UTC. For display only: this clock can be set.
     package var wallSeconds: @Sendable () -> Int64
 
-    /// Joins three sources of time.
+    /// Combines three clocks.
     package init(
         boot: @escaping @Sendable () throws(SystemFault) -> String,
         sinceBoot: @escaping @Sendable () -> Duration,
@@ -37,7 +38,7 @@ private func reading(_ clock: clockid_t) -> (duration: Duration, seconds: Int64)
     return (.seconds(whole) + .nanoseconds(Int64(time.tv_nsec)), whole)
 }
 
-/// Reads /proc/sys/kernel/random/boot_id, random(4): a UUID in text.
+/// Reads /proc/sys/kernel/random/boot_id, a UUID as text; random(4).
 private func bootIdentifier() throws(SystemFault) -> String {
     let path = "/proc/sys/kernel/random/boot_id"
     let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW

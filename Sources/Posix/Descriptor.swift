@@ -2,17 +2,17 @@
 import CLinux
 import Glibc
 
-/// The only owner of a file descriptor; closes it when it goes.
+/// The sole owner of a file descriptor, which it closes when it is destroyed.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The descriptor's number, good for as long as the owner lives.
+    /// The descriptor's number, valid for as long as the owner exists.
     package let number: Int32
 
-    /// Takes over an open descriptor, which nobody else may close from now on.
+    /// Takes ownership of an open descriptor. Nothing else may close it from now on.
     package init(adopting number: Int32) {
         self.number = number
     }
 
-    /// Takes over the result of a call that returns a descriptor or -1.
+    /// Takes ownership of the result of a call that returns a descriptor, or -1 and `errno`.
     init(
         result: Int32, of operation: String, on subject: String = ""
     ) throws(SystemFault) {
@@ -24,14 +24,14 @@ package struct Descriptor: ~Copyable, Sendable {
         _ = Glibc.close(number)
     }
 
-    /// Gives the descriptor away: the caller closes it.
+    /// Gives up ownership; the caller has to close the descriptor.
     package consuming func release() -> Int32 {
         let given = number
         discard self
         return given
     }
 
-    /// Makes a second descriptor of the same open file, close-on-exec; fcntl(2) F_DUPFD_CLOEXEC.
+    /// Duplicates the descriptor, close-on-exec; fcntl(2) F_DUPFD_CLOEXEC.
     package borrowing func duplicate() throws(SystemFault) -> Descriptor {
         try Descriptor(result: fcntl(number, F_DUPFD_CLOEXEC, 3), of: "fcntl")
     }

@@ -2,12 +2,14 @@
 import CLinux
 import Glibc
 
-/// An open directory that one program owns; all its files are named relative to it.
+/// An open directory that one program owns. All its files are opened relative to it.
 ///
-/// Names are plain: no slash, no leading dot, no control character. Files must be regular, have one
-/// link and belong to root or the given owner, and nobody else may write to them.
+/// Names must be plain: no slash, no leading dot, no space or control character, at most 200 bytes;
+/// others throw `badName`. Files must be regular, have one link, belong to root or the given owner,
+/// and not be writable by group or others; others throw `untrusted`. The effects of
+/// `makeDirectory`, `replace`, `add` and the functions that remove are on disk when they return.
 package final class Directory: Sendable {
-    /// The path it was opened by, for messages.
+    /// The path by which it was opened, for messages.
     package let path: String
     let descriptor: Descriptor
     let owner: UInt32
@@ -22,7 +24,8 @@ package final class Directory: Sendable {
         self.faults = faults
     }
 
-    /// Opens a directory by its absolute path, trusted all the way from `/` as in `TrustedFile`.
+    /// Opens a directory by its absolute path, with every directory from `/` checked as in
+    /// `TrustedFile`.
     package static func open(
         _ path: String, owner: UInt32 = 0, faults: DurableFaults = .none
     ) throws(FileFault) -> Directory {
@@ -30,9 +33,11 @@ package final class Directory: Sendable {
         return Directory(path: path, descriptor: descriptor, owner: owner, faults: faults)
     }
 
-    /// Opens a directory in this one; refuses a link, another's, or one others may write to.
+    /// Opens a subdirectory.
     ///
-    /// With `isPrivate`, group and others must have no access at all.
+    /// - Parameter isPrivate: Whether group and others must have no access at all.
+    /// - Throws: `untrusted` for a symbolic link, another owner, or a directory that others may
+    ///   write to.
     package func directory(
         _ name: String, isPrivate: Bool = true
     ) throws(FileFault) -> Directory {
@@ -48,13 +53,16 @@ package final class Directory: Sendable {
         return Directory(path: full, descriptor: opened, owner: owner, faults: faults)
     }
 
-    /// Makes a directory durably where it is missing, with exactly `mode`, and opens it.
+    /// Creates a subdirectory durably if it is missing, and opens it.
+    ///
+    /// - Parameter mode: The exact mode of a new directory, regardless of the umask. If it gives
+    ///   group and others no access, an existing directory must not either.
     package func makeDirectory(_ name: String, mode: UInt32) throws(FileFault) -> Directory {
         try checkName(name)
         try fault(.makeDirectory, name)
         let number = descriptor.number
         if unsafe mkdirat(number, name, mode) == 0 {
-            // Not subject to the umask, which is as strict as can be in the daemon.
+            // mkdirat(2) applies the umask, which is as strict as possible in the daemon.
             guard unsafe fchmodat(number, name, mode, 0) == 0 else {
                 throw failed("fchmodat", name)
             }
@@ -65,9 +73,10 @@ package final class Directory: Sendable {
         return try directory(name, isPrivate: mode & ForbiddenBits.others == 0)
     }
 
-    /// Reads a file of at most `cap` bytes, nil where there is none.
+    /// Reads a whole file; nil if there is none.
     ///
-    /// With `isPrivate`, group and others must have no access to it.
+    /// - Parameter isPrivate: Whether group and others must have no access at all.
+    /// - Throws: `tooLarge` if the file has more than `cap` bytes.
     package func read(
         _ name: String, cap: Int, isPrivate: Bool = true
     ) throws(FileFault) -> [UInt8]? {
@@ -87,7 +96,7 @@ package final class Directory: Sendable {
         return bytes
     }
 
-    /// Whether anything has this name, whatever it is; fstatat(2).
+    /// Whether an entry of any kind has this name; fstatat(2).
     package func contains(_ name: String) throws(FileFault) -> Bool {
         try checkName(name)
         var status = stat()
@@ -96,8 +105,7 @@ package final class Directory: Sendable {
         return code == 0
     }
 
-    /// When the content of what has this name was last written, in seconds since 1970; nil where
-    /// nothing has it. fstatat(2)
+    /// The modification time of an entry in seconds since 1970; nil if there is none. fstatat(2)
     package func modified(_ name: String) throws(FileFault) -> Int64? {
         try checkName(name)
         var status = stat()
@@ -106,7 +114,7 @@ package final class Directory: Sendable {
         return code == 0 ? Int64(status.st_mtim.tv_sec) : nil
     }
 
-    /// Gives a file the present time, which inotify(7) tells whoever watches; utimensat(2).
+    /// Sets a file's times to now, which inotify(7) reports to watchers; utimensat(2).
     package func touch(_ name: String) throws(FileFault) {
         try checkName(name)
         let number = descriptor.number
@@ -115,8 +123,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Sets when the content of what has this name was last written, in seconds since 1970, whenever it
-    /// was; utimensat(2).
+    /// Sets an entry's access and modification time, in seconds since 1970; utimensat(2).
     package func setModified(_ name: String, _ seconds: Int64) throws(FileFault) {
         try checkName(name)
         let number = descriptor.number
@@ -127,18 +134,18 @@ package final class Directory: Sendable {
         guard code == 0 else { throw failed("utimensat", name) }
     }
 
-    /// Lists the plain names in this directory, sorted; what begins with a dot is left out.
+    /// The plain names in this directory, sorted. Names with a leading dot are left out.
     package func list() throws(FileFault) -> [String] {
         try entries().filter(isPlainName).sorted()
     }
 
-    /// Lists every name but `.` and `..`, sorted, also those that are refused when they are used.
+    /// All names except `.` and `..`, sorted, including those that may not be used.
     package func listAll() throws(FileFault) -> [String] { try entries().sorted() }
 
     /// The path of a name in this directory, for messages.
     func location(_ name: String) -> String { path + "/" + name }
 
-    /// Opens a file of this directory and checks its kind, owner, mode and links.
+    /// Opens a file of this directory, and checks its kind, owner, mode and link count.
     func openChecked(
         _ name: String, _ flags: Int32, mode: UInt32 = 0, isPrivate: Bool
     ) throws(FileFault) -> Descriptor {
@@ -152,24 +159,26 @@ package final class Directory: Sendable {
         return file
     }
 
+    /// Throws `badName` unless the name is plain.
     func checkName(_ name: String) throws(FileFault) {
         guard isPlainName(name) else { throw .badName(name) }
     }
 
+    /// Gives tests the opportunity to make a step fail.
     func fault(_ step: DurableStep, _ name: String) throws(FileFault) {
         do {
             try faults.before(step, name)
         } catch { throw .system(error) }
     }
 
-    /// The fault that errno tells of, about a name in this directory.
+    /// The fault for the current `errno`, about a name in this directory.
     func failed(_ operation: String, _ name: String) -> FileFault {
         .system(SystemFault.current(operation, on: location(name)))
     }
 
-    /// Every name but `.` and `..`; readdir(3).
+    /// All names except `.` and `..`; readdir(3).
     func entries() throws(FileFault) -> [String] {
-        // A descriptor of its own: the stream closes it and moves its offset.
+        // A descriptor of its own, because the stream closes it and moves its offset.
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         let stream = unsafe fdopendir(
             try openRelative(descriptor, ".", flags, path: path).release())
@@ -191,7 +200,7 @@ package final class Directory: Sendable {
     }
 }
 
-/// Tells whether a name stays inside its directory and cannot be a temporary file's.
+/// Whether a name stays within its directory and cannot be that of a temporary file.
 private func isPlainName(_ name: String) -> Bool {
     let bytes = name.utf8
     return !bytes.isEmpty && bytes.count <= 200 && !name.hasPrefix(".")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The points of a durable change at which a machine or a disk may give up.
+/// The steps of a durable change, at each of which a machine or a disk may fail.
 package enum DurableStep: Equatable, Sendable, CaseIterable {
     /// Before the temporary file, or the file to append to, is opened.
     case create
     /// Before the bytes are written.
     case write
-    /// When half the bytes were written.
+    /// After half of the bytes have been written.
     case writeHalf
     /// Before fsync(2) of the file.
     case synchronise
@@ -21,16 +21,16 @@ package enum DurableStep: Equatable, Sendable, CaseIterable {
     case synchroniseDirectory
 }
 
-/// Faults that tests inject into durable changes; a program runs with `none`.
+/// Faults that tests inject into durable changes. Programs use `none`.
 package struct DurableFaults: Sendable {
-    /// Called before each step with the file's name; throws what the step shall fail with.
+    /// Called before each step with the file's name; throws to make the step fail.
     package let before: @Sendable (DurableStep, String) throws(SystemFault) -> Void
 
-    /// Calls `before` ahead of each step.
+    /// Injects the faults that `before` throws.
     package init(_ before: @escaping @Sendable (DurableStep, String) throws(SystemFault) -> Void) {
         self.before = before
     }
 
-    /// No faults.
+    /// Injects no faults.
     package static let none = DurableFaults { (_, _) throws(SystemFault) in }
 }

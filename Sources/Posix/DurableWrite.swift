@@ -3,10 +3,13 @@ import CLinux
 import Glibc
 
 extension Directory {
-    /// Puts a file with exactly these bytes and this mode under a name: the one durable-write path.
+    /// Writes a file durably, in place of any file of that name.
     ///
-    /// After a return the new file is on disk; after a throw, or a crash at any point, the old one or
-    /// the new one is there, whole. open(2) O_EXCL, write(2), fsync(2), rename(2), fsync(2).
+    /// When this returns, the new file is on disk. After a throw, or a crash at any point, either
+    /// the old or the new file is there, and complete: open(2) O_EXCL, write(2), fsync(2),
+    /// rename(2), and fsync(2) of the directory.
+    ///
+    /// - Parameter mode: The exact mode of the file, regardless of the umask.
     package func replace(
         _ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600
     ) throws(FileFault) {
@@ -15,10 +18,12 @@ extension Directory {
         }
     }
 
-    /// Puts such a file where nothing has the name; false where something has it, which stays.
+    /// Writes a file durably, unless an entry of that name exists.
     ///
-    /// Of several that do so at once, one's file is there. renameat2(2) RENAME_NOREPLACE, or where the
-    /// file system does not know it (NFS), link(2).
+    /// If several callers do this at once, exactly one succeeds: renameat2(2) with
+    /// RENAME_NOREPLACE, or link(2) on file systems such as NFS that do not support it.
+    ///
+    /// - Returns: false if an entry of that name exists; it is left unchanged.
     package func add(
         _ name: String, _ bytes: [UInt8], mode: UInt32 = 0o600
     ) throws(FileFault) -> Bool {
@@ -30,7 +35,8 @@ extension Directory {
         }
     }
 
-    /// Fills a temporary file, and has `rename` give it its name; false where that says EEXIST.
+    /// Fills a temporary file and calls `rename` to give it its name; false if that fails with
+    /// EEXIST.
     private func put(
         _ name: String, _ bytes: [UInt8], mode: UInt32,
         _ rename: (_ old: String, _ new: String, _ number: Int32) -> Int32
@@ -53,24 +59,26 @@ extension Directory {
             _ = unsafe unlinkat(descriptor.number, temporary, 0)
             guard isThere else { throw error }
         }
-        // Also where it is another's: who reads it relies on it.
+        // Also for an existing file: the caller relies on its being on disk.
         try synchroniseSelf(name)
         return !isThere
     }
 
-    /// Removes a file durably; one that is not there is no fault.
+    /// Removes a file durably. A missing file is not an error.
     package func remove(_ name: String) throws(FileFault) {
         try checkName(name)
         try unlink(name, flags: 0)
     }
 
-    /// Removes an empty directory durably; one that is not there is no fault.
+    /// Removes an empty directory durably. A missing directory is not an error.
     package func removeDirectory(_ name: String) throws(FileFault) {
         try checkName(name)
         try unlink(name, flags: AT_REMOVEDIR)
     }
 
-    /// Removes temporary files that a crash left; only the directory's one writer may call this.
+    /// Removes temporary files that a crash left behind.
+    ///
+    /// Only the directory's sole writer may call this.
     package func sweep() throws(FileFault) {
         for name in try entries() where name.hasPrefix(temporaryPrefix) {
             guard unsafe unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
@@ -79,7 +87,7 @@ extension Directory {
         }
     }
 
-    /// Writes the directory itself to disk: names that came, went or changed; fsync(2).
+    /// Waits until the directory's entries are on disk; fsync(2).
     func synchroniseSelf(_ name: String) throws(FileFault) {
         try fault(.synchroniseDirectory, name)
         guard fsync(descriptor.number) == 0 else { throw failed("fsync", name) }
@@ -104,7 +112,7 @@ extension Directory {
             try faults.before(.writeHalf, name)
             try writeWhole(Array(bytes[half...]), to: file, name: location(name))
         } catch { throw .system(error) }
-        // Not subject to the umask; the mode comes only when the bytes are there.
+        // fchmod is not subject to the umask; the mode is set only after the bytes are written.
         guard fchmod(file.number, mode) == 0 else { throw failed("fchmod", name) }
         try fault(.synchronise, name)
         guard fsync(file.number) == 0 else { throw failed("fsync", name) }
@@ -118,5 +126,5 @@ extension Directory {
     }
 }
 
-/// What no plain name can begin with.
+/// The prefix of temporary files, which no plain name has.
 private let temporaryPrefix = ".new-"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Replaces this process by a program without arguments, with the same environment; execv(3).
+/// Replaces this process with a program, without arguments and with the same environment; execv(3).
 ///
-/// Returns only where that fails.
+/// Returns only if that fails.
 package func becomeProgram(_ path: String) -> SystemFault {
     let name = unsafe strdup(path)
     defer { unsafe free(name) }

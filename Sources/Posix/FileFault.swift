@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Why a file or directory was not used.
+/// Why a file or directory could not be used.
 package enum FileFault: Error, Equatable, Sendable {
     /// A system call failed.
     case system(SystemFault)
-    /// The path names something that somebody else could have put there.
+    /// The path leads to something that another user could have put there.
     case untrusted(path: String, Distrust)
-    /// The file holds more than the reader takes.
+    /// The file is larger than the caller accepts.
     case tooLarge(path: String)
-    /// The name is empty, too long, begins with a dot or holds a slash or a control character.
+    /// The name is empty, longer than 200 bytes, begins with a dot, or contains a slash, space or
+    /// control character.
     case badName(String)
 }
 
-/// What is wrong with a file or one of the directories above it.
+/// What makes a file, or a directory above it, untrustworthy.
 package enum Distrust: Equatable, Sendable {
     /// The path is relative or has empty, `.` or `..` components.
     case notAbsolute
-    /// A symbolic link, or not of the kind that was expected.
+    /// It is a symbolic link, or not of the expected kind.
     case wrongKind
-    /// Owned by neither root nor the account that was allowed.
+    /// The owner is neither root nor the account that was allowed.
     case owner(UInt32)
-    /// Group or others may write to it; or, for what must be private, do anything with it.
+    /// Group or others may write to it or, where it must be private, have any access to it.
+    ///
+    /// The value is the permission bits.
     case mode(UInt32)
     /// It has more than one hard link.
     case linked
 }
 
 extension FileFault {
-    /// Tells whether the cause is that the file does not exist.
+    /// Whether the fault is that the file does not exist.
     package var isMissing: Bool {
         guard case .system(let fault) = self else { return false }
         return fault.code == ENOENT
@@ -48,7 +51,7 @@ extension FileFault: CustomStringConvertible {
 }
 
 extension Distrust: CustomStringConvertible {
-    /// The second half of a sentence whose subject is the path.
+    /// The predicate of a sentence whose subject is the path.
     package var description: String {
         switch self {
         case .notAbsolute: "is not a plain absolute path"

@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// Reads a file from its offset to the end; nil where it holds more than `cap` bytes.
+/// Reads from the file's offset to its end; nil if that is more than `cap` bytes.
 func readWhole(
     _ file: borrowing Descriptor, cap: Int, name: String
 ) throws(SystemFault) -> [UInt8]? {
@@ -18,7 +18,7 @@ func readWhole(
 func readBeginning(
     _ file: borrowing Descriptor, count: Int, name: String
 ) throws(SystemFault) -> [UInt8] {
-    // Most files are far below what they may have: a large cap is not paid for each of them.
+    // Most files are much smaller than their limit, so the buffer starts small.
     var bytes = [UInt8](repeating: 0, count: min(count, 16_384))
     var filled = try fill(file, &bytes, from: 0, name: name)
     while filled == bytes.count, filled < count {
@@ -30,7 +30,7 @@ func readBeginning(
     return bytes
 }
 
-/// Reads until the buffer is full or the file ends; returns how many bytes there were.
+/// Reads until the buffer is full or the file ends; returns the number of bytes in the buffer.
 private func fill(
     _ file: borrowing Descriptor, _ bytes: inout [UInt8], from start: Int, name: String
 ) throws(SystemFault) -> Int {
@@ -48,7 +48,7 @@ private func fill(
     return filled
 }
 
-/// Writes all bytes at the descriptor's offset, however many calls that takes; write(2).
+/// Writes all bytes at the descriptor's offset, in as many calls as it takes; write(2).
 func writeWhole(
     _ bytes: [UInt8], to file: borrowing Descriptor, name: String
 ) throws(SystemFault) {
@@ -64,7 +64,7 @@ func writeWhole(
     }
 }
 
-/// What fstat(2) says about an open file.
+/// The result of fstat(2) on an open file, with the checks for trusted files.
 struct FileStatus {
     let owner: UInt32
     let mode: UInt32
@@ -85,13 +85,13 @@ struct FileStatus {
     private var kind: UInt32 { mode & UInt32(S_IFMT) }
     var permissions: UInt32 { mode & 0o7777 }
 
-    /// What speaks against a directory on the way to a trusted file.
+    /// Why a directory on the path to a trusted file cannot be trusted; nil if it can.
     func distrustAsDirectory(owner allowed: UInt32, forbidding bits: UInt32) -> Distrust? {
         guard kind == UInt32(S_IFDIR) else { return .wrongKind }
         return distrust(owner: allowed, forbidding: bits)
     }
 
-    /// What speaks against a regular file.
+    /// Why a regular file cannot be trusted; nil if it can.
     func distrustAsFile(owner allowed: UInt32, forbidding bits: UInt32) -> Distrust? {
         guard kind == UInt32(S_IFREG) else { return .wrongKind }
         guard links == 1 else { return .linked }
@@ -105,10 +105,10 @@ struct FileStatus {
     }
 }
 
-/// Permission bits that a file must not have.
+/// Permission bits that must not be set.
 enum ForbiddenBits {
-    /// Writing by group or others.
+    /// Write access for group or others.
     static let shared: UInt32 = 0o022
-    /// Anything by group or others.
+    /// Any access for group or others.
     static let others: UInt32 = 0o077
 }

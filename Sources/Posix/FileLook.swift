@@ -2,28 +2,32 @@
 import CLinux
 import Glibc
 
-/// What a file is, as somebody who only looks sees it; lstat(2) or stat(2).
+/// The attributes of a file, as seen by a caller that only inspects it; lstat(2) or stat(2).
+///
+/// Unlike `Directory` and `TrustedFile`, this makes no trust checks. It is for reporting, never as
+/// a check before a file is used.
 package struct FileLook: Equatable, Sendable {
-    /// The kinds that matter.
+    /// The kinds that are distinguished.
     package enum Kind: Equatable, Sendable {
         case file, directory, link, socket, device, other
     }
 
-    /// What it is.
+    /// The file's kind.
     package let kind: Kind
-    /// Whose it is.
+    /// The owner's uid.
     package let owner: UInt32
-    /// Its group.
+    /// The group's id.
     package let group: UInt32
     /// The permission bits, 0 to 0o7777.
     package let permissions: UInt32
-    /// How many names it has.
+    /// The number of hard links.
     package let links: UInt64
-    /// When its content was last written, in seconds since 1970.
+    /// The modification time, in seconds since 1970.
     package let modified: Int64
 
-    /// Looks at a path, at a symbolic link itself unless `following`; nil where there is nothing,
-    /// or it cannot be looked at.
+    /// Inspects a path; nil if nothing is there or it cannot be inspected.
+    ///
+    /// - Parameter following: Whether to inspect the target of a symbolic link instead of the link.
     package init?(_ path: String, following: Bool = false) {
         var status = stat()
         let flags = following ? 0 : AT_SYMLINK_NOFOLLOW
@@ -31,7 +35,9 @@ package struct FileLook: Equatable, Sendable {
         self.init(status)
     }
 
-    /// Whether there is nothing at a path, as far as this caller may look; lstat(2).
+    /// Whether nothing is at a path, as far as the caller may tell; lstat(2).
+    ///
+    /// False if the caller may not search one of the directories.
     package static func isMissing(_ path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
@@ -53,8 +59,8 @@ package struct FileLook: Equatable, Sendable {
         modified = Int64(status.st_mtim.tv_sec)
     }
 
-    /// When what a path names was made, in seconds since 1970; nil where its file system does not
-    /// keep that, or it cannot be looked at. statx(2)
+    /// The creation time of a path in seconds since 1970; nil if its file system does not record
+    /// it, or the path cannot be inspected. statx(2)
     package static func birth(of path: String) -> Int64? {
         var status = statx()
         let mask = UInt32(STATX_BTIME)
@@ -64,8 +70,9 @@ package struct FileLook: Equatable, Sendable {
         return status.stx_btime.tv_sec
     }
 
-    /// Reads the beginning of a regular file, symbolic links followed, at most `cap` bytes; nil for
-    /// anything else. Never waits, whatever the path names.
+    /// Reads at most `cap` bytes from the start of a regular file; nil for anything else.
+    ///
+    /// Symbolic links are followed. The call never blocks, whatever the path names.
     package static func beginning(of path: String, cap: Int) -> [UInt8]? {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let opened = retryingInterrupted { unsafe open(path, flags) }
@@ -77,8 +84,9 @@ package struct FileLook: Equatable, Sendable {
         return try? readBeginning(file, count: cap, name: path)
     }
 
-    /// The names in a directory, sorted, `.` and `..` left out; at most `cap`, nil where it cannot
-    /// be read.
+    /// The names in a directory, sorted, without `.` and `..`; nil if it cannot be read.
+    ///
+    /// At most `cap` names are read, in the directory's own order.
     package static func names(in path: String, cap: Int) -> [String]? {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
         let opened = unsafe open(path, flags)
@@ -100,7 +108,7 @@ package struct FileLook: Equatable, Sendable {
         return names.sorted()
     }
 
-    /// What a symbolic link says; nil where there is none.
+    /// The target of a symbolic link; nil if there is no link.
     package static func target(of path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -110,7 +118,7 @@ package struct FileLook: Equatable, Sendable {
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
-    /// The type of the file system that a path lies on, as statfs(2) numbers it.
+    /// The type of the file system that contains a path, as numbered by statfs(2).
     package static func fileSystem(of path: String) -> UInt64? {
         var status = statfs()
         guard unsafe statfs(path, &status) == 0 else { return nil }
@@ -118,7 +126,7 @@ package struct FileLook: Equatable, Sendable {
     }
 }
 
-/// Whether something keeps the clock right; nil where that cannot be asked. ntp_adjtime(3)
+/// Whether the clock is synchronised; nil if the kernel does not say. ntp_adjtime(3)
 package func isClockSynchronised() -> Bool? {
     var times = timex()
     let state = unsafe ntp_adjtime(&times)

@@ -2,19 +2,19 @@
 import CLinux
 import Glibc
 
-/// What tells whether a name still stands for the same file with the same content, without reading it.
+/// Identifies a file and its content without reading it, to notice when either changes.
 ///
-/// A file that is replaced has another inode. One that is written in place, truncated, or given other
-/// permissions has another change time, which no call sets to a chosen value: utimensat(2) sets the
-/// modification time, and the change time to now.
+/// A file that is replaced has another inode. One that is written in place, truncated or given
+/// other permissions has another change time, which no call can set to a chosen value: utimensat(2)
+/// sets the modification time, and the change time to now.
 package struct FileStamp: Equatable, Sendable {
-    /// Which file it is, and who may do what with it.
+    /// The file's identity, and who may access it.
     package struct Identity: Equatable, Sendable {
         let device: UInt64, inode: UInt64
         let mode: UInt32, owner: UInt32
     }
 
-    /// All that matters of a directory that is known to be the same: what lies in it has stamps.
+    /// All that needs comparing for a directory: the entries have stamps of their own.
     package let identity: Identity
     let size: Int
     /// In nanoseconds since 1970.
@@ -29,20 +29,21 @@ package struct FileStamp: Equatable, Sendable {
         changed = status.st_ctim.nanoseconds
     }
 
-    /// Whether a change after `moment` shows.
+    /// Whether any change after `moment` would change this stamp.
     ///
-    /// The kernel gives files the time of its last tick, up to 10 ms ago: a second change in the same
-    /// tick would leave the time as it is, and a file replaced twice may have its first inode again.
-    /// So what changed in the tick of `moment`, or seems to have changed later, tells nothing.
+    /// The kernel stamps files with the time of its last tick, up to 10 ms ago. A second change
+    /// within the same tick leaves the time as it is, and a file that is replaced twice may get its
+    /// first inode back. A stamp from the tick of `moment`, or from a later one, therefore proves
+    /// nothing.
     package func isSettled(at moment: FileMoment) -> Bool { max(modified, changed) < moment.tick }
 }
 
-/// The kernel's present tick, as files get it; clock_gettime(2) CLOCK_REALTIME_COARSE.
+/// The kernel's current tick, as it stamps files; clock_gettime(2) CLOCK_REALTIME_COARSE.
 package struct FileMoment: Sendable {
     /// In nanoseconds since 1970.
     let tick: Int64
 
-    /// Now.
+    /// The current tick.
     package static func now() -> FileMoment {
         var time = timespec()
         // The clock cannot fail on a kernel that runs this program.
@@ -52,13 +53,13 @@ package struct FileMoment: Sendable {
 }
 
 extension timespec {
-    /// Whole nanoseconds; wraps after the year 2262.
+    /// The time in nanoseconds, which wraps after the year 2262.
     fileprivate var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 }
 
 extension FileStamp {
-    /// The stamp of what has an absolute path, a symbolic link itself; nil where nothing has it, or it
-    /// cannot be told. lstat(2)
+    /// The stamp of an absolute path, of a symbolic link itself; nil if it cannot be inspected.
+    /// lstat(2)
     package init?(ofFileAt path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
@@ -67,7 +68,7 @@ extension FileStamp {
 }
 
 extension Directory {
-    /// The stamp of what has this name, a symbolic link itself; nil where nothing has it. fstatat(2)
+    /// The stamp of an entry, of a symbolic link itself; nil if there is none. fstatat(2)
     package func stamp(_ name: String) throws(FileFault) -> FileStamp? {
         try checkName(name)
         var status = stat()
@@ -76,7 +77,7 @@ extension Directory {
         return code == 0 ? FileStamp(status) : nil
     }
 
-    /// The stamp of this directory itself, wherever it is by now; fstat(2).
+    /// The stamp of this directory itself, wherever it has been moved; fstat(2).
     package func stampOfSelf() throws(FileFault) -> FileStamp {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0 else { throw failed("fstat", "") }

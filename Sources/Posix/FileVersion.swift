@@ -2,9 +2,9 @@
 import CLinux
 import Glibc
 
-/// Which file a path names, and which content it has: another value after any change of it.
+/// The version of the file at a path, which differs after any change; stat(2).
 ///
-/// A change within the clock's step that leaves the length as it is does not show; stat(2).
+/// A change within one step of the file system's clock is missed if it leaves the size unchanged.
 package struct FileVersion: Equatable, Sendable {
     private let device: UInt
     private let node: UInt
@@ -12,7 +12,7 @@ package struct FileVersion: Equatable, Sendable {
     private let modified: Int64
     private let changed: Int64
 
-    /// Looks at a path, symbolic links followed; nil where it cannot be looked at.
+    /// Inspects a path, following symbolic links; nil if that fails.
     package init?(of path: String) {
         var status = stat()
         guard unsafe fstatat(AT_FDCWD, path, &status, 0) == 0 else { return nil }
@@ -23,7 +23,7 @@ package struct FileVersion: Equatable, Sendable {
         changed = Self.nanoseconds(status.st_ctim)
     }
 
-    /// Wrapping: it is compared and never counted with.
+    /// Wraps, which is harmless because the value is only compared.
     private static func nanoseconds(_ time: timespec) -> Int64 {
         Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A group as the name service knows it; group(5).
+/// Groups as the name service knows them; group(5).
+///
+/// As for `Account`, lookups may block, and `SystemFault` means that the name service could not
+/// answer.
 package enum Group {
-    /// The most groups of one account that are looked at, the kernel's own limit (NGROUPS_MAX).
+    /// The most groups of one account: the kernel's limit, NGROUPS_MAX.
     private static let most: Int32 = 65_536
 
-    /// The number of a group, nil where there is none of this name; getgrnam_r(3).
+    /// The id of a group; nil if there is none of that name. getgrnam_r(3)
     package static func number(of name: String) throws(SystemFault) -> UInt32? {
         guard !name.isEmpty, !name.utf8.contains(0) else { return nil }
         var size = 1024
-        // A group's record names all its members.
+        // The limit is higher than for accounts because a group's record lists all its members.
         while size <= 1 << 22 {
             let room = UnsafeMutablePointer<CChar>.allocate(capacity: size)
             defer { unsafe room.deallocate() }
@@ -21,7 +24,7 @@ package enum Group {
             case 0: return unsafe result == nil ? nil : record.gr_gid
             case EINTR: continue
             case ERANGE: size *= 2
-            // What getgrnam(3) lists as ways of saying "not found".
+            // The codes that getgrnam(3) lists for "not found".
             case ENOENT, ESRCH, EBADF, EPERM: return nil
             default: throw SystemFault("getgrnam_r", on: name, code: code)
             }
@@ -29,7 +32,7 @@ package enum Group {
         throw SystemFault("getgrnam_r", on: name, code: ERANGE)
     }
 
-    /// The numbers of all groups that an account is in; getgrouplist(3).
+    /// The ids of all groups that an account is a member of; getgrouplist(3).
     package static func numbers(of account: Account) throws(SystemFault) -> Set<UInt32> {
         var count: Int32 = 64
         while count <= most {
@@ -42,7 +45,7 @@ package enum Group {
         throw SystemFault("getgrouplist", on: account.name, code: ERANGE)
     }
 
-    /// Those of the named groups that an account is in; a name that no group has is none.
+    /// The named groups that an account is a member of. Names that no group has are left out.
     package static func memberships(
         of account: Account, among names: Set<String>
     ) throws(SystemFault) -> Set<String> {

@@ -2,24 +2,25 @@
 import Glibc
 import Synchronization
 
-/// What a signal asks a program for.
+/// What a signal asks the program to do.
 package enum SignalMeaning: Equatable, Sendable {
-    /// SIGHUP: to end, or of a service to read files anew.
+    /// SIGHUP: to exit, or for a service, to read its files again.
     case hangUp
-    /// Any other: to end.
+    /// Any other signal: to exit.
     case end
 }
 
-/// Signals that end the program, as a descriptor that becomes readable.
+/// Turns the signals that end a program into a readable descriptor.
 ///
-/// So that the terminal is restored and the daemon told before the program goes. Once a process.
+/// The program can then restore the terminal and tell the daemon before it exits. At most one per
+/// process.
 package struct Interrupts: ~Copyable {
-    /// Readable from the first signal on.
+    /// Readable once a signal has arrived.
     package let descriptor: Descriptor
 
     private static let writeEnd = Atomic<Int32>(-1)
 
-    /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT over; pipe2(2), sigaction(2).
+    /// Installs handlers for SIGINT, SIGTERM, SIGHUP and SIGQUIT; sigaction(2).
     package static func take() throws(SystemFault) -> Interrupts {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw SystemFault.current("pipe") }
@@ -29,7 +30,7 @@ package struct Interrupts: ~Copyable {
         }
         writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-            // Who starts a program with a signal ignored, as nohup(1) does, wants that to last.
+            // A program that was started with a signal ignored, as by nohup(1), keeps ignoring it.
             if try isIgnored(signal) { continue }
             var action = sigaction()
             unsafe action.__sigaction_handler.sa_handler = { Interrupts.note($0) }
@@ -50,7 +51,7 @@ package struct Interrupts: ~Copyable {
         return unsafe unsafeBitCast(handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
     }
 
-    /// Async-signal-safe: one atomic load and one write(2).
+    /// The signal handler. Async-signal-safe: one atomic load and one write(2).
     private static func note(_ signal: Int32) {
         let saved = errno
         var byte = UInt8(truncatingIfNeeded: signal)
@@ -59,14 +60,14 @@ package struct Interrupts: ~Copyable {
     }
 }
 
-/// Takes what the signal wrote that came first; nil where all were taken.
+/// Takes the oldest signal that has not been taken; nil if there is none.
 package func nextSignal(_ interrupts: Int32) -> SignalMeaning? {
     var byte: UInt8 = 0
     guard unsafe read(interrupts, &byte, 1) == 1 else { return nil }
     return Int32(byte) == SIGHUP ? .hangUp : .end
 }
 
-/// Takes what the signals wrote, so that the next one is seen as a new one.
+/// Discards all signals, so that the descriptor becomes readable only for a new one.
 package func drain(_ interrupts: Int32) {
     var byte: UInt8 = 0
     while unsafe read(interrupts, &byte, 1) == 1 {}

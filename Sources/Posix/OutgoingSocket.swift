@@ -2,27 +2,33 @@
 import CLinux
 import Glibc
 
-/// A socket that somebody is going to connect.
+/// A socket that is about to be connected to a server.
+///
+/// It is created separately from connect(2) so that a lack of local resources can be told from an
+/// unreachable server.
 package struct OutgoingSocket: ~Copyable {
-    /// The socket, with a port of its own where one is to be had; nil where there is none.
+    /// The socket, bound to a local port if one was available; nil if it could not be created.
     package let descriptor: Descriptor?
-    /// Whether this machine had no descriptor, port or memory left for it. Without a port of its own it
-    /// can share another connection's, if that goes elsewhere: then connect(2) does all the same.
+    /// Whether the machine had no descriptor, port or memory for it.
+    ///
+    /// Without a port of its own, the socket can share the port of a connection to another address,
+    /// so connect(2) may still succeed.
     package let isExhausted: Bool
 
-    /// Opens one for IPv4 or IPv6 (socket(2)) and takes a port for it (bind(2)), as connect(2) would: there
-    /// one that is not to be had looks like other troubles, and of several addresses only the last one's
-    /// is told.
+    /// Creates a socket for IPv4 or IPv6 (socket(2)) and takes a local port for it (bind(2)).
+    ///
+    /// connect(2) would take the port itself, but it reports a lack of ports like other failures,
+    /// and where a name has several addresses only the last error is reported.
     package init(family: Int32, type: Int32, protocol: Int32) {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
         guard number >= 0 else {
-            // Nor is it want where this machine has no such addresses.
+            // Not a shortage either: an address family that this machine does not have.
             isExhausted = Self.isWant(errno)
             descriptor = nil
             return
         }
         let opened = Descriptor(adopting: number)
-        // All zeros: any address, and any port that is free.
+        // All zeros: any address and any free port.
         var address = sockaddr_storage()
         address.ss_family = sa_family_t(family)
         let length =
@@ -36,7 +42,7 @@ package struct OutgoingSocket: ~Copyable {
         descriptor = consume opened
     }
 
-    /// Gives the socket away; nil where there is none.
+    /// Gives up ownership of the socket; nil if there is none.
     package consuming func release() -> Int32? {
         switch consume descriptor {
         case .some(let descriptor): descriptor.release()

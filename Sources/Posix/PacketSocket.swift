@@ -2,40 +2,44 @@
 import CLinux
 import Glibc
 
-/// What came out of one attempt to receive.
+/// The result of trying to receive a packet.
 package enum Received: Equatable, Sendable {
-    /// One whole packet.
+    /// A complete packet.
     case packet([UInt8])
-    /// A packet longer than the limit; it is gone, and the connection should be too.
+    /// A packet that exceeds the limit. It is lost; close the connection.
     case tooLong
-    /// Nothing there yet: wait for the descriptor to become readable.
+    /// No packet yet: wait until the descriptor is readable.
     case wouldBlock
     /// The peer has closed its end.
     case end
 }
 
-/// What came out of one attempt to send.
+/// The result of trying to send a packet.
 package enum Sent: Equatable, Sendable {
-    /// The packet was taken as a whole.
+    /// The whole packet was sent.
     case whole
-    /// The peer reads too slowly: wait for the descriptor to become writable.
+    /// The peer is not reading fast enough: wait until the descriptor is writable.
     case wouldBlock
 }
 
-/// A connected Unix SOCK_SEQPACKET socket: close-on-exec, never blocking, never raising SIGPIPE.
+/// A connected Unix SOCK_SEQPACKET socket, which preserves packet boundaries; unix(7).
+///
+/// It is close-on-exec, never blocks and never raises SIGPIPE.
 package struct PacketSocket: ~Copyable, Sendable {
     /// The descriptor, for polling and for `PeerCredentials`.
     package let descriptor: Descriptor
 
-    /// Takes over a connected socket that is already non-blocking.
+    /// Takes ownership of a connected socket, which must already be non-blocking.
     package init(adopting descriptor: consuming Descriptor) {
         self.descriptor = descriptor
     }
 
-    /// Connects to a listening socket's path; connect(2).
+    /// Connects to the listening socket at a path; connect(2).
     ///
-    /// With `namingSenders`, the kernel tells who sent each packet, the first one included; unix(7),
-    /// SO_PASSCRED. Throws EAGAIN at once if the listener's queue is full, ECONNREFUSED if nobody listens.
+    /// - Parameter namingSenders: Whether the kernel is to report the sender of every packet, from
+    ///   the first one on; unix(7), SO_PASSCRED.
+    /// - Throws: EAGAIN immediately if the listener's queue is full, ECONNREFUSED if nothing
+    ///   listens.
     package static func connect(
         to path: String, namingSenders: Bool = false
     ) throws(SystemFault) -> PacketSocket {
@@ -48,7 +52,7 @@ package struct PacketSocket: ~Copyable, Sendable {
         return PacketSocket(adopting: descriptor)
     }
 
-    /// Makes two sockets that are connected to each other; socketpair(2).
+    /// Creates two sockets connected to each other; socketpair(2).
     package static func pair() throws(SystemFault) -> PacketPair {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -60,9 +64,9 @@ package struct PacketSocket: ~Copyable, Sendable {
             second: PacketSocket(adopting: Descriptor(adopting: ends[1])))
     }
 
-    /// Sends one packet of 1 byte or more; send(2) with MSG_NOSIGNAL.
+    /// Sends one packet of at least one byte; send(2) with MSG_NOSIGNAL.
     ///
-    /// Throws EPIPE where the peer is gone and EMSGSIZE where the packet does not fit a buffer.
+    /// - Throws: EPIPE if the peer is gone, EMSGSIZE if the packet does not fit a buffer.
     package borrowing func send(_ packet: [UInt8]) throws(SystemFault) -> Sent {
         guard !packet.isEmpty else { throw SystemFault("send", code: EINVAL) }
         let number = descriptor.number
@@ -74,13 +78,16 @@ package struct PacketSocket: ~Copyable, Sendable {
             if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
             throw SystemFault.current("send")
         }
-        // A packet goes whole or not at all.
+        // A packet is sent as a whole or not at all.
         guard result == packet.count else { throw SystemFault("send", code: EIO) }
         return .whole
     }
 
-    /// As `receive(limit:)`, with the uid of the packet's sender: nil if the kernel did not tell it. The
-    /// socket must have been connected with `namingSenders`. Descriptors passed with a packet are closed.
+    /// Does what `receive(limit:)` does, and returns the uid of the packet's sender; nil if the
+    /// kernel did not report it.
+    ///
+    /// The socket must have been connected with `namingSenders`. Descriptors that come with a
+    /// packet are closed.
     package borrowing func receiveWithSender(
         limit: Int
     ) throws(SystemFault) -> (received: Received, sender: UInt32?) {
@@ -91,13 +98,15 @@ package struct PacketSocket: ~Copyable, Sendable {
         return (received, sender == .max ? nil : sender)
     }
 
-    /// Ends the connection in both directions, even if another process holds the descriptor; shutdown(2).
+    /// Ends the connection in both directions, even if another process has the descriptor;
+    /// shutdown(2).
     package borrowing func shutDown() { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 
-    /// Has the peer read the end, after what was sent; it can still say something. shutdown(2).
+    /// Ends the sending direction: the peer reads what was sent, then the end; shutdown(2).
     package borrowing func endSending() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
 
-    /// Takes one packet of at most `limit` bytes; recv(2) with MSG_TRUNC, so that a longer one shows.
+    /// Receives one packet; recv(2) with MSG_TRUNC, which reveals a packet longer than `limit`
+    /// bytes.
     package borrowing func receive(limit: Int) throws(SystemFault) -> Received {
         try unsafe receive(limit: limit) { number, bytes, flags in
             unsafe recv(number, bytes.baseAddress, bytes.count, flags)
@@ -124,20 +133,20 @@ package struct PacketSocket: ~Copyable, Sendable {
     }
 }
 
-/// Both ends of a socketpair(2).
+/// The two ends of a socketpair(2).
 package struct PacketPair: ~Copyable, Sendable {
     /// One end.
     package var first: PacketSocket
-    /// The other.
+    /// The other end.
     package var second: PacketSocket
 }
 
-/// A listening Unix SOCK_SEQPACKET socket, never blocking.
+/// A listening Unix SOCK_SEQPACKET socket, which never blocks.
 package struct PacketListener: ~Copyable, Sendable {
     /// The descriptor, for polling.
     package let descriptor: Descriptor
 
-    /// Takes over a socket that already listens, as systemd hands over, and makes it non-blocking.
+    /// Takes ownership of a listening socket, such as one from systemd, and makes it non-blocking.
     package init(adopting descriptor: consuming Descriptor) throws(SystemFault) {
         let flags = fcntl(descriptor.number, F_GETFL)
         guard flags >= 0, fcntl(descriptor.number, F_SETFL, flags | O_NONBLOCK) == 0 else {
@@ -146,19 +155,24 @@ package struct PacketListener: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Connections that wait to be accepted: as many as Linux allows (net.core.somaxconn, to which
-    /// listen(2) cuts it). Anybody may connect, and a queue that one user fills while its owner is busy
-    /// keeps all others out; of these, no process can hold them all with the 1,024 descriptors it has.
+    /// The length of the queue of connections waiting to be accepted; listen(2) caps it at
+    /// net.core.somaxconn.
+    ///
+    /// Anyone may connect, and a user who fills the queue while the owner is busy locks everyone
+    /// else out. A process with its 1,024 descriptors cannot fill a queue of this length.
     package static let backlog: Int32 = 4_096
 
-    /// Binds and listens; the path must not exist yet. The node gets exactly `mode`.
+    /// Binds a socket to a path, which must not exist, and listens; bind(2), listen(2).
+    ///
+    /// - Parameter mode: The exact mode of the node, regardless of the umask.
     package static func listen(
         at path: String, mode: UInt32, backlog: Int32 = PacketListener.backlog
     ) throws(SystemFault) -> PacketListener {
         let address = try SocketAddress(path: path)
         let descriptor = try packetSocket()
         let number = descriptor.number
-        // The socket's mode before bind(2) is the most the node can get: no moment of more.
+        // The mode before bind(2) limits that of the node, so it is never more accessible than
+        // this.
         guard fchmod(number, mode) == 0 else { throw SystemFault.current("fchmod", on: path) }
         let bound = unsafe address.withAddress { unsafe bind(number, $0, $1) }
         guard bound == 0 else { throw SystemFault.current("bind", on: path) }
@@ -169,7 +183,7 @@ package struct PacketListener: ~Copyable, Sendable {
         return try PacketListener(adopting: descriptor)
     }
 
-    /// Takes the next connection, or nil where none waits; accept4(2).
+    /// Accepts the next connection; nil if none is waiting. accept4(2)
     package borrowing func accept() throws(SystemFault) -> PacketSocket? {
         let number = descriptor.number
         let kind = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)

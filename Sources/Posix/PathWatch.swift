@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Tells when a file in a directory is made anew or given another time; inotify(7).
+/// Reports when a file in a directory is created, moved there or given new attributes; inotify(7).
 package struct PathWatch: ~Copyable, Sendable {
     /// The descriptor, for polling.
     package let descriptor: Descriptor
     private let name: [UInt8]
 
-    /// Watches for a name in a directory, which must be there, from now on.
+    /// Starts watching for a name in a directory, which must exist.
     package init(for name: String, in directory: String) throws(SystemFault) {
         let made = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         let watch = try Descriptor(result: made, of: "inotify_init1")
@@ -23,8 +23,9 @@ package struct PathWatch: ~Copyable, Sendable {
         self.name = name
     }
 
-    /// Takes what has happened since the last call; true if it was about the name, or if so much
-    /// has happened that the kernel does not tell.
+    /// Takes the events since the last call; true if any concerned the name.
+    ///
+    /// Also true if the kernel dropped events, or reports one about the directory itself.
     package borrowing func take() throws(SystemFault) -> Bool {
         var isAbout = false
         while true {
@@ -41,8 +42,10 @@ package struct PathWatch: ~Copyable, Sendable {
         }
     }
 
-    /// Whether one of the events is about the name: each is a header of 16 bytes, of which the last
-    /// four are the length of the name that follows, padded with NUL.
+    /// Whether one of the events concerns the name.
+    ///
+    /// Each event is a header of 16 bytes, whose last four are the length of the name that follows;
+    /// the name is padded with NUL.
     private borrowing func names(in events: ArraySlice<UInt8>) -> Bool {
         var rest = events
         while rest.count >= 16 {
@@ -53,7 +56,7 @@ package struct PathWatch: ~Copyable, Sendable {
             rest = rest.dropFirst(16)
             guard Int(length) <= rest.count else { return true }
             let text = rest.prefix(Int(length)).prefix { $0 != 0 }
-            // Without a name it is about the directory, or the queue ran over.
+            // Without a name, the event is about the directory itself, or the queue overflowed.
             if text.isEmpty || Array(text) == name { return true }
             rest = rest.dropFirst(Int(length))
         }

@@ -2,30 +2,32 @@
 import CLinux
 import Glibc
 
-/// Who was at the other end of a Unix socket when it was connected, as the kernel vouches.
+/// The process at the other end of a Unix socket when it connected, as the kernel recorded it.
 package struct PeerCredentials: Equatable, Sendable {
-    /// The process; it may have gone since, and its number may be another's by now.
+    /// The process id. The process may have ended since, and the number may be reused.
     package let pid: Int32
-    /// The effective user at the time of connect(2) or listen(2).
+    /// The effective uid at the time of connect(2) or listen(2).
     package let uid: UInt32
-    /// The effective group at that time.
+    /// The effective gid at that time.
     package let gid: UInt32
 
-    /// Describes a peer by its numbers.
+    /// Describes a peer by its values.
     package init(pid: Int32, uid: UInt32, gid: UInt32) {
         self.pid = pid
         self.uid = uid
         self.gid = gid
     }
 
-    /// Asks the kernel; unix(7) SO_PEERCRED. Throws where the descriptor is no Unix socket.
+    /// Asks the kernel; unix(7) SO_PEERCRED.
+    ///
+    /// - Throws: ENOTCONN or the call's own error if this is not a connected Unix socket.
     package init(of socket: borrowing Descriptor) throws(SystemFault) {
         var peer = ucred()
         var size = socklen_t(MemoryLayout<ucred>.size)
         let number = socket.number
         let result = unsafe getsockopt(number, SOL_SOCKET, SO_PEERCRED, &peer, &size)
         guard result == 0 else { throw SystemFault.current("getsockopt") }
-        // A socket that is not connected, or not a Unix one, answers with pid 0 and uid -1.
+        // A socket that is not connected, or not a Unix socket, reports pid 0 and uid -1.
         guard Int(size) == MemoryLayout<ucred>.size, peer.uid != UInt32.max else {
             throw SystemFault("getsockopt", code: ENOTCONN)
         }
@@ -33,5 +35,5 @@ package struct PeerCredentials: Equatable, Sendable {
     }
 }
 
-/// The user that this process acts as; geteuid(2).
+/// The effective uid of this process; geteuid(2).
 package func effectiveUID() -> UInt32 { geteuid() }

@@ -2,12 +2,13 @@
 import CLinux
 import Glibc
 
-/// One process, held by a descriptor, so that its number cannot come to mean another one unnoticed.
+/// A process, held by a pidfd so that a reused process id is noticed; pidfd_open(2).
 ///
-/// The kernel gives a number to a new process as soon as the old one has been waited for. What is
-/// looked up by number therefore counts only if `hasEnded` is false afterwards. pidfd_open(2)
+/// The kernel reuses the number of a process once it has been waited for. Whatever is looked up by
+/// number is therefore valid only if `hasEnded` is false afterwards. The functions that read
+/// proc(5) check this themselves, and throw ESRCH.
 package final class ProcessHandle: Sendable {
-    /// Its number in this process's namespace.
+    /// The process id in this process's pid namespace.
     package let pid: Int32
     private let descriptor: Descriptor
 
@@ -16,9 +17,9 @@ package final class ProcessHandle: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Holds whichever process has the number now; pidfd_open(2).
+    /// Holds the process that currently has this id; pidfd_open(2).
     ///
-    /// Throws ESRCH where none has it, also for the numbers that mean no process.
+    /// - Throws: ESRCH if there is none, also for ids that are not positive.
     package static func holding(_ pid: Int32) throws(SystemFault) -> ProcessHandle {
         guard pid > 0 else { throw SystemFault("pidfd_open", on: String(pid), code: ESRCH) }
         let result = retryingInterrupted { pidfd_open(pid, 0) }
@@ -29,8 +30,9 @@ package final class ProcessHandle: Sendable {
 
     /// Holds the process that connected a Unix socket; unix(7) SO_PEERPIDFD, Linux 6.5.
     ///
-    /// An older kernel has only the number. There, a process that connects and ends before this call
-    /// may have left its number to another: to ask right after accept(2) keeps that time short.
+    /// Older kernels report only the number. There, a process that ends between connecting and this
+    /// call may have had its number reused; calling this right after accept(2) keeps that window
+    /// short.
     package static func holding(
         peerOf socket: borrowing Descriptor, _ peer: PeerCredentials
     ) throws(SystemFault) -> ProcessHandle {
@@ -46,64 +48,68 @@ package final class ProcessHandle: Sendable {
         return try holding(peer.pid)
     }
 
-    /// Whether it has ended, or that cannot be found out: then nothing looked up by its number counts.
+    /// Whether the process has ended.
+    ///
+    /// Also true if this cannot be determined, in which case nothing that was looked up by its
+    /// number is valid.
     package var hasEnded: Bool {
         var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         return retryingInterrupted { unsafe poll(&entry, 1, 0) } != 0
     }
 }
 
-/// SO_PEERPIDFD of <asm-generic/socket.h>, which Debian 12's headers do not have.
+/// SO_PEERPIDFD of <asm-generic/socket.h>, which Debian 12's headers lack.
 private let peerPIDDescriptor: Int32 = 77
 
-/// A device's numbers; makedev(3).
+/// A device number; makedev(3).
 package struct DeviceNumber: Equatable, Sendable {
-    /// Its driver.
+    /// The major number, which identifies the driver.
     package let major: UInt32
-    /// Which of the driver's.
+    /// The minor number, which identifies the device within the driver.
     package let minor: UInt32
 
-    /// Two numbers.
+    /// Combines a major and a minor number.
     package init(major: UInt32, minor: UInt32) {
         self.major = major
         self.minor = minor
     }
 
-    /// From the form of proc(5), "tty_nr".
+    /// Decodes the form that proc(5) uses for `tty_nr`.
     init(encoded: UInt32) {
         major = encoded >> 8 & 0xFFF
         minor = encoded & 0xFF | encoded >> 12 & 0xFFF00
     }
 
-    /// The number of the virtual console that this is, nil for every other device; console(4).
+    /// The number of the virtual console that this is; nil for any other device. console(4)
     package var virtualConsole: UInt32? {
         major == 4 && (1...63).contains(minor) ? minor : nil
     }
 }
 
-/// What the kernel tells everybody about a process; proc(5). Nothing here needs a capability.
+/// What the kernel reveals to everyone about a process; proc(5). None of it needs a capability.
 extension ProcessHandle {
     /// The longest file that is read.
     private static let cap = 8_192
 
-    /// The number of its parent process.
+    /// The id of its parent process.
     package func parent() throws(SystemFault) -> Int32 {
         let fields = try statusFields()
         guard let parent = Int32(fields[1]) else { throw malformed("stat") }
         return parent
     }
 
-    /// Its controlling terminal, nil if it has none.
+    /// Its controlling terminal; nil if it has none.
     package func terminal() throws(SystemFault) -> DeviceNumber? {
         let fields = try statusFields()
         guard let number = Int32(fields[4]) else { throw malformed("stat") }
         return number == 0 ? nil : DeviceNumber(encoded: UInt32(bitPattern: number))
     }
 
-    /// Its real user id.
+    /// Its real uid.
     package func realUID() throws(SystemFault) -> UInt32 {
-        // "Uid:", then the real, effective, saved and file system's id, a tab before each. This is
-        // read after each touch: as bytes, since text takes ten times as long.
+        // The line has "Uid:" and the real, effective, saved and file system uid, each after a tab.
+        // It is parsed as bytes because this runs after each touch, and as text it takes ten times
+        // as long.
         var rest = try contents("status")[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             let line = rest[..<end]
@@ -116,8 +122,9 @@ extension ProcessHandle {
         throw malformed("status")
     }
 
-    /// The user that logged in, whatever it became since; nil where none did, or the kernel does not
-    /// keep it.
+    /// The user who logged in, whatever uid the process has taken since.
+    ///
+    /// Nil if the process does not descend from a login, or the kernel does not record it.
     package func loginUID() throws(SystemFault) -> UInt32? {
         let text: String
         do {
@@ -132,10 +139,10 @@ extension ProcessHandle {
         return uid == UInt32.max ? nil : uid
     }
 
-    /// The fields of `stat` after the program's name, from the state on: at least five.
+    /// The fields of `stat` after the program's name, starting with the state; at least five.
     private func statusFields() throws(SystemFault) -> [Substring] {
         let text = String(decoding: try contents("stat"), as: UTF8.self)
-        // The name is the program's own choice, with parentheses and spaces if it likes.
+        // The program chooses the name, which may contain parentheses and spaces.
         guard let end = text.lastIndex(of: ")") else { throw malformed("stat") }
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count >= 5 else { throw malformed("stat") }

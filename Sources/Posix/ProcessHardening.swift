@@ -2,15 +2,13 @@
 import CLinux
 import Glibc
 
-/// Keeps this process's memory from debuggers and core dumps, and its files from others.
-///
-/// As `hardenMemory`, and umask(2) 077.
+/// Protects this process's memory as `hardenMemory` does, and sets the umask to 077; umask(2).
 package func hardenProcess() throws(SystemFault) {
     try hardenMemory()
     _ = umask(0o077)
 }
 
-/// Keeps this process's memory from debuggers and core dumps.
+/// Disables core dumps of this process and access to its memory by debuggers.
 ///
 /// prctl(2) PR_SET_DUMPABLE, setrlimit(2) RLIMIT_CORE.
 package func hardenMemory() throws(SystemFault) {
@@ -21,9 +19,9 @@ package func hardenMemory() throws(SystemFault) {
     }
 }
 
-/// Removes every environment variable but those named, whose values stay; environ(7).
+/// Removes all environment variables except those named; environ(7).
 ///
-/// For the start of `main`, while there is one thread.
+/// Call it at the start of `main`, while there is only one thread.
 package func clearEnvironment(keeping names: Set<String>) throws(SystemFault) {
     var kept: [(String, String)] = []
     for name in names.sorted() {
@@ -38,7 +36,7 @@ package func clearEnvironment(keeping names: Set<String>) throws(SystemFault) {
     }
 }
 
-/// The value of an environment variable, nil where it is not set; getenv(3).
+/// The value of an environment variable; nil if it is unset or not UTF-8. getenv(3)
 package func environmentValue(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(validatingCString: value)
@@ -46,7 +44,7 @@ package func environmentValue(_ name: String) -> String? {
 
 /// Sets an environment variable, for a library that reads it; setenv(3).
 ///
-/// For the start of `main`, while there is one thread.
+/// Call it at the start of `main`, while there is only one thread.
 package func setEnvironmentValue(_ name: String, _ value: String) throws(SystemFault) {
     guard unsafe setenv(name, value, 1) == 0 else {
         throw SystemFault.current("setenv", on: name)

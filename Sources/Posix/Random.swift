@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// Returns `count` bytes from the kernel's generator; getrandom(2), which blocks only in early boot.
+/// Random bytes from the kernel; getrandom(2), which blocks only early in boot.
 package func randomBytes(_ count: Int) throws(SystemFault) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let filled = unsafe bytes.withUnsafeMutableBytes { unsafe fillRandom($0) }
@@ -10,7 +10,8 @@ package func randomBytes(_ count: Int) throws(SystemFault) -> [UInt8] {
     return bytes
 }
 
-/// Fills a buffer from the kernel's generator; false, with errno set, where that fails.
+/// Fills a buffer with random bytes from the kernel; on failure returns false and leaves `errno`
+/// set.
 func fillRandom(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
     var rest = unsafe buffer[...]
     while unsafe !rest.isEmpty {

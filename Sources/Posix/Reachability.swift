@@ -2,9 +2,10 @@
 import CLinux
 import Glibc
 
-/// Why a device node or a socket cannot be used, for a text; nil where there is no such reason.
+/// Why a path cannot be used as a device or socket, for a message; nil if there is no such reason.
 ///
-/// A node is opened for reading and writing and closed again; open(2), stat(2).
+/// A character device is opened for reading and writing and closed again; for anything else, it is
+/// enough that it exists. open(2), stat(2)
 package func reachabilityFault(of path: String) -> SystemFault? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return SystemFault.current("stat", on: path) }
@@ -16,6 +17,6 @@ package func reachabilityFault(of path: String) -> SystemFault? {
 }
 
 extension SystemFault {
-    /// Whether the kernel forbids it: EACCES or EPERM.
+    /// Whether access was denied: EACCES or EPERM.
     package var isForbidden: Bool { code == EACCES || code == EPERM }
 }

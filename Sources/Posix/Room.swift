@@ -3,11 +3,13 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One looks at a time: what it takes for that moment is not to be missed by another.
+/// Serialises the checks, because each one briefly takes the resources that it looks for.
 private let looking = Mutex<Void>(())
 
-/// Whether this process can have so many more descriptors now, and one more thread; eventfd(2),
-/// pthread_create(3). What other processes have taken of the machine's counts as well.
+/// Whether the process can currently get `count` more descriptors and one more thread.
+///
+/// It tries: eventfd(2), pthread_create(3). What other processes use of the machine's limits counts
+/// too.
 package func hasRoom(forDescriptors count: Int) -> Bool {
     looking.withLock { _ in
         do throws(SystemFault) {
@@ -19,24 +21,25 @@ package func hasRoom(forDescriptors count: Int) -> Bool {
     }
 }
 
-/// Whether a datagram could be sent now, of each family of addresses that this machine has: a look-up of
-/// a name takes a port for it, and any account may take all that there are; udp(7).
+/// Whether a UDP socket could be connected now, over each address family that the machine has.
 ///
-/// Nothing is bound, which a unit may forbid (`SocketBindDeny=`), and nothing is sent: connect(2) takes
-/// the port before it looks for a way.
+/// A DNS lookup takes a UDP port, and any account could take them all; udp(7). Nothing is bound,
+/// which a unit may forbid (`SocketBindDeny=`), and nothing is sent: connect(2) takes the port
+/// before it looks for a route.
 package func hasDatagramPort() -> Bool {
     let addresses = ["127.0.0.1", "::1"]
     return addresses.allSatisfy { ![EAGAIN, ENOBUFS, ENOMEM].contains(connectDatagram(to: $0)) }
 }
 
-/// Whether IPv6 is switched off on this machine (`net.ipv6.conf.all.disable_ipv6`), which is told from
-/// one that leads nowhere. Then connect(2) fails as if no port were left.
+/// Whether IPv6 is disabled on this machine (`net.ipv6.conf.all.disable_ipv6`).
+///
+/// connect(2) then fails as if no port were left, unlike on a machine that has no IPv6 route.
 package func isIPv6Off() -> Bool {
-    // An address that nobody has; RFC 3849.
+    // An address reserved for documentation, which no host has; RFC 3849.
     connectDatagram(to: "2001:db8::1") == EADDRNOTAVAIL
 }
 
-/// What it comes to when a datagram socket is connected to a numeric address: 0, or connect(2)'s `errno`.
+/// Connects a UDP socket to a numeric address; returns 0 or the `errno` of connect(2).
 private func connectDatagram(to address: String) -> Int32 {
     var hints = unsafe addrinfo()
     unsafe hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
@@ -47,7 +50,7 @@ private func connectDatagram(to address: String) -> Int32 {
     defer { unsafe freeaddrinfo(found) }
     let flags = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
     let number = unsafe socket(found.pointee.ai_family, flags, 0)
-    // Without the family no look-up wants a port of it.
+    // On a machine without this address family, no lookup uses it.
     guard number >= 0 else { return errno == EAFNOSUPPORT ? 0 : errno }
     let probe = Descriptor(adopting: number)
     let code = unsafe connect(probe.number, found.pointee.ai_addr, found.pointee.ai_addrlen)

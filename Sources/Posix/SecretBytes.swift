@@ -3,11 +3,12 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Bytes that never reach swap or a core dump and are wiped when their owner goes.
+/// Secret bytes that never reach swap or a core dump, and are wiped when the owner is destroyed.
 ///
-/// They lie on pages of their own: mlock(2), madvise(2) MADV_DONTDUMP, explicit_bzero(3).
-// SAFETY: the storage is written only inside `init`, before the reference is shared; afterwards
-// it is only read, and freed once, in `deinit`. Its address is lent as spans only.
+/// They are on memory pages of their own: mlock(2), madvise(2) MADV_DONTDUMP, explicit_bzero(3).
+/// The bytes never change after the initialiser has returned.
+// SAFETY: the storage is written only inside `init`, before the reference is shared; afterwards it
+// is only read, and freed once, in `deinit`. Its address is lent as spans only.
 @safe package final class SecretBytes: @unchecked Sendable {
     private let storage: UnsafeMutableRawBufferPointer
     private let mapped: Int
@@ -15,9 +16,9 @@ import Synchronization
     /// The number of secret bytes.
     package var count: Int { unsafe storage.count }
 
-    /// Maps locked, zeroed memory and lets `fill` write to it once.
+    /// Allocates locked memory, filled with zeros, and lets `fill` write to it once.
     ///
-    /// Throws where the memory cannot be mapped or locked (RLIMIT_MEMLOCK).
+    /// - Throws: a fault of mmap(2) or mlock(2), such as ENOMEM if RLIMIT_MEMLOCK is exceeded.
     package init(count: Int, fill: (inout MutableRawSpan) -> Void) throws(SystemFault) {
         let page = LockedPages.size
         let size = max(1, (count + page - 1) / page) * page
@@ -34,7 +35,7 @@ import Synchronization
         unsafe LockedPages.giveBack(address, mapped)
     }
 
-    /// Lends the bytes for the time of the call.
+    /// Lends the bytes for the duration of the call.
     package func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -42,7 +43,7 @@ import Synchronization
         return try body(span)
     }
 
-    /// Tells whether both hold the same bytes, in a time that depends on the length alone.
+    /// Compares two secrets in a time that depends only on their lengths.
     package func equals(_ other: SecretBytes) -> Bool {
         withBytes { mine in
             other.withBytes { theirs in constantTimeEqual(mine, theirs) }
@@ -50,17 +51,19 @@ import Synchronization
     }
 }
 
-/// Memory that never reaches swap or a core dump. A few single pages that are not needed are kept,
-/// wiped, since mapping and locking one costs more than most of what is done with it.
+/// Memory that never reaches swap or a core dump.
+///
+/// A few unused single pages are kept, wiped, because mapping and locking a page takes longer than
+/// most of its uses.
 private enum LockedPages {
-    /// The size of a page.
+    /// The size of a page in bytes.
     static let size = Int(sysconf(Int32(_SC_PAGESIZE)))
-    /// How many pages are kept.
+    /// The most pages that are kept.
     private static let most = 8
-    // Addresses, each of one page that is mapped, locked, and full of zeros.
+    // The addresses of kept pages, each mapped, locked and full of zeros.
     private static let free = Mutex<[UInt]>([])
 
-    /// Memory of whole pages, full of zeros.
+    /// Takes memory of whole pages, full of zeros. `count` is in bytes.
     static func take(_ count: Int) throws(SystemFault) -> UnsafeMutableRawPointer {
         if count == size, let kept = free.withLock({ $0.popLast() }),
             let address = unsafe UnsafeMutableRawPointer(bitPattern: kept)
@@ -82,7 +85,7 @@ private enum LockedPages {
         return unsafe address
     }
 
-    /// Gives back memory that was wiped.
+    /// Returns memory, which must have been wiped.
     static func giveBack(_ address: UnsafeMutableRawPointer, _ count: Int) {
         let isKept =
             count == size
@@ -96,7 +99,7 @@ private enum LockedPages {
 }
 
 extension SecretBytes {
-    /// Copies bytes that are at hand; the caller still has to wipe the original.
+    /// Copies bytes. The caller has to wipe the original.
     package convenience init(copying bytes: RawSpan) throws(SystemFault) {
         try self.init(count: bytes.byteCount) { target in
             unsafe target.withUnsafeMutableBytes { to in
@@ -105,13 +108,13 @@ extension SecretBytes {
         }
     }
 
-    /// Moves bytes out of an array, which is wiped and left empty.
+    /// Moves bytes out of an array, which is wiped and left empty, even if this throws.
     package convenience init(moving bytes: inout [UInt8]) throws(SystemFault) {
         defer { wipe(&bytes) }
         try self.init(copying: unsafe bytes.span.bytes)
     }
 
-    /// Joins parts in their order; they stay as they are, and go with their owner.
+    /// Concatenates secrets, which remain as they are.
     package convenience init(joining parts: [SecretBytes]) throws(SystemFault) {
         let count = parts.reduce(0) { $0 + $1.count }
         try self.init(count: count) { target in
@@ -131,7 +134,7 @@ extension SecretBytes {
         }
     }
 
-    /// Returns `count` bytes from the kernel's generator; getrandom(2).
+    /// Random bytes from the kernel; getrandom(2).
     package static func random(_ count: Int) throws(SystemFault) -> SecretBytes {
         var filled = false
         let secret = try SecretBytes(count: count) { target in
@@ -142,9 +145,9 @@ extension SecretBytes {
     }
 }
 
-/// Overwrites an array that held a secret and empties it; explicit_bzero(3).
+/// Overwrites an array that held a secret, and empties it; explicit_bzero(3).
 ///
-/// Copies that the array shared its storage with are not reached.
+/// If other variables share the array's storage, their copies are not wiped.
 package func wipe(_ bytes: inout [UInt8]) {
     unsafe bytes.withUnsafeMutableBytes { buffer in
         guard let address = buffer.baseAddress else { return }
@@ -161,7 +164,7 @@ package func wipe(_ bytes: inout MutableRawSpan) {
     }
 }
 
-/// Tells whether two runs of bytes are equal, in a time that depends on the lengths alone.
+/// Compares two byte sequences in a time that depends only on their lengths.
 package func constantTimeEqual(_ one: RawSpan, _ other: RawSpan) -> Bool {
     guard one.byteCount == other.byteCount else { return false }
     return unsafe one.withUnsafeBytes { left in
@@ -173,7 +176,7 @@ package func constantTimeEqual(_ one: RawSpan, _ other: RawSpan) -> Bool {
     }
 }
 
-/// Tells whether two arrays are equal, in a time that depends on the lengths alone.
+/// Compares two arrays in a time that depends only on their lengths.
 package func constantTimeEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     unsafe constantTimeEqual(one.span.bytes, other.span.bytes)
 }

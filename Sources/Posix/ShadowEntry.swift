@@ -2,14 +2,14 @@
 import CLinux
 import Glibc
 
-/// Why no password of an account is accepted, by shadow(5).
+/// Why an account has no usable password; shadow(5).
 package enum PasswordLack: Sendable {
-    /// There is none.
+    /// It has none.
     case none
-    /// There is one, and it was locked: `passwd -l`, `usermod -L`.
+    /// It has one, which was locked with `passwd -l` or `usermod -L`.
     case locked
 
-    /// What the field of shadow(5) says; nil where it has a hash, or says that it is elsewhere.
+    /// Interprets the password field of shadow(5); nil if it holds a hash, or refers elsewhere.
     package init?(field: String) {
         let hash = field.drop { $0 == "!" }
         switch true {
@@ -21,28 +21,30 @@ package enum PasswordLack: Sendable {
     }
 }
 
-/// What shadow(5) says of an account's password; only root can read it.
+/// An account's password hash from shadow(5), which only root can read.
 package struct ShadowEntry: Sendable {
-    /// The password's hash, as it stands there: `$y$…`.
+    /// The hash as it is stored: `$y$…`.
     package let hash: SecretBytes
-    /// The day of its last change, in days since 1970; 0 or -1 where none is told.
+    /// The day of the last change, in days since 1970; 0 or -1 if it is not recorded.
     package let changed: Int
 
-    /// A password's entry by its values, as a test does.
+    /// Describes an entry by its values, for tests.
     package init(hash: SecretBytes, changed: Int) {
         self.hash = hash
         self.changed = changed
     }
 
-    /// The entry of an account that has a password there; nil for one without: none at all, locked,
-    /// or kept elsewhere, as for accounts of a directory. getspnam_r(3).
+    /// The entry of an account; nil if it has no password in the shadow file. getspnam_r(3)
+    ///
+    /// That is so if it has none at all, a locked one, or one kept elsewhere, as accounts of a
+    /// directory do.
     package static func named(_ name: String) throws(SystemFault) -> ShadowEntry? {
         try unsafe record(of: name) { (record) throws(SystemFault) in
             try unsafe ShadowEntry(record, named: name)
         } ?? nil
     }
 
-    /// Why no password of an account is accepted; nil where it has one, or that is not said there.
+    /// Why an account has no usable password; nil if it has one, or the shadow file does not say.
     package static func lack(of name: String) throws(SystemFault) -> PasswordLack? {
         try unsafe record(of: name) { (record) throws(SystemFault) in
             guard let field = unsafe record.sp_pwdp else { return nil }
@@ -50,7 +52,7 @@ package struct ShadowEntry: Sendable {
         } ?? nil
     }
 
-    /// Calls with an account's record, which is wiped afterwards; nil where there is none.
+    /// Calls `body` with an account's record, which is wiped afterwards; nil if there is none.
     private static func record<Value>(
         of name: String, _ body: (spwd) throws(SystemFault) -> Value
     ) throws(SystemFault) -> Value? {
@@ -77,13 +79,13 @@ package struct ShadowEntry: Sendable {
         throw SystemFault("getspnam_r", on: name, code: ERANGE)
     }
 
-    /// Copies a C record; nil where it is another account's, or has no hash.
+    /// Copies a C record; nil if it is another account's, or has no hash.
     private init?(_ record: spwd, named name: String) throws(SystemFault) {
         guard let found = unsafe record.sp_namp, unsafe strcmp(found, name) == 0,
             let text = unsafe record.sp_pwdp
         else { return nil }
         let hash = unsafe UnsafeRawBufferPointer(start: text, count: strlen(text))
-        // `!` and `*` are what no hash begins with; `x` and `NP` say that it is elsewhere.
+        // No hash begins with `!` or `*`; `x` and `NP` mean that it is stored elsewhere.
         guard let first = unsafe hash.first, hash.count > 2, !"!*".utf8.contains(first) else {
             return nil
         }

@@ -2,11 +2,13 @@
 import CLinux
 import Glibc
 
-/// A Unix socket's path, checked to fit the kernel's address; unix(7).
+/// The path of a Unix socket as a kernel address; unix(7).
 struct SocketAddress {
     private var storage: sockaddr_un
 
-    /// Throws ENAMETOOLONG or EINVAL where the path is too long, empty or holds a NUL.
+    /// Checks and converts a path.
+    ///
+    /// - Throws: ENAMETOOLONG if the path is too long, EINVAL if it is empty or contains a NUL.
     init(path: String) throws(SystemFault) {
         storage = sockaddr_un()
         let bytes = Array(path.utf8)

@@ -2,17 +2,19 @@
 import Glibc
 
 extension PacketListener {
-    /// Listens at a path, for every local user unless the mode says otherwise, in the place of a
-    /// socket that nobody listens at.
+    /// Listens at a path, replacing a socket that nothing listens at any more.
     ///
-    /// The directory is made if it is missing. Throws EADDRINUSE where somebody does listen.
+    /// A missing parent directory is created with mode 0755.
+    ///
+    /// - Parameter mode: The mode of the node; by default every local user may connect.
+    /// - Throws: EADDRINUSE if another process listens at the path.
     package static func replacing(
         _ path: String, mode: UInt32 = 0o666
     ) throws(SystemFault) -> PacketListener {
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             let directory = String(path[..<slash])
             if unsafe mkdir(directory, 0o755) == 0 {
-                // Not subject to the umask, which is as strict as can be in a daemon.
+                // mkdir(2) applies the umask, which is as strict as possible in a daemon.
                 guard unsafe chmod(directory, 0o755) == 0 else {
                     throw SystemFault.current("chmod", on: directory)
                 }

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A system call that failed: which one, on what, and the error number it left.
+/// A failed system call: the function, its subject and the error number.
 package struct SystemFault: Error, Equatable, Sendable {
     /// The C function, e.g. `openat`.
     package let operation: String
-    /// What it was applied to, a path or a name; empty where there is none.
+    /// What it was applied to, a path or a name; empty if there is none.
     package let subject: String
     /// The `errno` value.
     package let code: Int32
 
-    /// Describes a failure of `operation` on `subject`; the code is a value of errno(3).
+    /// Describes a failure of `operation` on `subject`; `code` is a value of errno(3).
     package init(_ operation: String, on subject: String = "", code: Int32) {
         self.operation = operation
         self.subject = subject
         self.code = code
     }
 
-    /// Describes the failure that the calling thread's `errno` tells of.
+    /// Describes a failure by the current `errno` of the calling thread.
     package static func current(_ operation: String, on subject: String = "") -> SystemFault {
         SystemFault(operation, on: subject, code: errno)
     }
 }
 
 extension SystemFault: CustomStringConvertible {
-    /// One line without a full stop, e.g. `version cannot be opened: Permission denied`. Calls that
-    /// only a programmer knows are named.
+    /// One line without a full stop, e.g. `version cannot be opened: Permission denied`.
+    ///
+    /// Calls that only programmers know are reported by name.
     package var description: String {
         guard let what = SystemFault.verbs[operation] else {
             let call = subject.isEmpty ? operation : "\(operation) \(subject)"
@@ -34,7 +35,7 @@ extension SystemFault: CustomStringConvertible {
         return "\(subject.isEmpty ? "it" : subject) \(what): \(errorText(code))"
     }
 
-    /// What did not come about, by the C function.
+    /// What failed, by C function, as a predicate for the subject.
     private static let verbs = [
         "open": "cannot be opened", "openat": "cannot be opened", "read": "cannot be read",
         "write": "cannot be written", "connect": "takes no connection",
@@ -48,7 +49,7 @@ extension SystemFault: CustomStringConvertible {
     ]
 }
 
-/// The text of an error number, by strerror_r(3).
+/// The text of an error number; strerror_r(3).
 private func errorText(_ code: Int32) -> String {
     var text = [CChar](repeating: 0, count: 128)
     let capacity = text.count
@@ -60,7 +61,7 @@ private func errorText(_ code: Int32) -> String {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// Repeats a system call for as long as a signal interrupts it; the result is its last one.
+/// Repeats a system call for as long as it fails with EINTR; returns its last result.
 func retryingInterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The width of a terminal, or nil where a descriptor is none; TIOCGWINSZ of ioctl_tty(2).
+/// The width of a terminal in columns; nil if the descriptor is not a terminal. ioctl_tty(2)
+/// TIOCGWINSZ
+///
+/// A terminal that does not know its width counts as 80 columns wide.
 package func terminalColumns(_ number: Int32) -> Int? {
     var size = winsize()
     guard isatty(number) == 1 else { return nil }
@@ -12,13 +15,15 @@ package func terminalColumns(_ number: Int32) -> Int? {
 /// Whether a descriptor is a terminal; isatty(3).
 package func isTerminal(_ number: Int32) -> Bool { isatty(number) == 1 }
 
-/// A terminal that does not show what is typed, until its owner goes; termios(3).
+/// A terminal with echo switched off until this value is destroyed; termios(3).
 package struct QuietTerminal: ~Copyable {
     /// The terminal, for reading and writing.
     package let descriptor: Descriptor
     private let before: termios
 
-    /// Opens the terminal at a path and stops its echo; throws where there is none.
+    /// Opens the terminal at a path and switches its echo off.
+    ///
+    /// - Throws: the fault of the call that failed, such as ENOTTY if it is not a terminal.
     package static func open(_ path: String) throws(SystemFault) -> QuietTerminal {
         let descriptor = try Descriptor(
             result: unsafe Glibc.open(path, O_RDWR | O_CLOEXEC), of: "open", on: path)
@@ -29,7 +34,7 @@ package struct QuietTerminal: ~Copyable {
         let before = mode
         mode.c_lflag &= ~tcflag_t(ECHO)
         mode.c_lflag |= tcflag_t(ECHONL | ICANON | ISIG)
-        // No ^Z meanwhile: the shell would get the terminal without echo. 10 is VSUSP.
+        // ^Z is disabled (10 is VSUSP): a suspended program would leave the shell without echo.
         mode.c_cc.10 = 0
         guard unsafe tcsetattr(descriptor.number, TCSAFLUSH, &mode) == 0 else {
             throw SystemFault.current("tcsetattr", on: path)
@@ -39,7 +44,7 @@ package struct QuietTerminal: ~Copyable {
 
     deinit {
         var before = before
-        // What was typed beyond the line must not reach the shell.
+        // Discards input beyond the line, which must not reach the shell.
         _ = unsafe tcsetattr(descriptor.number, TCSAFLUSH, &before)
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Does something once, on a thread of its own that ends with it; pthread_create(3).
+/// Runs `body` on a new, detached thread that ends with it; pthread_create(3).
 ///
-/// Throws, with nothing done, where there can be no more threads.
+/// - Throws: the fault, such as EAGAIN, if no thread can be created; `body` does not run then.
 package func onThread(_ body: @escaping @Sendable () -> Void) throws(SystemFault) {
     let context = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
     var attributes = pthread_attr_t()

@@ -2,17 +2,19 @@
 import CLinux
 import Glibc
 
-/// Files that nobody but root, or one named account, can have put where they are.
+/// Files that only root, or one named account, can have put where they are.
 ///
-/// Every directory from `/` on and the file itself must be owned by root (or the account), not be
-/// writable by group or others, and be no symbolic link. Each is opened relative to the one before,
-/// so nothing can be exchanged between the check and the use; openat(2), fstat(2).
+/// Every directory from `/` on, and the file itself, must be owned by root or the account, must not
+/// be writable by group or others, and must not be a symbolic link. Each one is opened relative to
+/// the one before, so nothing can be exchanged between check and use; openat(2), fstat(2). Anything
+/// else throws `FileFault.untrusted`.
 package enum TrustedFile {
     /// Reads a regular file with a single link and at most `cap` bytes.
     ///
     /// - Parameters:
-    ///   - owner: a uid allowed beside root.
-    ///   - isPrivate: whether group and others must have no access at all.
+    ///   - owner: A uid that is allowed besides root.
+    ///   - isPrivate: Whether group and others must have no access at all.
+    /// - Throws: `untrusted` if a check fails, `tooLarge` if the file has more than `cap` bytes.
     package static func read(
         _ path: String, owner: UInt32 = 0, isPrivate: Bool = false, cap: Int
     ) throws(FileFault) -> [UInt8] {
@@ -25,7 +27,7 @@ package enum TrustedFile {
         return bytes
     }
 
-    /// Opens a file for reading after the same checks.
+    /// Opens a file for reading, with the same checks as `read`.
     package static func open(
         _ path: String, owner: UInt32 = 0, isPrivate: Bool = false
     ) throws(FileFault) -> Descriptor {
@@ -42,13 +44,13 @@ package enum TrustedFile {
         return file
     }
 
-    /// Opens a directory after the same checks.
+    /// Opens a directory, with the same checks as for a file's parent directories.
     static func openDirectory(_ path: String, owner: UInt32) throws(FileFault) -> Descriptor {
         let place = try walk(try components(of: path)[...], owner: owner)
         return try openRelative(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, path: path)
     }
 
-    /// Splits an absolute path; refuses `.`, `..`, doubled or trailing slashes and NUL.
+    /// Splits an absolute path; rejects `.`, `..`, doubled or trailing slashes and NUL.
     private static func components(of path: String) throws(FileFault) -> [String] {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.first == "", parts.count > 1, !path.utf8.contains(0),
@@ -57,6 +59,7 @@ package enum TrustedFile {
         return Array(parts.dropFirst())
     }
 
+    /// Opens a path's directories one after another from `/`, and checks each of them.
     private static func walk(
         _ parts: ArraySlice<String>, owner: UInt32
     ) throws(FileFault) -> Descriptor {
@@ -86,7 +89,7 @@ package enum TrustedFile {
     }
 }
 
-/// Opens a name relative to a directory; a symbolic link is told as what it is.
+/// Opens a name relative to a directory; a symbolic link is reported as `wrongKind`.
 func openRelative(
     _ place: borrowing Descriptor, _ name: String, _ flags: Int32, mode: UInt32 = 0, path: String
 ) throws(FileFault) -> Descriptor {
@@ -101,7 +104,7 @@ func openRelative(
     throw .system(SystemFault("openat", on: path, code: code))
 }
 
-/// fstat(2), with the fault in this layer's words.
+/// fstat(2), with the fault as a `FileFault`.
 func statusOf(_ file: borrowing Descriptor, path: String) throws(FileFault) -> FileStatus {
     do {
         return try FileStatus(of: file, name: path)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What a wait ended with.
+/// Why a wait ended.
 package enum Awaited: Equatable, Sendable {
-    /// The awaited descriptor can be read, or its other end is gone.
+    /// The awaited descriptor is readable, or its other end is gone.
     case readable
-    /// The interrupting descriptor can be read; it comes first where both can.
+    /// The interrupting descriptor is readable. It takes precedence if both are.
     case interrupted
-    /// The time is over.
+    /// The deadline has passed.
     case timedOut
 }
 
-/// Waits until one of two descriptors can be read, or the time is over; poll(2).
+/// Waits until one of two descriptors is readable or the deadline has passed; poll(2).
 ///
-/// A negative descriptor never can be, and without a deadline the wait has no end of its own.
+/// A negative descriptor is never readable. Without a deadline, the wait can be endless. A failure
+/// of poll(2) is reported as `timedOut`.
 package func wait(
     for number: Int32, or interrupts: Int32, until deadline: ContinuousClock.Instant?
 ) -> Awaited {
@@ -30,7 +31,7 @@ package func wait(
     }
 }
 
-/// Waits until a descriptor takes bytes again; false where it does not in time, poll(2).
+/// Waits until a descriptor is writable; false if it is not before the deadline. poll(2)
 package func isWritable(_ number: Int32, until deadline: ContinuousClock.Instant) -> Bool {
     while true {
         var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
@@ -47,17 +48,17 @@ private func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
     return Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
 }
 
-/// What one byte was asked for and came.
+/// The result of reading one byte.
 package enum ReceivedByte: Equatable, Sendable {
     /// The byte.
     case byte(UInt8)
-    /// Nothing more will come.
+    /// The end of the stream.
     case end
-    /// Nothing is there now.
+    /// No byte is available yet.
     case wouldBlock
 }
 
-/// Reads one byte and none behind it; read(2).
+/// Reads a single byte and leaves the rest unread; read(2).
 package func readByte(from number: Int32) throws(SystemFault) -> ReceivedByte {
     var byte: UInt8 = 0
     switch retryingInterrupted({ unsafe read(number, &byte, 1) }) {
@@ -69,10 +70,12 @@ package func readByte(from number: Int32) throws(SystemFault) -> ReceivedByte {
     }
 }
 
-/// Appends up to `count` bytes that can be read now, and returns how many; 0 at the end, nil where
-/// nothing is there now; read(2). What is between is wiped.
+/// Appends up to `count` bytes that are available, and returns how many; read(2).
 ///
-/// The array should have room for them: where it grows, it leaves a copy behind.
+/// The temporary buffer is wiped. Reserve capacity in the array if the bytes are secret, because it
+/// leaves a copy behind when it grows.
+///
+/// - Returns: 0 at the end of the stream, nil if nothing is available yet.
 package func readSome(
     from number: Int32, into bytes: inout [UInt8], count: Int
 ) throws(SystemFault) -> Int? {

@@ -4,14 +4,21 @@ import LoginProtocol
 import Loop
 import ReaderProtocol
 
-/// One reader: opened while somebody uses it, one operation at a time.
+/// One fingerprint reader, opened on demand and running one operation at a time.
+///
+/// `enter` and `leave` count the users: the first one opens the reader, and the reader is closed
+/// once the last has left and nothing runs. Opening and closing are never cancelled, because not
+/// every driver survives it; operations are. A driver may ignore a cancellation, so every wait for
+/// one has a time limit. Errors are `ReaderFault`: `removed` replaces whatever the driver reported,
+/// and `suspended` replaces `cancelled`, because they are the cause.
 @ReaderActor
 final class Device {
-    /// How long a driver that does not heed cancellation is waited for.
+    /// How long to wait for a driver to act on a cancellation.
     private static let patience = Duration.seconds(2)
-    /// How long one that was cancelled is waited for by whoever comes next: some take five seconds.
+    /// How long the next caller waits for a cancelled operation to end; some drivers take five
+    /// seconds.
     private static let obstinacy = Duration.seconds(6)
-    /// How long a finger may rest on the reader before whoever comes next is told to lift it.
+    /// How long a finger may stay on the reader before the next caller is told to have it lifted.
     private static let rest = Duration.milliseconds(500)
 
     let id: String
@@ -19,14 +26,18 @@ final class Device {
     private let serial: String?
     private let seat: String
     private(set) var isGone = false
-    /// Whether the machine is about to sleep, or sleeps.
+    /// Whether the machine is about to sleep or is asleep.
     private(set) var isSuspended = false
-    /// Whether it could not be opened, for a reason that finding it anew may mend.
+    /// Whether the last attempt to open it failed for a reason that enumerating the readers again
+    /// may fix.
     private(set) var isStale = false
-    /// Whether its driver did not understand it, or failed: what it has not said yet may be a verdict
-    /// of the finger before, which the driver would take for that of the next.
+    /// Whether its driver failed or lost track of the protocol.
+    ///
+    /// The reader may still have a verdict about the previous finger to deliver, which the driver
+    /// would take for the verdict about the next one. Such a reader is reset before it is opened
+    /// again.
     private var isConfused = false
-    /// Runs where the driver goes on with what it was to end.
+    /// Called when the driver still has not ended an operation some time after it was cancelled.
     var stuck: () -> Void = {}
 
     private var users = 0
@@ -39,7 +50,7 @@ final class Device {
         self.handle = handle
         self.id = id
         (serial, seat) = (handle.serial, handle.seat)
-        // The context tells of it only after the reader was closed.
+        // FpContext emits `device-removed` only after the device has been closed.
         unplugging = unsafe SignalConnection(handle.pointer, "notify::removed") { [weak self] _ in
             onReader { self?.unplugged() }
         }
@@ -47,18 +58,18 @@ final class Device {
 
     var description: ReaderDescription { handle.description(id: id, serial: serial, seat: seat) }
 
-    /// What runs on the reader, and how to wait for its end.
+    /// The operation that runs on the reader. `end` settles when the driver has finished with it.
     @ReaderActor
     private final class Operation {
         let end = Pending<Void>()
         var task: Task<Void, Never>?
-        /// Cancels it when its time is over.
+        /// Gives the operation up when its time limit is reached.
         var deadline: Timer?
-        /// Runs since it was cancelled.
+        /// Runs from the cancellation on; when it fires, the driver counts as stuck.
         var obstinacy: Timer?
-        /// Whether the caller has its answer, and the reader only waits until the finger is lifted.
+        /// Whether the caller has its result and the driver only waits for the finger to be lifted.
         var isDecided = false
-        /// Ends it with a fault, whether the driver heeds that or not.
+        /// Reports a fault to the caller, whether or not the driver acts on the cancellation.
         var giveUp: (ReaderFault) -> Void = { _ in }
 
         var isCancelled: Bool { task?.isCancelled == true }
@@ -66,7 +77,9 @@ final class Device {
 
     // MARK: Opening and closing
 
-    /// Opens the reader unless it is open, and keeps it so until the matching `leave()`.
+    /// Opens the reader unless it is open, and keeps it open until the matching `leave()`.
+    ///
+    /// - Throws: `removed`, `suspended`, or the driver's fault. `leave()` must not be called then.
     func enter() async throws(ReaderFault) {
         users += 1
         do {
@@ -77,35 +90,38 @@ final class Device {
         }
     }
 
-    /// Lets the reader be closed when nobody else uses it; does not wait for that.
+    /// Ends one use. The reader is closed in the background when no other use is left.
     func leave() {
         users -= 1
         settle()
     }
 
-    /// Marks the reader as unplugged: whatever runs on it ends with `removed`.
+    /// Marks the reader as unplugged. A running operation is cancelled and ends with `removed`.
     func unplugged() {
         isGone = true
         running?.task?.cancel()
         settle()
     }
 
-    /// Ends what runs, and closes the reader; returns when both are done, or the driver has not
-    /// heeded it for a while.
+    /// Cancels what runs and closes the reader for good.
+    ///
+    /// Returns when both are done, or after two seconds if the driver does not respond.
     func shut() async {
         isGone = true
         await quietenUnlessStuck()
     }
 
-    /// Ends what runs with `suspended` and closes the reader, whoever holds it open; returns when
-    /// that is done, or the driver has not heeded it for a while. Nothing runs until `resume()`.
+    /// Ends what runs with `suspended` and closes the reader, even while it is held open.
+    ///
+    /// Returns when that is done, or after two seconds if the driver does not respond. Nothing can
+    /// run until `resume()`.
     func suspend() async {
         isSuspended = true
         running?.giveUp(.suspended)
         await quietenUnlessStuck()
     }
 
-    /// A driver that never calls back must not hold up whoever waits for the reader.
+    /// Waits for `quieten`, but not for a driver that never calls back.
     private func quietenUnlessStuck() async {
         let done = Pending<Void>()
         let limit = Timer(onReaderAfter: Self.patience) { done.settle(()) }
@@ -117,16 +133,17 @@ final class Device {
         limit.cancel()
     }
 
-    /// Lets the reader be used again.
+    /// Allows the reader to be used again. It is opened by the next operation.
     func resume() { isSuspended = false }
 
+    /// Cancels the running operation, waits for its end, and closes the reader.
     private func quieten() async {
         if let running {
             running.task?.cancel()
             await running.end.wait()
         }
         while let moving { _ = await moving.wait() }
-        // Somebody may have begun something since, if it was resumed meanwhile.
+        // After a resume in the meantime, another operation may have started.
         if isOpen, running == nil { startClosing() }
         while let moving { _ = await moving.wait() }
     }
@@ -138,7 +155,7 @@ final class Device {
         if isOpen { return }
         let opening = Pending<Result<Void, ReaderFault>>()
         moving = opening
-        // In a task of its own: the caller may be cancelled, opening may not.
+        // In a task of its own: the caller may be cancelled, opening must not be.
         onReader { [self] in
             do throws(ReaderFault) {
                 if isConfused {
@@ -164,7 +181,7 @@ final class Device {
         onReader { [self] in settle() }
     }
 
-    /// Closes a reader that is unplugged or that nobody uses, once nothing runs on it.
+    /// Closes the reader once it is idle: unused, unplugged or suspended, with nothing running.
     private func settle() {
         guard isOpen, moving == nil, running == nil else { return }
         if users == 0 || isGone || isSuspended { startClosing() }
@@ -174,7 +191,7 @@ final class Device {
         moving = Pending()
         isOpen = false
         onReader { [self] in
-            // A reader that was unplugged reports that once more; it is closed all the same.
+            // Closing an unplugged reader reports the removal once more; it is closed all the same.
             if !isGone || handle.closesWhenGone { try? await handle.close() }
             finishMoving(.success(()))
         }
@@ -182,11 +199,20 @@ final class Device {
 
     // MARK: Operations
 
-    /// Runs one operation on the open reader, cancelled with the calling task or after `limit`.
+    /// Runs one operation on the reader, which is opened for it if necessary.
     ///
-    /// The body may give its verdict early: the caller has it then, and the operation goes on to its
-    /// own end. Throws `busy` while another runs; one that was cancelled, or only waits until the
-    /// finger is lifted, is waited for, and `observer` hears that it has to be.
+    /// The operation is cancelled with the calling task, or when `limit` is over. A cancelled
+    /// operation is reported after two seconds at most, even if the driver keeps going. The body
+    /// may give its verdict early: the caller then has its result while the driver still waits for
+    /// the finger to be lifted. An earlier operation that is in that state, or was cancelled, is
+    /// waited for.
+    ///
+    /// - Parameters:
+    ///   - limit: The time for everything, the wait for an earlier operation included. Time that
+    ///     the machine spends asleep does not count.
+    ///   - observer: Is told to have the finger lifted, if an earlier operation waits for that.
+    /// - Throws: `busy` while another operation runs, `timedOut`, `cancelled`, `removed`,
+    ///   `suspended`, or what the driver reported.
     func run<Value: Sendable>(
         limit: Duration, observer: ReaderEvent.Observer? = nil,
         _ body: @escaping @ReaderActor (Verdict<Value>) async throws(ReaderFault) -> Value
@@ -224,7 +250,7 @@ final class Device {
         }
     }
 
-    /// Tells where an operation that was cancelled does not end.
+    /// Calls `stuck` if the cancelled operation has not ended after `obstinacy`.
     private func expectEnd(of operation: Operation) {
         guard running === operation, operation.obstinacy == nil else { return }
         operation.obstinacy = Timer(onReaderAfter: Self.obstinacy) { [weak self] in
@@ -233,13 +259,13 @@ final class Device {
         }
     }
 
-    /// Whether something runs on the reader that nobody has ended, or it is held open.
+    /// Whether an operation runs that is neither cancelled nor decided, or the reader is held open.
     var isInUse: Bool {
         if let running { return !running.isDecided && !running.isCancelled }
         return users > 0
     }
 
-    /// Waits until the reader is closed, which nobody uses any more; false where it is not in time.
+    /// Waits until an unused reader is closed; false if that takes too long or it is in use.
     func becomeIdle() async -> Bool {
         do throws(ReaderFault) {
             try await waitUntilFree(until: SuspendingClock.now + Self.patience, nil)
@@ -248,6 +274,13 @@ final class Device {
         return !isInUse && !isOpen
     }
 
+    /// Waits until no operation runs.
+    ///
+    /// An operation that was cancelled or is decided is waited for, and `observer` is told to have
+    /// the finger lifted.
+    ///
+    /// - Throws: `busy` for any other operation, and for a cancelled one that has not ended after
+    ///   `obstinacy`; `timedOut` at `end`; `cancelled` with the task.
     private func waitUntilFree(
         until end: SuspendingClock.Instant, _ observer: ReaderEvent.Observer?
     ) async throws(ReaderFault) {
@@ -275,6 +308,7 @@ final class Device {
         }
     }
 
+    /// Runs the body on the opened reader, and translates its fault into the cause if one is known.
     private func attempt<Value>(
         _ body: @ReaderActor () async throws(ReaderFault) -> Value
     ) async -> Result<Value, ReaderFault> {
@@ -296,10 +330,10 @@ final class Device {
     }
 }
 
-/// What an operation gives its caller before it is over.
+/// The means for an operation to hand its caller a result before the driver is done.
 @ReaderActor
 final class Verdict<Value: Sendable> {
-    /// Whether it was given: nobody hears any more of what the operation comes to.
+    /// Whether the caller has accepted the verdict; it does not see any later result then.
     private(set) var isGiven = false
     private let take: (Value) -> Bool
 
@@ -307,13 +341,16 @@ final class Verdict<Value: Sendable> {
         self.take = take
     }
 
-    /// Gives it, unless the operation is being ended already: then its end tells.
+    /// Hands over the verdict, unless the operation already has a result or is being ended.
     func give(_ value: Value) {
         if !isGiven { isGiven = take(value) }
     }
 }
 
-/// The end of an operation: the driver's, or the fault that is reported in its place.
+/// The result that the caller of an operation gets: the driver's, or a fault in its place.
+///
+/// The first result wins. A cancellation that the driver reports is replaced by its cause, such as
+/// `timedOut` or `suspended`.
 @ReaderActor
 private final class Outcome<Value: Sendable> {
     private var result: Result<Value, ReaderFault>?
@@ -321,7 +358,7 @@ private final class Outcome<Value: Sendable> {
     private var timer: Timer?
     private var waiting: CheckedContinuation<Void, Never>?
 
-    /// What the driver ended with; a cancellation is reported as what led to it.
+    /// Stores the driver's result; a cancellation is reported as its cause.
     func settle(_ ended: Result<Value, ReaderFault>) {
         guard result == nil else { return }
         if case .failure(.cancelled) = ended, let reason {
@@ -334,25 +371,26 @@ private final class Outcome<Value: Sendable> {
         waiting = nil
     }
 
-    /// Settles with a value that came before the end; false where something else led to that first.
+    /// Stores an early result; false if there is one already or the operation is being given up.
     func decide(_ value: Value) -> Bool {
         guard result == nil, reason == nil else { return false }
         settle(.success(value))
         return true
     }
 
-    /// Settles with `fault` unless the driver ends by itself within `patience`.
+    /// Stores `fault` as the cause, and as the result if the driver does not end within `patience`.
     func giveUp(_ fault: ReaderFault, after patience: Duration) {
         guard result == nil, reason == nil else { return }
         reason = fault
         timer = Timer(onReaderAfter: patience) { [self] in settle(.failure(fault)) }
     }
 
+    /// Waits for the result. `cancelled` runs when the calling task is cancelled, on any thread.
     func value(cancelled: @escaping @Sendable () -> Void) async throws(ReaderFault) -> Value {
         await withTaskCancellationHandler { @ReaderActor in
             guard result == nil else { return }
             await withCheckedContinuation { continuation in
-                // It may have come since: an await lets other jobs have their turn.
+                // The result may have arrived since the check: other jobs run during an await.
                 if result == nil { waiting = continuation } else { continuation.resume() }
             }
         } onCancel: {

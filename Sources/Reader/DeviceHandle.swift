@@ -4,7 +4,10 @@ import LoginProtocol
 import Loop
 import ReaderProtocol
 
-/// A reference to libfprint's device, with its plain calls.
+/// A counted reference to an `FpDevice`, with the libfprint calls that do not scan.
+///
+/// The calls do no bookkeeping; `Device` decides when each is allowed. They throw libfprint's
+/// errors as `ReaderFault`.
 ///
 /// SAFETY: the reference count is atomic; every call on the device is made by the reader's actor.
 @safe final class DeviceHandle: @unchecked Sendable {
@@ -19,14 +22,14 @@ import ReaderProtocol
         unsafe g_object_unref(pointer)
     }
 
-    /// The object's address, to tell devices apart by.
+    /// The object's address, which identifies the device while it exists.
     var address: UInt { unsafe UInt(bitPattern: pointer) }
 
     @ReaderActor var driver: String { unsafe String(cString: fp_device_get_driver(pointer)) }
 
     @ReaderActor var deviceID: String { unsafe String(cString: fp_device_get_device_id(pointer)) }
 
-    /// What prints fit: the driver and the device's id.
+    /// The driver and device id, which a print must share to be usable on this reader.
     @ReaderActor var kind: [String] { [driver, deviceID] }
 
     @ReaderActor
@@ -63,8 +66,8 @@ import ReaderProtocol
         }
     }
 
-    /// Whether the driver survives that a reader is closed which is not there any more. goodixmoc
-    /// reads the answer to its last command, which there is none to: it stays open instead.
+    /// Whether the driver can close a reader that has been unplugged. goodixmoc then reads the
+    /// answer to its last command, which never arrives, so its reader is left open.
     @ReaderActor var closesWhenGone: Bool { driver != "goodixmoc" }
 
     @ReaderActor
@@ -76,15 +79,21 @@ import ReaderProtocol
         }
     }
 
-    /// Closes what libfprint leaves open on the bus where it could not open a reader: without this
-    /// the next try would fail too, with "already open". Nothing happens where it is closed.
+    /// Closes the USB device that libfprint leaves open when it fails to open a reader.
+    ///
+    /// Otherwise the next attempt would fail with "already open". Does nothing if the device is
+    /// closed.
     @ReaderActor
     func closeLeftOpen() {
         _ = unsafe onUSB { device in unsafe g_usb_device_close(device, nil) }
     }
 
-    /// Has a closed reader forget what it was about to say (`g_usb_device_reset`); readers that are on
-    /// no USB have nothing to forget. False where it could not be reached.
+    /// Resets a closed reader, so that it drops any answer it still has to send
+    /// (`g_usb_device_reset`).
+    ///
+    /// Readers that are not on USB have no such state.
+    ///
+    /// - Returns: false if the reader could not be reached.
     @ReaderActor
     func reset() -> Bool {
         let isReset = unsafe onUSB { device in
@@ -95,7 +104,10 @@ import ReaderProtocol
         return isReset ?? true
     }
 
-    /// What the reader keeps itself; a list that the driver did not make is a fault, not empty.
+    /// The prints in the reader's own storage (`fp_device_list_prints`).
+    ///
+    /// - Throws: `protocolError` if the driver delivered no complete list, which must not pass for
+    ///   an empty one.
     @ReaderActor
     func listPrints() async throws(ReaderFault) -> [Print] {
         let prints: [Print]? = unsafe try await plain { device, ended, data in
@@ -133,8 +145,10 @@ import ReaderProtocol
         }
     }
 
-    /// A call that wants no finger. It is short, and not cancelled with the task: half an opening or
-    /// deletion helps nobody, and not every driver survives it.
+    /// Makes a call that needs no finger.
+    ///
+    /// It is short, and it is not cancelled with the task: an open or delete that stops halfway is
+    /// of no use, and not every driver survives it.
     @ReaderActor
     private func plain<Value>(
         _ start: (
@@ -158,7 +172,7 @@ import ReaderProtocol
 }
 
 extension ReaderDescription.Features {
-    /// What libfprint says that a device can do.
+    /// Translates libfprint's feature flags.
     init(_ features: FpDeviceFeature) {
         let pairs: [(FpDeviceFeature, Self)] = [
             (FP_DEVICE_FEATURE_IDENTIFY, .identify), (FP_DEVICE_FEATURE_VERIFY, .verify),

@@ -3,14 +3,16 @@ import CFprint
 import Loop
 import ReaderProtocol
 
-/// Reports when the reader wants a finger and when it has one, until it is ended.
+/// Reports when the reader waits for a finger and when it has one, until `end()`.
 ///
-/// Not every driver tells: synaptics does not where it identifies, elanmoc and upekts never do. A
-/// reader that scans and has said nothing for a while wants a finger all the same.
+/// Not every driver reports its finger status: synaptics does not while it identifies, and elanmoc
+/// and upekts never do. A reader that is scanning and has reported nothing for a while is therefore
+/// taken to be waiting for a finger.
 @ReaderActor
 final class FingerStatus {
-    /// How long a driver may take to say that it wants a finger before that is said for it. The
-    /// drivers of image readers all say so, once the reader has measured its surroundings.
+    /// How long a driver has to report that it needs a finger before that is assumed.
+    ///
+    /// The drivers of image readers all report it, but only once the reader has calibrated itself.
     private static let (patience, patienceWithImages) = (
         Duration.milliseconds(150), Duration.seconds(2)
     )
@@ -22,7 +24,7 @@ final class FingerStatus {
     private var connection: SignalConnection?
     private var last: UInt32 = 0
     private var timer: Timer?
-    /// Whether it was said for the driver, which may say it yet.
+    /// Whether the need was assumed; the driver's own report is then not repeated.
     private var isAnticipated = false
 
     init(of device: Device, _ observer: @escaping ReaderEvent.Observer) {
@@ -36,13 +38,13 @@ final class FingerStatus {
         }
     }
 
-    /// The library is about to be asked for a scan.
+    /// Call right before a scan is started.
     func begin() {
         isAnticipated = false
         timer = Timer(onReaderAfter: patience) { [weak self] in self?.anticipate() }
     }
 
-    /// What the library was asked for is over.
+    /// Call when a scan has ended.
     func pause() {
         timer?.cancel()
         timer = nil

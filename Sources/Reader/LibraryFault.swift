@@ -4,7 +4,7 @@ import LoginProtocol
 import Loop
 import ReaderProtocol
 
-/// What went wrong inside one call: a scan that only has to be repeated, or a fault.
+/// How a scan failed: one that only has to be repeated (`FpDeviceRetry`), or a fault.
 enum ScanFailure: Error {
     case retry(RetryReason)
     case fault(ReaderFault)
@@ -19,7 +19,7 @@ enum ScanFailure: Error {
 }
 
 extension ReaderFault {
-    /// Whether the driver gave up in the middle of what the reader had to say.
+    /// Whether the driver stopped while the reader may still have had something to send.
     var leavesReaderConfused: Bool {
         switch self {
         case .protocolError, .general: true
@@ -29,13 +29,15 @@ extension ReaderFault {
         }
     }
 
-    /// Reads `FpDeviceError` and cancellation; a bad scan outside of a scan counts as general.
+    /// Translates `FpDeviceError` and cancellation.
+    ///
+    /// Errors of any other domain, `FpDeviceRetry` among them, become `general`.
     init(_ error: GioFault) {
         if error.isCancelled {
             self = .cancelled
             return
         }
-        // The bus may tell of it before libfprint does.
+        // The USB layer may report the removal before libfprint does.
         if error.domain == name(of: g_usb_device_error_quark()),
             error.code == Int32(G_USB_DEVICE_ERROR_NO_DEVICE.rawValue)
         {
@@ -62,7 +64,7 @@ extension ReaderFault {
 }
 
 extension RetryReason {
-    /// What `FpDeviceRetry` means.
+    /// Translates `FpDeviceRetry`.
     init(code: Int32) {
         switch FpDeviceRetry(rawValue: UInt32(bitPattern: code)) {
         case FP_DEVICE_RETRY_TOO_SHORT: self = .tooShort

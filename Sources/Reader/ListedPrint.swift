@@ -5,8 +5,12 @@ import Loop
 import ReaderProtocol
 
 extension StoredPrint {
-    /// Describes one that was listed. Not by `fp_print_serialize`: that ends the process where the
-    /// reader keeps text that is not UTF-8, and another system may have put it there.
+    /// Describes a print that the reader listed.
+    ///
+    /// This does not use `fp_print_serialize`, which ends the process if the reader stores text
+    /// that is not UTF-8; another operating system may have put it there.
+    ///
+    /// - Throws: `notSupported` if libfprint does not reveal what it compares prints by.
     @ReaderActor
     init(_ print: Print) throws(ReaderFault) {
         let identity = try print.identity()
@@ -25,8 +29,12 @@ extension StoredPrint {
 }
 
 extension Print {
-    /// One without data, which no template is equal to, has an identity too: it must be seen.
-    /// Throws `notSupported` where the library does not show what it compares prints by.
+    /// What libfprint compares prints by, from its private properties `fpi-type` and `fpi-data`.
+    ///
+    /// A print without data matches no template, but gets an identity too, so that it is not
+    /// overlooked.
+    ///
+    /// - Throws: `notSupported` if this version of libfprint does not have the properties.
     @ReaderActor
     fileprivate func identity() throws(ReaderFault) -> PrintIdentity {
         let object = unsafe gpointer(pointer)
@@ -42,7 +50,8 @@ extension Print {
             type: data?.type ?? "", data: data?.bytes ?? [])
     }
 
-    /// The day of the enrolment, counted from the year 1; 0 where the reader knows none.
+    /// The date of the enrolment as a Julian day of GDate, day 1 being 1 January of year 1; 0 if
+    /// unknown.
     @ReaderActor
     fileprivate var julianDay: UInt64 {
         guard let date = unsafe fp_print_get_enroll_date(pointer),
@@ -52,12 +61,12 @@ extension Print {
     }
 }
 
-/// A GVariant's type and its one encoding, in the machine's byte order.
+/// A GVariant's type and its normal form, in the machine's byte order.
 private struct NormalForm {
     let type: String
     let bytes: [UInt8]
 
-    /// Of a value that stays the library's.
+    /// Reads a value that libfprint continues to own.
     init?(of value: OpaquePointer) {
         guard let normal = unsafe g_variant_get_normal_form(value) else { return nil }
         defer { unsafe g_variant_unref(normal) }
@@ -71,7 +80,7 @@ private struct NormalForm {
     }
 }
 
-/// The bytes of a text of the library's, which need not be UTF-8.
+/// Copies a NUL-terminated string owned by libfprint, which need not be UTF-8.
 private func text(_ start: UnsafePointer<CChar>?) -> [UInt8]? {
     guard let start = unsafe start else { return nil }
     var bytes: [UInt8] = []

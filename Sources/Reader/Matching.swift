@@ -2,23 +2,28 @@
 import Loop
 import ReaderProtocol
 
-/// Judges what the reader with this id keeps itself, before that is asked for a finger; false ends
-/// the match on it as `cancelled`.
+/// Judges the prints in a reader's storage before the reader scans.
+///
+/// `reader` is the reader's id. Returning false ends the match on that reader with `cancelled`.
 package typealias StorageExamination =
     @Sendable (_ reader: String, ReaderContents) async -> Bool
 
 extension ReaderEvent {
-    /// Takes events on the reader's thread, in order; should only pass them on.
+    /// Receives events on the reader's actor, in order. It should only pass them on.
     package typealias Observer = @ReaderActor (ReaderEvent) -> Void
 }
 
 extension Readers {
-    /// Waits for a finger on every reader that has templates among these, or on those of `ids`
-    /// alone, and tells whose it is. The first reader with a result wins; the others are cancelled.
+    /// Waits for a finger on all readers that have templates among these, and matches it.
     ///
-    /// A reader's fault counts only when no other reader is left: then the first one is thrown.
-    /// Throws `noReader` where no reader fits a template. Without templates the readers of `ids`
-    /// find one among none, which tells of prints that they keep.
+    /// The first reader with a result wins, and the others are cancelled. A fault counts only when
+    /// every reader has failed; then the first one is thrown. Without templates, the readers in
+    /// `ids` scan for a stranger: a print in their own storage.
+    ///
+    /// - Parameters:
+    ///   - ids: The readers that may scan; nil for all.
+    /// - Returns: The result, whose index is a position in `templates`.
+    /// - Throws: `noReader` if no reader fits a template, and what `Device.run` throws.
     package func match(
         among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
         observer: @escaping ReaderEvent.Observer = { _ in }
@@ -28,11 +33,11 @@ extension Readers {
         ).result
     }
 
-    /// As `match`, and has each reader that keeps one of the templates list what it keeps, and
-    /// `examine` judge it, before it scans.
+    /// Does what `match` does, but has each reader's storage examined before the reader scans.
     ///
-    /// The reader stays open from its list to its match: nobody else can change what it keeps. One
-    /// that can list and fails to has failed.
+    /// Only readers that can list, and store one of the templates themselves, are examined. The
+    /// reader stays open from the listing to the match, so its storage cannot change in between. If
+    /// the listing fails, the reader has failed.
     package func listAndMatch(
         among templates: [Template], on ids: [String]? = nil, limit: Duration = Readers.limit,
         examine: StorageExamination?,
@@ -51,18 +56,19 @@ extension Readers {
         }
     }
 
-    /// One reader, and the templates that fit it with their places in what was asked for.
+    /// A reader and the templates that fit it, with their positions in the list that was passed.
     private struct Gallery {
         let device: Device
         let entries: [(index: Int, template: Template)]
 
-        /// Whether the reader keeps one of the templates, and can tell.
+        /// Whether the reader stores one of the templates and can list its storage.
         @ReaderActor var isListed: Bool {
             device.description.features.contains(.list)
                 && entries.contains { $0.template.isStoredOnReader }
         }
     }
 
+    /// Sorts the templates by reader: a template fits each reader with its driver and device id.
     private func galleries(of templates: [Template], on ids: [String]?) -> [Gallery] {
         devices.compactMap { device in
             guard !device.isGone, ids?.contains(device.id) != false else { return nil }
@@ -70,13 +76,13 @@ extension Readers {
             let entries = templates.enumerated()
                 .filter { $0.element.driver == driver && $0.element.deviceID == deviceID }
                 .map { (index: $0.offset, template: $0.element) }
-            // A reader that is named may be asked what it makes of a finger all the same.
+            // Without templates, a reader that was named is still asked to scan, for a stranger.
             guard !entries.isEmpty || (templates.isEmpty && ids != nil) else { return nil }
             return Gallery(device: device, entries: entries)
         }
     }
 
-    /// Runs `body` on all readers at once; the first value wins.
+    /// Runs `body` on all readers at once and cancels the rest when one succeeds.
     private func first<Value: Sendable>(
         of galleries: [Gallery], limit: Duration,
         _ body: @escaping @ReaderActor (Gallery, Duration) async throws(ReaderFault) -> Value
@@ -109,8 +115,9 @@ extension Readers {
 }
 
 extension Device {
-    /// The prints that the reader, which must be open and able to list, keeps itself. Throws
-    /// `cancelled` when the task was in the meantime.
+    /// Lists the reader's storage. The reader must be open and able to list.
+    ///
+    /// - Throws: `cancelled` if the task was cancelled in the meantime.
     func contents() async throws(ReaderFault) -> ReaderContents {
         var prints: [StoredPrint] = []
         for print in try await handle.listPrints() { prints.append(try StoredPrint(print)) }

@@ -4,7 +4,7 @@ import LoginProtocol
 import Loop
 import ReaderProtocol
 
-/// A reference to libfprint's own print.
+/// A counted reference to an `FpPrint`.
 ///
 /// SAFETY: the reference count is atomic, and the print is only read and written by the reader's
 /// actor.
@@ -15,7 +15,9 @@ import ReaderProtocol
         unsafe pointer = unsafe owned
     }
 
-    /// Deserialises (`fp_print_deserialize`); the template's form was checked when it was made.
+    /// Deserialises a template (`fp_print_deserialize`), whose form `TemplateForm` has checked.
+    ///
+    /// - Throws: `invalidTemplate` if libfprint refuses it.
     @ReaderActor
     init(_ template: Template) throws(ReaderFault) {
         var error: UnsafeMutablePointer<GError>?
@@ -31,7 +33,7 @@ import ReaderProtocol
         unsafe g_object_unref(gpointer(pointer))
     }
 
-    /// Whether it is of the reader, finger and account that the template says.
+    /// Whether the print has the driver, device id, finger and account that the template has.
     @ReaderActor
     func says(_ template: Template) -> Bool {
         let account = unsafe fp_print_get_username(pointer).map { unsafe String(cString: $0) }
@@ -41,7 +43,10 @@ import ReaderProtocol
             && (account ?? "") == template.account
     }
 
-    /// Serialises (`fp_print_serialize`).
+    /// Serialises the print (`fp_print_serialize`).
+    ///
+    /// - Throws: libfprint's fault, or `invalidTemplate` if the result would not pass
+    ///   `TemplateForm`.
     @ReaderActor
     func template() throws(ReaderFault) -> Template {
         var data: UnsafeMutablePointer<guchar>?
@@ -57,8 +62,8 @@ import ReaderProtocol
 }
 
 extension Template {
-    /// Whether libfprint itself reads the bytes (`fp_print_deserialize`), and finds in them the same
-    /// reader, finger and account.
+    /// Whether libfprint can deserialise the bytes (`fp_print_deserialize`), and reads the same
+    /// driver, device id, finger and account from them.
     @ReaderActor
     package var isReadable: Bool {
         guard let print = try? Print(self) else { return false }

@@ -4,7 +4,7 @@ import LoginProtocol
 import Loop
 import ReaderProtocol
 
-/// Passes on what libfprint reports in the course of an enrolment.
+/// The callback by which libfprint reports the progress of an enrolment (`FpEnrollProgress`).
 @ReaderActor
 final class EnrolProgress {
     enum Step: Sendable {
@@ -18,7 +18,7 @@ final class EnrolProgress {
         self.body = body
     }
 
-    /// A reference for libfprint to hold until it calls `release`.
+    /// A reference that libfprint holds until it calls `release`.
     func retained() -> gpointer {
         unsafe Unmanaged.passRetained(self).toOpaque()
     }
@@ -36,12 +36,13 @@ final class EnrolProgress {
     }
 }
 
-/// What libfprint tells of a scan as soon as it is judged: the operation goes on until the finger is
-/// lifted.
+/// The callback by which libfprint reports a match result as soon as it has one (`FpMatchCb`).
+///
+/// The operation itself continues until the finger is lifted.
 @ReaderActor
 final class MatchReport {
-    /// Two prints by their addresses, 0 for none, that stay libfprint's until `body` returns: the one
-    /// that matched, and what was scanned.
+    /// Receives the matching print and the scanned one as addresses, 0 for none. libfprint owns the
+    /// prints, which are valid until `body` returns.
     typealias Body = @ReaderActor (_ match: UInt, _ scanned: UInt) -> Void
 
     private let body: Body
@@ -50,7 +51,7 @@ final class MatchReport {
         self.body = body
     }
 
-    /// A reference for libfprint to hold until it calls `release`.
+    /// A reference that libfprint holds until it calls `release`.
     func retained() -> gpointer {
         unsafe Unmanaged.passRetained(self).toOpaque()
     }
@@ -59,7 +60,7 @@ final class MatchReport {
         if let data = unsafe data { unsafe Unmanaged<MatchReport>.fromOpaque(data).release() }
     }
 
-    /// A bad scan is reported here as well, and is no verdict.
+    /// A bad scan is reported here too, with an error; it is no verdict.
     nonisolated static let callback: FpMatchCb = { _, match, scanned, data, error in
         guard let data = unsafe data, unsafe error == nil else { return }
         let report = unsafe Unmanaged<MatchReport>.fromOpaque(data).takeUnretainedValue()

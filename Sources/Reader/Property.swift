@@ -2,9 +2,10 @@
 import CFprint
 import Loop
 
-/// Reads a property of a GObject by its name; nil where the object has none that can be read.
+/// Reads a property of a GObject by name; nil if the object has no such readable property.
 ///
-/// For libfprint's private ones, which another version may not have: GObject only warns then.
+/// It is for private properties of libfprint, which another version may lack. They are looked up
+/// first, because GObject only logs a warning about an unknown one.
 @ReaderActor
 func property<Value>(
     _ name: String, of object: gpointer, _ read: (UnsafePointer<GValue>) -> Value

@@ -3,16 +3,16 @@ import CFprint
 import Loop
 import Posix
 
-/// The seats that USB devices are attached to, as udev's database has it (`loginctl attach`).
+/// The seats of USB devices, from udev's database; `loginctl attach` assigns them.
 enum USBSeat {
-    /// The seat of what is attached to no other.
+    /// The seat of every device that is not attached to another.
     static let standard = "seat0"
-    /// The most bytes of a record that are looked at, and of a seat's name.
+    /// Size limits in bytes: what is read of a udev record, and a seat's name.
     private static let (cap, nameCap) = (65_536, 255)
 
-    /// Reads the seat of the device at this address of this bus.
+    /// Reads the seat of the device with this bus number and address.
     ///
-    /// udev names its records by type and number of the device's node; see `USBSerial`.
+    /// udev names its records by type, major and minor number of the device node; see `USBSerial`.
     static func read(bus: UInt8, address: UInt8, run: String = "/run") -> String {
         guard let minor = USBSerial.minor(bus: bus, address: address),
             let bytes = try? readFile("\(run)/udev/data/c189:\(minor)", cap: cap),
@@ -29,7 +29,7 @@ enum USBSeat {
 }
 
 extension DeviceHandle {
-    /// The serial number on the bus, without opening the device.
+    /// The USB serial number, read without opening the device; nil if it has none.
     @ReaderActor
     var serial: String? {
         unsafe onUSB { device in
@@ -38,7 +38,7 @@ extension DeviceHandle {
         } ?? nil
     }
 
-    /// The seat that the device is attached to; readers that are on no USB belong to the machine.
+    /// The seat of the device; `seat0` for a reader that is not on USB.
     @ReaderActor
     var seat: String {
         unsafe onUSB { device in
@@ -47,7 +47,7 @@ extension DeviceHandle {
         } ?? USBSeat.standard
     }
 
-    /// Does something with the device on its bus; nil where it is on no USB.
+    /// Calls `body` with the reader's USB device; nil if the reader is not on USB.
     @ReaderActor
     func onUSB<Value>(_ body: (UnsafeMutablePointer<GUsbDevice>) -> Value) -> Value? {
         let found = unsafe property("fpi-usb-device", of: gpointer(pointer)) { value -> Value? in

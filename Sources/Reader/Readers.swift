@@ -5,30 +5,35 @@ import Loop
 import Posix
 import ReaderProtocol
 
-/// The machine's fingerprint readers (`FpContext`).
+/// All fingerprint readers of the machine, over one `FpContext`.
 ///
-/// Make one a process, and `close()` it before the process ends.
+/// Create one per process, and call `close()` before the process ends: libfprint's devices must be
+/// closed on their own thread. Readers are addressed by their ids (`ReaderDescription.id`). Calls
+/// throw `suspended` between `suspend()` and `resume()`, and `noReader` for an id that no reader
+/// has. Only one operation runs on a reader at a time; see `Device.run`.
 @ReaderActor
 package final class Readers {
-    /// What one operation may take at most, unless its caller says less: readers heat up.
+    /// The default time limit of an operation, because readers heat up.
     package nonisolated static let limit = Duration.seconds(120)
 
-    /// Runs after a reader was plugged in or unplugged.
+    /// Called after a reader was plugged in or unplugged.
     package var changed: (@ReaderActor () -> Void)?
-    /// Runs where a driver goes on with what it was to end: nothing can be done with it any more.
+    /// Called when a driver does not end a cancelled operation.
+    ///
+    /// The process should be replaced then.
     package var stuck: (@ReaderActor () -> Void)?
 
     private var context: Context
     private(set) var devices: [Device] = []
     private var connections: [SignalConnection] = []
-    /// How the machine slept and woke up.
+    /// The machine's sleep, as far as it matters to readers.
     var rest = Rest()
-    /// The most readers that were there at once, since they were last found to be fewer for good.
+    /// The highest number of readers present at one time, to notice that one is missing.
     private(set) var known = 0
-    /// The end of finding them anew, while that goes on.
+    /// Settles when the current enumeration ends; nil when none is running.
     private var renewing: Pending<Void>?
 
-    /// Finds the readers; takes as long as the drivers need for it.
+    /// Enumerates the readers. Blocks for as long as the drivers take to probe them.
     package init() {
         context = Context()
         listen()
@@ -46,15 +51,15 @@ package final class Readers {
         ]
     }
 
-    /// The readers that are plugged in, in the order they were found.
+    /// The readers that are plugged in, in the order in which they were found.
     package var descriptions: [ReaderDescription] {
         devices.filter { !$0.isGone }.map(\.description)
     }
 
-    /// Enrols `finger` for `account` on one reader. Bad scans are reported and repeated.
+    /// Enrols `finger` for `account` on one reader; bad scans are reported and repeated.
     ///
-    /// Throws `cancelled` when the task is, `timedOut` after `limit`, `removed`, `tooHot`, `full`,
-    /// `duplicate` and so on as the reader says (`fp_device_enroll`).
+    /// - Throws: `cancelled` with the task, `timedOut` after `limit`, and the reader's own faults
+    ///   such as `removed`, `tooHot`, `full` and `duplicate` (`fp_device_enroll`).
     package func enroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration = Readers.limit,
         observer: @escaping ReaderEvent.Observer = { _ in }
@@ -67,14 +72,19 @@ package final class Readers {
         }
     }
 
-    /// As `enroll`, on a reader that lists what it keeps: has `examine` judge that before, and gives
-    /// what it keeps with the new print. Other readers enrol alone, with `nil` for the latter.
+    /// Enrols like `enroll`, and has the reader's storage examined before the enrolment.
     ///
-    /// A print that is to be replaced is deleted after that, on readers that take no finger twice:
-    /// it is gone then, whatever the enrolment comes to.
+    /// The print that is to be replaced is deleted after the examination, before the first scan. It
+    /// is gone even if the enrolment then fails. The reader stays open throughout, so its storage
+    /// cannot change in between.
     ///
-    /// Nobody else can change what the reader keeps meanwhile. A list that fails afterwards is
-    /// thrown, and the print is on the reader then.
+    /// - Parameters:
+    ///   - old: The template whose print is deleted first, for readers that refuse to enrol a
+    ///     finger twice.
+    /// - Returns: The new template and the contents of the storage with the new print. On a reader
+    ///   that cannot list, `examine` is not called and the contents are nil.
+    /// - Throws: as `enroll`, and `cancelled` if `examine` returns false. If the final listing
+    ///   fails, its fault is thrown although the print is on the reader.
     package func listAndEnroll(
         _ finger: Finger, account: String, on reader: String, limit: Duration = Readers.limit,
         replacing old: Template? = nil, examine: @escaping StorageExamination,
@@ -92,8 +102,9 @@ package final class Readers {
         }
     }
 
-    /// The prints that the reader keeps itself, whoever enrolled them. Throws `notSupported` where
-    /// it keeps or lists none.
+    /// The prints in the reader's own storage, whatever system enrolled them.
+    ///
+    /// - Throws: `notSupported` if the reader has no storage or cannot list it.
     package func list(
         on reader: String, limit: Duration = Readers.limit
     ) async throws(ReaderFault) -> ReaderContents {
@@ -106,9 +117,12 @@ package final class Readers {
         }
     }
 
-    /// Whether libfprint reads the template, takes it for one of this reader's, and finds in it what
-    /// this kind of reader compares (`fp_print_deserialize`, `fp_print_compatible`). Throws `noReader`
-    /// where the reader is gone.
+    /// Whether a template can be used on a reader.
+    ///
+    /// libfprint must be able to read it (`fp_print_deserialize`), accept it for this reader
+    /// (`fp_print_compatible`), and find in it the kind of data that this reader compares.
+    ///
+    /// - Throws: `noReader` if the reader is gone.
     package func canUse(
         _ template: Template, on reader: String
     ) throws(ReaderFault) -> Bool {
@@ -119,14 +133,17 @@ package final class Readers {
         return unsafe fp_print_compatible(print.pointer, device.handle.pointer) != 0
     }
 
-    /// Deletes the print from the reader's own storage. Throws `notFound` where it is not there,
-    /// `notSupported` where the reader keeps none.
+    /// Deletes a template's print from the reader's own storage.
+    ///
+    /// - Throws: `notFound` if it is not there, `notSupported` if the reader cannot delete.
     package func delete(_ template: Template, on reader: String) async throws(ReaderFault) {
         try await delete(try Print(template), on: reader)
     }
 
-    /// Deletes what `list(on:)` showed, by its bytes, from the reader's own storage; throws as for a
-    /// template.
+    /// Deletes a print from the reader's own storage by its record, `StoredPrint.bytes`.
+    ///
+    /// - Throws: `notFound` if it is not there, `notSupported` if the reader cannot list and
+    ///   delete.
     package func delete(record: [UInt8], on reader: String) async throws(ReaderFault) {
         await settled()
         let device = try device(reader)
@@ -134,7 +151,7 @@ package final class Readers {
             throw .notSupported
         }
         try await device.run(limit: Self.limit) { _ async throws(ReaderFault) in
-            // What was listed then need not be there any more.
+            // The storage may have changed since it was listed, so it is listed again.
             for print in try await device.handle.listPrints() {
                 guard try StoredPrint(print).bytes == record else { continue }
                 return try await device.handle.delete(print)
@@ -152,7 +169,9 @@ package final class Readers {
         }
     }
 
-    /// Deletes all that the reader stores, whoever enrolled it. Throws `notSupported` where it cannot.
+    /// Deletes all prints from the reader's own storage, whatever system enrolled them.
+    ///
+    /// - Throws: `notSupported` if the reader cannot do that.
     package func clearStorage(of reader: String) async throws(ReaderFault) {
         await settled()
         let device = try device(reader)
@@ -162,8 +181,8 @@ package final class Readers {
         }
     }
 
-    /// Opens the reader and keeps it open until the hold is released, so that tries in a row need
-    /// not open it each time.
+    /// Opens the reader and keeps it open until the hold is released, which saves opening it for
+    /// each of several attempts in a row.
     package func hold(_ reader: String) async throws(ReaderFault) -> Hold {
         await settled()
         let device = try device(reader)
@@ -171,7 +190,7 @@ package final class Readers {
         return Hold(device)
     }
 
-    /// Ends what runs on the readers and closes them; afterwards there are none.
+    /// Cancels what runs and closes all readers. No reader is left afterwards.
     package func close() async {
         connections = []
         let open = devices
@@ -179,8 +198,12 @@ package final class Readers {
         for device in open { await device.shut() }
     }
 
-    /// Finds the readers anew, unless one of them is in use. Those that are known stay where fewer
-    /// are found: drivers that probe their readers miss one that does not answer just then.
+    /// Enumerates the readers again, with a new `FpContext`, unless one of them is in use.
+    ///
+    /// If a known reader is not found, the old list is kept: drivers that probe their readers miss
+    /// one that happens not to answer.
+    ///
+    /// - Returns: false if a reader is in use, and nothing was done.
     func enumerate() async -> Bool {
         await settled()
         let done = Pending<Void>()
@@ -205,13 +228,13 @@ package final class Readers {
         return true
     }
 
-    /// Waits while the readers are being found anew.
+    /// Waits for an enumeration that is in progress.
     func settled() async {
         while let renewing { await renewing.wait() }
     }
 
     deinit {
-        // Devices may only be closed on their own thread, and before the context goes.
+        // Devices may only be closed on the reader's thread, and before the context is freed.
         onReader { [devices, context] in
             for device in devices { await device.shut() }
             withExtendedLifetime(context) {}
@@ -275,7 +298,7 @@ package final class Hold: Sendable {
     }
 }
 
-/// A reference to libfprint's context.
+/// A counted reference to an `FpContext`, enumerated when it is created.
 ///
 /// SAFETY: the reference count is atomic; the context is only used by the reader's actor.
 @safe private final class Context: @unchecked Sendable {

@@ -2,46 +2,49 @@
 import Loop
 import ReaderProtocol
 
-/// Sleep and waking, as far as readers are concerned.
+/// The machine's sleep and waking, as far as they matter to readers.
+///
+/// Readers may disappear and come back for some seconds after waking, and not every such change is
+/// announced. All times are measured without the time spent asleep.
 @ReaderActor
 struct Rest {
-    /// How long after waking a reader may still be about to go, or to come back.
+    /// How long after waking readers may still come and go.
     private static let unrest = Duration.seconds(10)
-    /// How long a reader that was there before is waited for, of that time.
+    /// How much of that time to wait for a reader that was there before the machine slept.
     static let patience = Duration.seconds(3)
 
-    /// Whether nothing may run.
+    /// Whether the machine is about to sleep or asleep, so that nothing may run.
     private(set) var isSuspended = false
-    /// Whether readers may have come and gone without its being told.
+    /// Whether readers may have come and gone without an event.
     var isDoubtful = false
     /// Whether there was a reader before the machine slept.
     private(set) var hadReaders = false
     private var woke: SuspendingClock.Instant?
     private var appearance: Pending<Void>?
 
-    /// The machine is about to sleep.
+    /// Records that the machine is about to sleep.
     mutating func begin(hasReaders: Bool) {
         isSuspended = true
         hadReaders = hasReaders
     }
 
-    /// The machine has woken up.
+    /// Records that the machine has woken up.
     mutating func end() {
         isSuspended = false
         isDoubtful = true
         woke = .now
     }
 
-    /// Whether the machine woke up so shortly ago that readers may not have come to rest.
+    /// Whether the machine woke up so recently that readers may still come and go.
     var isRecent: Bool { woke.map { .now - $0 < Self.unrest } ?? false }
 
-    /// A reader was found.
+    /// Records that a reader was found, and wakes those who wait for it.
     mutating func appeared() {
         appearance?.settle(())
         appearance = nil
     }
 
-    /// What is settled when the next reader is found.
+    /// Settles when the next reader is found.
     mutating func nextAppearance() -> Pending<Void> {
         let next = appearance ?? Pending()
         appearance = next
@@ -50,11 +53,11 @@ struct Rest {
 }
 
 extension Readers {
-    /// Ends what runs on the readers with `suspended`, and closes them; nothing runs on them until
-    /// `resume()`. Returns when they are closed, or after some seconds where a driver does not heed it.
+    /// Ends what runs on the readers with `suspended` and closes them until `resume()`.
     ///
-    /// They are closed and not suspended (`fp_device_suspend`): that is for operations that shall
-    /// outlive the sleep, and none shall.
+    /// Returns when they are closed, or after some seconds if a driver does not respond. They are
+    /// closed rather than suspended (`fp_device_suspend`), which is meant for operations that
+    /// continue after the sleep; none does here.
     package func suspend() async {
         guard !rest.isSuspended else { return }
         rest.begin(hasReaders: !descriptions.isEmpty)
@@ -69,19 +72,21 @@ extension Readers {
         for task in tasks { await task.wait() }
     }
 
-    /// Lets the readers be used again. They may be others now: see `renew(after:)`.
+    /// Allows the readers to be used again. They may have changed; see `renew(after:)`.
     package func resume() {
         guard rest.isSuspended else { return }
         rest.end()
         for device in devices { device.resume() }
     }
 
-    /// Finds the readers anew, if a fault is one that a reader shows which is not the one any more
-    /// that was found, or that finding it anew may mend: after sleep, unplugged and plugged in, or
-    /// not to be opened. Tells whether it is worth while to try again. Nothing is done while a reader
-    /// is in use.
+    /// Enumerates the readers again if the fault may come from an outdated device.
     ///
-    /// A reader that was there before the machine slept, and is not yet back, is waited for.
+    /// That is the case for the faults that a reader shows after a sleep, after it was unplugged
+    /// and plugged in again, or when it could not be opened. Nothing is done while a reader is in
+    /// use. If no reader is found shortly after waking, and there was one before the sleep, it is
+    /// waited for.
+    ///
+    /// - Returns: whether it is worth trying the operation again.
     package func renew(after fault: ReaderFault) async -> Bool {
         guard isStale(fault) else { return false }
         guard await enumerate() else { return false }

@@ -5,11 +5,12 @@ import Loop
 import ReaderProtocol
 
 extension Device {
-    /// How long a reader may take to say that it does not have a print.
+    /// How long a reader gets to report that it does not have a print.
     private static let glance = Duration.milliseconds(300)
 
-    /// Waits for fingers until the enrolment is complete; bad scans are reported and repeated. What
-    /// the reader keeps is examined first, if wanted.
+    /// Scans until the enrolment is complete; bad scans are reported and repeated.
+    ///
+    /// If `examine` is given, the reader's storage is judged first; then `old` is deleted from it.
     func enroll(
         _ finger: Finger, account: String, replacing old: Template? = nil,
         examine: StorageExamination? = nil, observer: @escaping ReaderEvent.Observer
@@ -55,10 +56,15 @@ extension Device {
         }
     }
 
-    /// Waits for a finger and compares it with the gallery, in as many rounds as its size takes;
-    /// bad scans are reported and repeated. What the reader keeps is examined first, if wanted.
+    /// Waits for a finger and compares it with the gallery; bad scans are reported and repeated.
     ///
-    /// The verdict is given as soon as the driver has it: many wait then until the finger is lifted.
+    /// If `examine` is given, the reader's storage is judged first. A gallery that is larger than
+    /// `galleryCap` takes several rounds, each with a scan of its own. The verdict is given as soon
+    /// as the driver has it, because many drivers then wait until the finger is lifted. A print
+    /// that the reader turns out to have lost is reported and left out.
+    ///
+    /// - Throws: `notFound` if the reader misses prints and none of this round's remain,
+    ///   `cancelled` if `examine` returns false, or the driver's fault.
     func match(
         _ gallery: [(index: Int, template: Template)], examine: StorageExamination? = nil,
         observer: @escaping ReaderEvent.Observer, verdict: Verdict<ListedMatch>
@@ -66,7 +72,7 @@ extension Device {
         try await submit(to: examine)
         let cap = description.galleryCap
         let total = max(1, (gallery.count - 1) / cap + 1)
-        // Whoever has a verdict hears no more.
+        // A caller that has its verdict gets no more events.
         let observer: ReaderEvent.Observer = { event in
             if !verdict.isGiven { observer(event) }
         }
@@ -104,8 +110,10 @@ extension Device {
         return search.noMatch
     }
 
-    /// The places of the prints that the reader, which cannot list, has lost: one of them ends a
-    /// comparison with all. Each is looked for alone, for a moment.
+    /// The positions of the prints that a reader has lost.
+    ///
+    /// It is for readers that cannot list their storage: there, one lost print makes a comparison
+    /// with all of them fail. Each print is looked for separately, for `glance` at most.
     private func lostPlaces(among prints: [Print]) async throws(ReaderFault) -> [Int] {
         guard prints.count > 1 else { return Array(prints.indices) }
         var lost: [Int] = []
@@ -116,7 +124,7 @@ extension Device {
         return lost
     }
 
-    /// Whether the reader says so, before anybody can have touched it.
+    /// Whether the reader reports the print as missing before anyone can have touched it.
     private func isLost(_ print: Print) async -> Bool {
         let outcome = Pending<Bool>()
         let task = onReader { [handle] in
@@ -130,7 +138,7 @@ extension Device {
         return await outcome.wait()
     }
 
-    /// Deletes a print that the reader may have lost already.
+    /// Deletes a print that may already be missing from the reader's storage.
     private func forget(_ old: Template) async throws(ReaderFault) {
         do throws(ReaderFault) {
             try await handle.delete(try Print(old))
@@ -139,7 +147,9 @@ extension Device {
         }
     }
 
-    /// Has what the reader keeps judged; throws `cancelled` where it may not go on.
+    /// Has the reader's storage judged.
+    ///
+    /// - Throws: `cancelled` if it is refused, or the task was cancelled.
     private func submit(to examine: StorageExamination?) async throws(ReaderFault) {
         guard let examine else { return }
         guard await examine(id, try await contents()), !Task.isCancelled else {
@@ -147,7 +157,7 @@ extension Device {
         }
     }
 
-    /// One good scan. `reported` hears what it came to as soon as the driver says so.
+    /// Scans until a scan is good. `reported` gets the result as soon as the driver has it.
     private func scan(
         _ prints: [Print], _ status: FingerStatus, observer: ReaderEvent.Observer,
         reported: @escaping @ReaderActor (Scanned) -> Void
@@ -162,7 +172,7 @@ extension Device {
                     canIdentify
                     ? try await handle.identify(prints, reported: reported)
                     : try await handle.verify(prints, reported: reported)
-                // Others make a print of every finger that they see.
+                // Readers without storage return a print of any finger they see; it says nothing.
                 if !keepsPrints { scanned.stranger = nil }
                 return scanned
             } catch {
@@ -177,7 +187,7 @@ extension Device {
     }
 }
 
-/// What the scans for one gallery have come to.
+/// Accumulates the results of the scans for one gallery.
 @ReaderActor
 private final class GallerySearch {
     private let reader: String
@@ -190,19 +200,19 @@ private final class GallerySearch {
         self.reader = reader
     }
 
-    /// The next scan is compared with these templates, by their places in the gallery.
+    /// Starts the next round, with the gallery positions of the templates it compares.
     func begin(_ part: [Int], isLast: Bool) {
         (self.part, self.isLast) = (part, isLast)
     }
 
-    /// The reader has lost a print of this part; gives its place in the gallery.
+    /// Records that a print of this round is missing from the reader; returns its gallery position.
     func lose(_ place: Int) -> Int {
         let index = part.remove(at: place)
         lost.insert(index)
         return index
     }
 
-    /// What a scan decides; nil where other parts are still to come.
+    /// Turns a scan into the final result; nil while other rounds are still to come.
     func judge(_ scanned: Scanned) -> ListedMatch? {
         stranger = scanned.stranger ?? stranger
         guard let found = scanned.match else { return isLast ? noMatch : nil }
@@ -214,17 +224,17 @@ private final class GallerySearch {
     }
 }
 
-/// What one good scan came to.
+/// The result of one good scan.
 private struct Scanned {
-    /// The place of the print that matched.
+    /// The position of the print that matched.
     var match: Int?
-    /// The print that the reader found instead, which it keeps, and which is none of those looked for.
+    /// The print in the reader's own storage that was found instead of those looked for.
     var stranger: StoredPrint?
 
-    /// Nothing matched, and nothing is known of the finger.
+    /// A scan without a match and without a stranger.
     init() {}
 
-    /// Reads what libfprint says: both prints stay its own.
+    /// Reads libfprint's result. libfprint continues to own both prints.
     @ReaderActor
     init(_ match: OpaquePointer?, _ scanned: OpaquePointer?, among prints: [Print]) {
         if let match = unsafe match {
@@ -239,7 +249,7 @@ private struct Scanned {
 }
 
 extension DeviceHandle {
-    /// Scans once and finds the finger among `prints` (`fp_device_identify`).
+    /// Scans once and looks for the finger among `prints` (`fp_device_identify`).
     @ReaderActor
     fileprivate func identify(
         _ prints: [Print], reported: @escaping @ReaderActor (Scanned) -> Void
@@ -268,7 +278,7 @@ extension DeviceHandle {
         }
     }
 
-    /// Scans once and compares the finger with the only one of `prints` (`fp_device_verify`).
+    /// Scans once and compares the finger with the first of `prints` (`fp_device_verify`).
     @ReaderActor
     fileprivate func verify(
         _ prints: [Print], reported: @escaping @ReaderActor (Scanned) -> Void
@@ -290,7 +300,7 @@ extension DeviceHandle {
 }
 
 extension Print {
-    /// What `fp_device_enroll` takes to fill in.
+    /// An empty print for `fp_device_enroll` to fill in, with finger, account and today's date.
     @ReaderActor
     fileprivate static func blank(
         for device: DeviceHandle, finger: Finger, account: String

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFprint
 
-/// Calls back on a GObject signal of two arguments until released.
+/// A connection to a GObject signal that passes one argument, such as `device-added`.
 ///
-/// SAFETY: holds a counted reference to the object for as long as it is connected; GObject locks its
-/// handler list.
+/// It is disconnected when the last reference goes away. The body runs on the thread that emits the
+/// signal.
+///
+/// SAFETY: holds a counted reference to the object for as long as it is connected; GObject locks
+/// its handler list.
 @safe final class SignalConnection: @unchecked Sendable {
-    /// Gets the address of the signal's argument, to tell objects apart by.
+    /// Receives the address of the signal's argument, which identifies an object.
     typealias Body = (UInt) -> Void
 
     private final class Action {

@@ -3,19 +3,19 @@ import Posix
 
 /// The serial numbers of USB devices, as the kernel read them when they were plugged in.
 enum USBSerial {
-    /// The most bytes that one can have: 126 characters of UTF-16.
+    /// The longest serial number in bytes: 126 UTF-16 units as UTF-8.
     private static let cap = 126 * 3
 
-    /// The minor number of a USB device's node, which is fixed.
+    /// The minor number of a USB device node, which follows from bus number and address.
     static func minor(bus: UInt8, address: UInt8) -> Int? {
         guard bus > 0, address > 0 else { return nil }
         return (Int(bus) - 1) * 128 + Int(address) - 1
     }
 
-    /// Reads the serial number of the device at this address of this bus; nil where it has none.
+    /// Reads the serial number of the device with this bus number and address; nil if it has none.
     ///
-    /// `major` and minor of a USB device's node are fixed (`USB_DEVICE_MAJOR`), and sysfs names its
-    /// directory by them: the device itself is not opened.
+    /// The device is not opened: sysfs has a directory for each device node, named by its major
+    /// number, 189 (`USB_DEVICE_MAJOR`), and its minor number.
     static func read(bus: UInt8, address: UInt8, sysfs: String = "/sys") -> String? {
         guard let minor = minor(bus: bus, address: address) else { return nil }
         let path = "\(sysfs)/dev/char/189:\(minor)/serial"

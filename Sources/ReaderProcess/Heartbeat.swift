@@ -2,8 +2,10 @@
 import Loop
 import ReaderProtocol
 
-/// Tells signetd every second that no driver holds up the thread of the readers: signetd kills a
-/// process that is silent in the middle of a scan.
+/// Sends signetd `alive` every second while a request is served.
+///
+/// It shows that no driver blocks the readers' thread. signetd kills a process that goes silent in
+/// the middle of a scan.
 @ReaderActor
 final class Heartbeat {
     private static let interval = Duration.seconds(1)
@@ -11,7 +13,7 @@ final class Heartbeat {
     private let line: ReplyStream
     private var timer: Timer?
 
-    /// Beats until `end()`.
+    /// Starts the heartbeat, which continues until `end()`.
     init(_ line: ReplyStream) {
         self.line = line
         wait()

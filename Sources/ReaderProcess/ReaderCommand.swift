@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Posix
 
-/// What `signet-reader` is started with.
+/// The command line of `signet-reader`.
 package enum ReaderCommand: Equatable {
     case serve
     case version
     case help
-    /// An argument that is not known.
+    /// An unknown argument.
     case unknown(String)
 
-    /// Reads the arguments after the program's name.
+    /// Parses the arguments after the program's name. Only the first one counts.
     package init(_ arguments: [String]) {
         switch arguments.first {
         case nil: self = .serve
@@ -19,7 +19,7 @@ package enum ReaderCommand: Equatable {
         }
     }
 
-    /// What `--help` shows.
+    /// The text of `--help`.
     package static let usage = """
         usage: signet-reader [--version] [--help]
 
@@ -28,8 +28,10 @@ package enum ReaderCommand: Equatable {
         """
 }
 
-/// What the process does before it looks at anything: nothing in the environment may steer it or
-/// libfprint, and its memory is nobody's to read.
+/// Hardens the process; call it before anything else.
+///
+/// Protects its memory from other processes (`hardenProcess`) and clears the environment, which
+/// could influence libfprint, except for what systemd passes.
 package func enterReaderProcess() throws(SystemFault) {
     try hardenProcess()
     try clearEnvironment(keeping: ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"])

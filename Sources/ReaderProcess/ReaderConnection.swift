@@ -3,10 +3,14 @@ import Loop
 import Posix
 import ReaderProtocol
 
-/// One request of signetd's, on a connection of its own; closing that cancels it.
+/// One request from signetd, on a connection of its own; closing the connection cancels it.
+///
+/// Collects the request and its templates, runs it on the readers' actor, and relays signetd's
+/// judgements. A malformed frame, or one that is not allowed at that point, cancels the request. If
+/// the driver does not end a request in time, the whole process exits, and systemd starts another.
 @ServiceActor
 final class ReaderConnection {
-    /// How long a request may go on after it was cancelled, or after its limit.
+    /// How long a request may continue after it was cancelled, or after its time limit.
     private static let patience = Duration.seconds(5)
     /// How long signetd may take to send a request with its templates.
     private static let arrival = Duration.seconds(10)
@@ -39,7 +43,7 @@ final class ReaderConnection {
         }
     }
 
-    /// Ends the request as soon as the reader's driver heeds that.
+    /// Cancels the request. The connection ends when the reader's driver has ended the operation.
     func cancel() {
         watch = nil
         line.judge(false)
@@ -61,7 +65,7 @@ final class ReaderConnection {
         }
     }
 
-    /// False where it may not come now.
+    /// Takes one frame; false if it is malformed or not allowed at this point.
     private func take(_ question: ReaderQuestion) -> Bool {
         switch question {
         case .request(let new):
@@ -86,6 +90,7 @@ final class ReaderConnection {
         return true
     }
 
+    /// Starts the request, now that all of its templates have arrived.
     private func start(_ request: ReaderRequest) {
         if let limit = request.limit { self.limit(to: limit + Self.patience) } else { timer = nil }
         task = onReader { [service, templates, line] in
@@ -97,7 +102,8 @@ final class ReaderConnection {
         templates = []
     }
 
-    /// A driver that hangs costs this process and nothing else: systemd starts another one.
+    /// Exits the process if the request has not ended in time: a driver that hangs costs this
+    /// process, which systemd restarts, and nothing else.
     private func limit(to patience: Duration) {
         timer = Timer(after: patience) { [weak self] in
             guard let self else { return }
@@ -115,7 +121,7 @@ final class ReaderConnection {
 }
 
 extension ReaderRequest {
-    /// What the request may take; nil where the library's own limits hold.
+    /// The request's time limit; for calls without one, an upper bound on what they should take.
     fileprivate var limit: Duration? {
         switch self {
         case .match(let request): request.limit

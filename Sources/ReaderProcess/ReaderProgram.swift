@@ -4,13 +4,14 @@ import Posix
 import Reader
 import Systemd
 
-/// The process of the readers from start to end.
+/// The reader process from start to exit.
 ///
-/// It is the only one that loads libfprint and opens readers. It has no key and no state, and does
-/// what signetd asks: what it says of a finger is believed, and nothing else is (SECURITY.md).
+/// It is the only process that loads libfprint and opens readers. It has no keys and no state, and
+/// does what signetd asks. signetd trusts what it says about a finger, and nothing else; see
+/// SECURITY.md. Only root may connect.
 @ServiceActor
 package final class ReaderProgram {
-    /// How long it stays when nothing is asked of it.
+    /// How long the process stays without a connection before it exits.
     package nonisolated static let idle = Duration.seconds(30)
 
     private let listener: PacketListener
@@ -30,8 +31,12 @@ package final class ReaderProgram {
         self.idle = idle
     }
 
-    /// Serves on the calling thread, which must be the process's first, until SIGTERM or SIGINT, or
-    /// until it was idle for so long; gives the exit status. The socket is systemd's.
+    /// Serves until SIGTERM or SIGINT, or until there was no connection for `idle`.
+    ///
+    /// The listening socket is the one that systemd passes (sd_listen_fds(3)). Must be called on
+    /// the process's main thread, which runs the main loop.
+    ///
+    /// - Returns: the exit status, 1 if the process could not start.
     package nonisolated static func run(idle: Duration = ReaderProgram.idle) -> Int32 {
         outliveClosedPipes()
         let status = ExitStatus()
@@ -106,7 +111,7 @@ package final class ReaderProgram {
         Readiness.stopping.notify()
         for connection in connections.values { connection.cancel() }
         onService { [service] in
-            // A driver that holds the readers' thread does not keep the process.
+            // A driver that blocks the readers' thread must not keep the process alive.
             _ = await unlessLate(.seconds(3)) { await runOnReader { await service.close() } }
             endProcess(0)
         }

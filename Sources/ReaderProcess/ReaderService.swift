@@ -4,25 +4,27 @@ import Posix
 import Reader
 import ReaderProtocol
 
-/// Does on the readers what signetd asks for.
+/// Carries out signetd's requests on the readers.
 @ReaderActor
 final class ReaderService {
-    /// Nil until the first request: a driver that crashes over its reader costs that one, and not the
-    /// process before it has heard any.
+    /// The readers; nil until the first request.
+    ///
+    /// A driver that crashes while it enumerates then costs one request, rather than the process
+    /// before it has received any.
     private var known: Readers?
 
-    /// The readers, which are looked for once.
+    /// The readers, which the first call enumerates.
     private func readers(_ line: ReplyStream) -> Readers {
         if let known { return known }
         line.send(.searching)
         let readers = Readers()
-        // What comes next gets a process in which nothing hangs.
+        // The next request gets a new process, in which nothing hangs.
         readers.stuck = { endProcess(0) }
         known = readers
         return readers
     }
 
-    /// Serves one request to its last reply.
+    /// Serves one request and sends its last reply, which may be a fault.
     func serve(_ request: ReaderRequest, _ templates: [Template], _ line: ReplyStream) async {
         do throws(ReaderFault) {
             line.send(try await outcome(of: request, templates, line))
@@ -33,7 +35,7 @@ final class ReaderService {
 
     func close() async { await known?.close() }
 
-    /// What ends the request; sends what comes before that.
+    /// Carries out the request and returns its last reply; sends those that precede it.
     private func outcome(
         of request: ReaderRequest, _ templates: [Template], _ line: ReplyStream
     ) async throws(ReaderFault) -> ReaderReply {
@@ -109,8 +111,9 @@ final class ReaderService {
         return .contents(contents.reader)
     }
 
-    /// Runs something on readers, and once more where they had to be found anew; both together take
-    /// no longer than the limit.
+    /// Runs `body`, and a second time if it failed and the readers had to be enumerated again.
+    ///
+    /// The limit covers both attempts.
     private func renewing<Value>(
         _ readers: Readers, _ limit: Duration, _ line: ReplyStream,
         _ body: (Duration) async throws(ReaderFault) -> Value
@@ -130,7 +133,7 @@ final class ReaderService {
 }
 
 extension ReplyStream {
-    /// What a reader keeps is signetd's to judge.
+    /// An examination in which signetd judges the reader's storage.
     fileprivate var examination: StorageExamination {
         { [self] reader, contents in await examine(contents, of: reader) }
     }

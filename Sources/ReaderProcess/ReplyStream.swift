@@ -4,7 +4,10 @@ import Posix
 import ReaderProtocol
 import Synchronization
 
-/// The way back to signetd. Replies go from the readers' thread straight to the socket.
+/// The replies to signetd, and the judgements that signetd sends in return.
+///
+/// Replies are written to the socket directly from the readers' thread. Judgements arrive on the
+/// service's thread, in the order in which they were asked for.
 final class ReplyStream: Sendable {
     /// How long signetd may leave a reply unread.
     private static let patience = Duration.seconds(2)
@@ -12,10 +15,10 @@ final class ReplyStream: Sendable {
     let socket: PacketSocket
     private let judgements = Mutex(Judgements())
 
-    /// Who waits for a judgement: they come in the order in which they are asked for.
+    /// The judgements that were asked for and those that arrived, in the same order.
     private struct Judgements {
         var waiting: [CheckedContinuation<Bool, Never>] = []
-        /// Those that came before anybody waited: signetd may be faster than this thread.
+        /// Acceptances that arrived before the readers' thread began to wait for them.
         var early = 0
         var isOver = false
     }
@@ -24,19 +27,19 @@ final class ReplyStream: Sendable {
         self.socket = socket
     }
 
-    /// Tells signetd who it is, before it asks.
+    /// Sends `alive` to show signetd, before it sends a request, that the process works.
     @ServiceActor
     func greet() {
         guard let frame = try? ReaderReply.alive.encoded() else { return }
         put(frame)
     }
 
-    /// Sends a reply. Where signetd does not take it, the connection ends: one that left out something
-    /// would tell of fewer prints than there are.
+    /// Sends a reply. If signetd does not read it in time, the connection is shut down: a stream
+    /// with a reply missing would list fewer prints than there are.
     @ReaderActor
     func send(_ reply: ReaderReply) {
         guard let frame = try? reply.encoded() else {
-            // A reader that says more than a frame holds is none that signetd could use.
+            // A reply that does not fit a frame is replaced by a fault; signetd could not use it.
             guard let fault = try? ReaderReply.fault(.protocolError).encoded() else { return }
             return put(fault)
         }
@@ -52,7 +55,9 @@ final class ReplyStream: Sendable {
         }
     }
 
-    /// Has signetd judge what a reader keeps; false where it does not, or is gone.
+    /// Sends a reader's contents to signetd and waits for its judgement.
+    ///
+    /// - Returns: false if signetd refuses, or the connection has ended.
     @ReaderActor
     func examine(_ contents: ReaderContents, of reader: String) async -> Bool {
         for print in contents.prints { send(.print(print)) }
@@ -71,7 +76,9 @@ final class ReplyStream: Sendable {
         }
     }
 
-    /// Hands over a judgement to whoever has waited longest; a refusal is one for all that come.
+    /// Passes on a judgement to the examination that has waited longest.
+    ///
+    /// A refusal answers all of them, including later ones.
     func judge(_ isAccepted: Bool) {
         let resumed = judgements.withLock { judgements in
             guard isAccepted else {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a scan came to.
+/// The result of a match.
 package enum MatchResult: Equatable, Sendable {
-    /// The finger is that of the template at `index`.
+    /// The finger matches the template at `index` of the list that was passed.
     case matched(index: Int)
-    /// The finger is none of the templates'.
+    /// The finger matches none of the templates.
     case noMatch
 }
 
-/// What a scan came to, and on which reader.
+/// The result of a match, with the reader and what became known of its storage.
 package struct ListedMatch: Equatable, Sendable {
-    /// What the scan came to.
+    /// The result of the match.
     package let result: MatchResult
     /// The id of the reader that scanned.
     package let reader: String
-    /// The print that the reader found instead of the templates, where it keeps prints and tells.
+    /// The print in the reader's own storage that matched instead, if the reader reports it.
     package var stranger: StoredPrint?
-    /// The templates whose prints the reader has lost, where only a comparison tells.
+    /// The indices of templates whose prints the reader has lost, on readers that cannot list.
     package var lost: Set<Int> = []
 
-    /// All of it.
+    /// Describes a result by its values.
     package init(
         result: MatchResult, reader: String, stranger: StoredPrint? = nil, lost: Set<Int> = []
     ) {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What tells a print from all others, whoever has it: the reader's storage or a template.
+/// The identity of a print, equal for a template and for the reader's own record of it.
 ///
-/// It is what `fp_print_equal` compares, and nothing that a driver only reads out of that.
+/// It consists of what `fp_print_equal` compares and nothing that a driver derives from that. Two
+/// prints with the same identity are the same print to libfprint.
 package struct PrintIdentity: Hashable, Sendable {
-    /// The one encoding of this identity, ready for a digest.
+    /// The canonical encoding of the identity, ready to be hashed.
     package let bytes: [UInt8]
 
-    /// `kind` is libfprint's `FpiPrintType`; `data` is a GVariant of `type` in normal form.
+    /// Encodes an identity.
+    ///
+    /// - Parameters:
+    ///   - kind: libfprint's `FpiPrintType`.
+    ///   - type: The type string of `data`.
+    ///   - data: A GVariant in normal form.
     package init(kind: Int32, driver: String, deviceID: String, type: String, data: [UInt8]) {
         var fields = PrintFields()
         fields.append(UInt64(UInt32(bitPattern: kind)))
@@ -17,31 +23,31 @@ package struct PrintIdentity: Hashable, Sendable {
         bytes = fields.bytes
     }
 
-    /// Takes over an encoding as it was made once.
+    /// Takes over an encoding that was made by the other initialiser.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// Bytes of several fields in which no two lists of fields look alike: each after its length.
+/// An unambiguous encoding of a list of fields: each one is preceded by its length.
 package struct PrintFields {
-    /// The fields so far.
+    /// The encoding so far.
     package private(set) var bytes: [UInt8] = []
 
-    /// No field.
+    /// An empty list.
     package init() {}
 
-    /// Adds a field: its length as 8 bytes, big-endian, then itself.
+    /// Appends a field: its length as 8 bytes, big-endian, and its bytes.
     package mutating func append(_ field: [UInt8]) {
         append(UInt64(field.count))
         bytes += field
     }
 
-    /// Adds a field that may be missing, which is not the same as empty.
+    /// Appends an optional field: the number 0 for nil, or 1 and the field. Nil differs from empty.
     package mutating func append(_ field: [UInt8]?) {
         append(UInt64(field == nil ? 0 : 1))
         if let field { append(field) }
     }
 
-    /// Adds a number as 8 bytes, big-endian.
+    /// Appends a number as 8 bytes, big-endian.
     package mutating func append(_ number: UInt64) {
         for shift in stride(from: UInt64(56), through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: number >> shift))

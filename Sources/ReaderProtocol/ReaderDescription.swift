@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What a reader is and can do, as its driver says.
+/// A reader and its abilities, as its driver describes them.
 package struct ReaderDescription: Equatable, Sendable, Identifiable {
-    /// How near the reader is to having to cool down.
+    /// How close the reader is to having to cool down.
     package enum Temperature: UInt8, Sendable {
         case cold = 1
         case warm = 2
         case hot = 3
     }
 
-    /// What the reader can do beside scanning; the raw value crosses the socket.
+    /// The reader's optional abilities. The raw value crosses the socket.
     package struct Features: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
 
@@ -18,45 +18,47 @@ package struct ReaderDescription: Equatable, Sendable, Identifiable {
             self.rawValue = rawValue
         }
 
-        /// Finds one print among many.
+        /// Finds a finger among several prints.
         package static let identify = Features(rawValue: 1)
-        /// Compares with one print.
+        /// Compares a finger with one print.
         package static let verify = Features(rawValue: 2)
-        /// Refuses to enrol a finger that its own storage has.
+        /// Refuses to enrol a finger that is already in its own storage.
         package static let duplicateCheck = Features(rawValue: 4)
-        /// Keeps prints itself.
+        /// Stores prints itself.
         package static let storage = Features(rawValue: 8)
-        /// Lists the prints it keeps.
+        /// Lists the prints in its storage.
         package static let list = Features(rawValue: 16)
-        /// Deletes one of the prints it keeps.
+        /// Deletes a single print from its storage.
         package static let delete = Features(rawValue: 32)
-        /// Deletes all the prints it keeps.
+        /// Deletes all prints from its storage.
         package static let clear = Features(rawValue: 64)
-        /// May improve a print as it is used.
+        /// May improve a print while it is used.
         package static let updatePrint = Features(rawValue: 128)
     }
 
-    /// The driver and the device's own id, numbered where two are alike: `driver:0`, `driver:0#2`.
+    /// `driver:deviceID`, with a number added where several readers are alike, as in `driver:0#2`.
+    ///
+    /// The numbers depend on the order in which the readers were found.
     package let id: String
-    /// The name to show.
+    /// The name to show to people.
     package let name: String
     /// libfprint's name of the driver.
     package let driver: String
-    /// libfprint's id of the device; prints fit readers of equal driver and device id.
+    /// libfprint's id of the device. A print can be used on readers with its driver and device id.
     package let deviceID: String
-    /// The unit's serial number on its bus, where it has one.
+    /// The device's USB serial number, if it has one.
     package let serial: String?
-    /// The seat that it was attached to as it was found; `seat0` where nobody said otherwise.
+    /// The seat the reader was attached to when it was found; `seat0` by default.
     package let seat: String
-    /// How a finger meets the reader.
+    /// Whether the finger is pressed or swiped.
     package let scanType: ScanType
-    /// The scans that an enrolment takes.
+    /// The number of scans in an enrolment.
     package let enrolStages: Int
-    /// What the reader can do.
+    /// The reader's abilities.
     package let features: Features
-    /// Whether prints are compared by the reader's process, which takes up to 80 ms a print.
+    /// Whether the reader process compares the prints itself, which takes up to 80 ms per print.
     package let matchesOnHost: Bool
-    /// How near the reader is to having to cool down.
+    /// How close the reader is to having to cool down.
     package let temperature: Temperature
 
     /// Describes a reader by its values.
@@ -78,12 +80,12 @@ package struct ReaderDescription: Equatable, Sendable, Identifiable {
         self.temperature = temperature
     }
 
-    /// Which reader it is, over replugging and reboots.
+    /// The identity of the reader, which survives replugging and reboots.
     package var identity: ReaderIdentity {
         ReaderIdentity(driver: driver, deviceID: deviceID, serial: serial)
     }
 
-    /// The prints that one scan is compared with; a larger gallery takes a scan for each part.
+    /// The most prints that one scan is compared with. A larger gallery takes several scans.
     package var galleryCap: Int {
         if !features.contains(.identify) { return 1 }
         return matchesOnHost ? 10 : Int.max

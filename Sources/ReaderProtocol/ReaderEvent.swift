@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What happens on a reader while somebody waits for it.
+/// Something that happens on a reader during an operation.
 package struct ReaderEvent: Equatable, Sendable {
-    /// The kinds of event, in the order they usually come.
+    /// The kinds of event, in the order in which they usually occur.
     package enum Kind: Equatable, Sendable {
         /// The reader waits for a finger.
         case fingerNeeded
         /// A finger is on the reader.
         case fingerPresent
-        /// The scan was bad and starts again by itself.
+        /// The scan was bad; the reader scans again by itself.
         case retry(RetryReason)
-        /// Enrolment got on: so many scans of so many are done.
+        /// An enrolment has progressed: `done` of `total` scans.
         case stage(done: Int, total: Int)
-        /// The reader has lost the print of the template at this index; the others are looked for.
+        /// The reader has lost the print of the template at `index`; the match continues without
+        /// it.
         case lost(index: Int)
-        /// Nothing matched in this part of a large gallery; the finger is wanted again.
+        /// Nothing matched in this part of a large gallery, and the finger is needed again.
         case round(next: Int, total: Int)
     }
 
-    /// The id of the reader.
+    /// The reader's id.
     package let reader: String
     /// What happened.
     package let kind: Kind
 
-    /// An event of the reader with the id `reader`.
+    /// Describes an event by its values.
     package init(reader: String, kind: Kind) {
         self.reader = reader
         self.kind = kind

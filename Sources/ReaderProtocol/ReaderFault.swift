@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a reader could not do what it was asked. A finger that does not match is no fault.
+/// Why an operation on a reader failed. A finger that does not match is a result, not a fault.
+///
+/// Most cases translate libfprint's `FpDeviceError`. `cancelled`, `timedOut` and `suspended` come
+/// from the code that drives the readers, and `processEnded` from signetd.
 package enum ReaderFault: Error, Equatable, Sendable {
     /// No reader has this id, or none fits the templates.
     case noReader
     /// The reader was unplugged.
     case removed
-    /// The reader must cool down before it is used again.
+    /// The reader must cool down before it can be used again.
     case tooHot
-    /// The reader does something else.
+    /// The reader is in use.
     case busy
-    /// The reader cannot do this at all.
+    /// The reader does not have this ability.
     case notSupported
-    /// The reader said something that its driver did not expect.
+    /// The reader sent something that its driver did not expect.
     case protocolError
-    /// The reader's own storage has no such print.
+    /// The reader's own storage does not contain the print.
     case notFound
     /// The reader's own storage is full.
     case full
-    /// The reader's own storage has this finger already.
+    /// The reader's own storage already contains this finger.
     case duplicate
-    /// The reader or the library refused the data of a print.
+    /// The reader or libfprint rejected the data of a print.
     case invalidTemplate
     /// The task was cancelled.
     case cancelled
-    /// The time limit passed.
+    /// The time limit was reached.
     case timedOut
-    /// The machine is about to sleep.
+    /// The machine is about to sleep, or is asleep.
     case suspended
-    /// The process of the readers ended, or does not answer.
+    /// The reader process has ended, or does not answer.
     case processEnded
-    /// Anything else, in the library's words, for the journal.
+    /// Any other fault, in libfprint's words, for the journal.
     case general(String)
 }
 
 extension ReaderFault {
-    /// Whether a reader that slept, or is not the one any more that was found, may fail like this.
+    /// Whether a reader may fail like this because it slept or was replugged since it was found.
     package var mayBeOfStaleReader: Bool {
         switch self {
         case .removed, .protocolError, .notFound, .general: true

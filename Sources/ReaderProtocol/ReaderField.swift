@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// The fields of the frames between signetd and the process of the readers; the raw value is the tag.
+/// The fields of the frames between signetd and the reader process; the raw value is the tag.
 ///
-/// The grammar is that of all frames (`Frame`): a frame's fields stand in the order of their tags.
+/// The grammar is that of all frames (`Frame`): fields are in the order of their tags.
 enum ReaderField: UInt8, CaseIterable {
     case reader = 1
     case readers = 2
@@ -34,9 +34,9 @@ enum ReaderField: UInt8, CaseIterable {
     case fault = 27
     case message = 28
 
-    /// The most bytes of a template in one frame; longer ones come in parts.
+    /// The most bytes of a template in one frame; a longer one is split.
     static let partCap = 16_000
-    /// The most bytes that a print in a reader's storage may have, and its identity among them.
+    /// The most bytes of a stored print's record, and of its identity.
     private static let (recordCap, identityCap) = (8_000, 7_000)
 
     /// The sizes in bytes that a value of this field may have.
@@ -57,19 +57,19 @@ enum ReaderField: UInt8, CaseIterable {
     }
 }
 
-/// What the two processes take of each other at most.
+/// The limits of what the two processes accept from each other.
 package enum ReaderLimit {
-    /// Bytes of a frame.
+    /// Bytes in a frame.
     package static let frame = Frame.maximumLength
-    /// Bytes of a reader's id, of its driver's name and of its device id.
+    /// Bytes in a reader's id, in its driver's name, and in its device id.
     package static let id = 255
-    /// Bytes of a text.
+    /// Bytes in a text.
     package static let text = 512
-    /// Readers of a machine.
+    /// Readers on a machine.
     package static let readers = 32
     /// Prints in one reader's storage.
     package static let prints = 1_024
-    /// Templates that one scan is compared with, and the bytes that they have together.
+    /// Templates in one match, and bytes in all of its templates together.
     package static let (templates, templateBytes) = (4_096, 64 << 20)
 }
 
@@ -96,7 +96,7 @@ extension FrameWriter {
         try put(field, bytes: shifts.map { UInt8(truncatingIfNeeded: number >> $0) })
     }
 
-    /// Entries of 255 bytes at most, each after its length.
+    /// Writes entries of at most 255 bytes, each preceded by its length as one byte.
     mutating func put(_ field: ReaderField, list: [[UInt8]]) throws(WireFault) {
         var bytes: [UInt8] = []
         for entry in list {
@@ -147,7 +147,7 @@ extension FrameReader {
         try bytes(of: field).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// A case by its raw value.
+    /// Reads a case by its raw value.
     mutating func value<Value: RawRepresentable<UInt8>>(
         of field: ReaderField, as type: Value.Type = Value.self
     ) throws(WireFault) -> Value {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which reader it is: the same over replugging and reboots, another for another unit where the
-/// driver or the bus can tell them apart.
+/// The identity of a reader, which survives replugging and reboots.
 ///
-/// Not the reader's id: which of two equal readers is `driver:0#2` changes with the order of finding.
+/// Another unit has another identity only if its driver or bus can tell the two apart. This is not
+/// the reader's id: which of two like readers is `driver:0#2` depends on the order in which they
+/// were found.
 package struct ReaderIdentity: Hashable, Sendable {
     /// libfprint's name of the driver.
     package let driver: String
     /// libfprint's id of the device; for many drivers `0`.
     package let deviceID: String
-    /// The serial number that the unit has on its bus; nil where it has none, as all readers that
-    /// are on no USB.
+    /// The device's USB serial number; nil if it has none or is not on USB.
     package let serial: String?
 
     /// Describes a reader by its values.

@@ -1,37 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// One frame of the process of the readers. What belongs to the frame that ends a request, a template
-/// or prints, comes before it.
+/// One frame from the reader process to signetd.
+///
+/// A request is answered by any number of frames and one that ends it: `done`, `refused`, `fault`,
+/// `matched`, `noMatch` or `contents`. Templates and prints that belong to it precede it. Encoding
+/// and decoding throw `WireFault`; a decoded frame is accepted only in its canonical form.
 package enum ReaderReply: Equatable, Sendable {
-    /// One of the readers there are.
+    /// One of the readers.
     case reader(ReaderDescription)
-    /// What happens while somebody waits.
+    /// Something that happens during an operation.
     case event(ReaderEvent)
-    /// The thread of the readers is not held up by a driver: said first of all, before a request is
-    /// heard, and every second until that ends.
+    /// No driver blocks the readers' thread.
+    ///
+    /// Sent when signetd connects, before its request, and every second while a request is served.
     case alive
-    /// Drivers are looking for their readers, and nothing may be said until they have found them.
+    /// Drivers are probing their readers; nothing may be sent until they are done.
     case searching
     /// A print in a reader's storage.
     case print(StoredPrint)
-    /// The prints before are what this reader keeps, and are to be judged before it scans.
+    /// The preceding prints are this reader's storage, to be judged by signetd before the scan.
     case examine(reader: String, identity: ReaderIdentity)
-    /// A part of a template; parts in a row are one up to the last.
+    /// A part of a template; consecutive parts make up one template, up to the last.
     case template(part: [UInt8], isLast: Bool)
-    /// The finger is that of the template at `index`; a template before is to be kept in its place.
+    /// The finger matches the template at `index`.
+    ///
+    /// `lost` has the indices of templates whose prints the reader no longer has.
     case matched(index: Int, reader: String, lost: Set<Int>)
-    /// The finger is none of the templates'; a print before is what the reader found instead.
+    /// The finger matches no template; a preceding print is the stranger that the reader found.
     case noMatch(reader: String, lost: Set<Int>)
-    /// The prints before are what this reader keeps.
+    /// The preceding prints are this reader's storage.
     case contents(ReaderIdentity)
-    /// It is done, or the answer is yes.
+    /// The request was carried out, or its answer is yes.
     case done
     /// The answer is no.
     case refused
-    /// It could not be done.
+    /// The request failed.
     case fault(ReaderFault)
 
+    /// The frame's kind. The raw values are part of the protocol.
     private enum Kind: UInt8 {
         case reader = 224
         case event = 225
@@ -48,12 +55,14 @@ package enum ReaderReply: Equatable, Sendable {
         case searching = 236
     }
 
-    /// The frames in which a template goes.
+    /// Splits a template into frames.
     package static func frames(of template: Template) -> [ReaderReply] {
         parts(of: template.bytes).map { .template(part: $0.bytes, isLast: $0.isLast) }
     }
 
-    /// The frame; throws where a reader says more than fits one.
+    /// Encodes the reply as a frame.
+    ///
+    /// - Throws: a `WireFault` if a value is larger than its field allows.
     package func encoded() throws(WireFault) -> [UInt8] {
         var frame = FrameWriter(kind: kind.rawValue)
         switch self {
@@ -90,7 +99,9 @@ package enum ReaderReply: Equatable, Sendable {
         return frame.bytes
     }
 
-    /// Reads a frame; throws where it is none, or longer or shorter than one.
+    /// Decodes a frame.
+    ///
+    /// - Throws: a `WireFault` if the packet is not exactly one frame in canonical form.
     package init(decoding packet: [UInt8]) throws(WireFault) {
         var frame = try FrameReader(packet)
         guard let kind = Kind(rawValue: frame.kind) else { throw .unknownKind }
@@ -130,7 +141,7 @@ package enum ReaderReply: Equatable, Sendable {
             self = .fault(ReaderFault(code, try frame.optionalText(of: .message) ?? ""))
         }
         try frame.end()
-        // Each reply has one form: no number where none belongs, no list in another order.
+        // Each reply has a single encoding: no unused number other than 0, and lists in order.
         guard try encoded() == packet else { throw .malformedValue }
     }
 
@@ -204,6 +215,7 @@ extension ReaderIdentity {
 }
 
 extension ReaderEvent {
+    /// The kind of event. The raw values are part of the protocol.
     private enum Code: UInt8 {
         case fingerNeeded = 1
         case fingerPresent = 2
@@ -251,6 +263,7 @@ extension ReaderEvent {
 }
 
 extension ReaderFault {
+    /// The kind of fault. The raw values are part of the protocol.
     fileprivate enum Code: UInt8 {
         case general = 1
         case noReader = 2
@@ -312,7 +325,7 @@ extension ReaderFault {
 }
 
 extension String {
-    /// As much of it as the field takes, in whole characters.
+    /// As many whole characters of the text as the field can hold.
     fileprivate func prefixed(_ field: ReaderField) -> String {
         guard utf8.count > field.size.upperBound else { return self }
         var text = ""

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// What signetd asks the process of the readers for, one request on each connection.
+/// A request from signetd to the reader process; each has a connection of its own.
 ///
-/// Templates that belong to a request follow it (`ReaderQuestion.template`). The request ends with
-/// `done` or a fault, or when signetd closes the connection: then it is cancelled.
+/// The templates that belong to a request follow it (`ReaderQuestion.template`). A request ends
+/// with a final reply (`ReaderReply`), or is cancelled when signetd closes the connection. Time
+/// limits cross the socket in whole milliseconds, rounded up.
 package enum ReaderRequest: Equatable, Sendable {
-    /// The readers there are; they are found anew before, if `lookAgain` and one may have come back.
+    /// Lists the readers. With `lookAgain`, they are enumerated again first if one may have come
+    /// back.
     case readers(lookAgain: Bool)
     /// Waits for a finger; see `MatchRequest`.
     case match(MatchRequest)
     /// Enrols a finger; see `EnrolmentRequest`.
     case enroll(EnrolmentRequest)
-    /// What a reader keeps itself.
+    /// Lists a reader's own storage.
     case contents(reader: String, limit: Duration)
-    /// Deletes what `contents` showed, by its record.
+    /// Deletes a print that `contents` listed, by its record.
     case deletePrint(record: [UInt8], reader: String)
     /// Deletes the print of the one template that follows.
     case deleteTemplate(reader: String)
-    /// Deletes all that a reader keeps.
+    /// Deletes all prints in a reader's own storage.
     case clear(reader: String)
-    /// Whether the one template that follows can be used on a reader.
+    /// Asks whether the one template that follows can be used on a reader.
     case canUse(reader: String)
-    /// Ends what runs, closes the readers, and lets nothing run until `resume`.
+    /// Ends what runs and closes the readers; nothing can run until `resume`.
     case suspend
-    /// Lets the readers be used again.
+    /// Allows the readers to be used again.
     case resume
 
     /// The frame's kind.
@@ -41,7 +43,7 @@ package enum ReaderRequest: Equatable, Sendable {
         case resume = 169
     }
 
-    /// How many templates follow the request.
+    /// The number of templates that follow the request.
     package var templates: Int {
         switch self {
         case .match(let request): request.templates
@@ -52,18 +54,18 @@ package enum ReaderRequest: Equatable, Sendable {
     }
 }
 
-/// Waiting for a finger that is one of some templates'.
+/// A request to match a finger with some templates.
 package struct MatchRequest: Equatable, Sendable {
     /// The ids of the readers that may scan.
     package let readers: [String]
-    /// What it may take at most.
+    /// The time limit.
     package let limit: Duration
-    /// How many templates follow.
+    /// The number of templates that follow.
     package let templates: Int
-    /// Whether what a reader keeps is shown, and judged, before it scans.
+    /// Whether signetd judges a reader's storage before the reader scans.
     package let isExamined: Bool
 
-    /// All of it.
+    /// Describes a request by its values.
     package init(readers: [String], limit: Duration, templates: Int, isExamined: Bool) {
         self.readers = readers
         self.limit = limit
@@ -72,7 +74,7 @@ package struct MatchRequest: Equatable, Sendable {
     }
 }
 
-/// Enrolling a finger on one reader; what that keeps is shown, and judged, before.
+/// A request to enrol a finger on one reader, whose storage signetd judges first.
 package struct EnrolmentRequest: Equatable, Sendable {
     /// The finger.
     package let finger: Finger
@@ -80,12 +82,13 @@ package struct EnrolmentRequest: Equatable, Sendable {
     package let account: String
     /// The reader's id.
     package let reader: String
-    /// What it may take at most.
+    /// The time limit.
     package let limit: Duration
-    /// Whether a template follows, whose print is deleted first where the reader takes no finger twice.
+    /// Whether a template follows, whose print is deleted first; for readers that refuse to enrol a
+    /// finger twice.
     package let replaces: Bool
 
-    /// All of it.
+    /// Describes a request by its values.
     package init(
         finger: Finger, account: String, reader: String, limit: Duration, replaces: Bool
     ) {
@@ -97,21 +100,25 @@ package struct EnrolmentRequest: Equatable, Sendable {
     }
 }
 
-/// One frame of signetd's.
+/// One frame from signetd to the reader process.
 package enum ReaderQuestion: Equatable, Sendable {
-    /// The first one of a connection.
+    /// The first frame on a connection.
     case request(ReaderRequest)
-    /// A part of a template; parts in a row are one up to the last.
+    /// A part of a template; consecutive parts make up one template, up to the last.
     case template(part: [UInt8], isLast: Bool)
-    /// What was shown of a reader's storage may be used, or not: then the request is cancelled.
+    /// The judgement on the storage that was shown; a refusal cancels the request.
     case judged(isAccepted: Bool)
 
+    /// The frame's kind. The raw values are part of the protocol, and distinct from those of
+    /// requests.
     private enum Kind: UInt8 {
         case template = 170
         case judged = 171
     }
 
-    /// The frame.
+    /// Encodes the frame.
+    ///
+    /// - Throws: a `WireFault` if a value is larger than its field allows.
     package func encoded() throws(WireFault) -> [UInt8] {
         switch self {
         case .request(let request): return try request.encoded()
@@ -127,7 +134,9 @@ package enum ReaderQuestion: Equatable, Sendable {
         }
     }
 
-    /// Reads a frame; throws where it is none, or longer or shorter than one.
+    /// Decodes a frame.
+    ///
+    /// - Throws: a `WireFault` if the packet is not exactly one frame.
     package init(decoding packet: [UInt8]) throws(WireFault) {
         var frame = try FrameReader(packet)
         switch Kind(rawValue: frame.kind) {
@@ -140,13 +149,13 @@ package enum ReaderQuestion: Equatable, Sendable {
         try frame.end()
     }
 
-    /// The frames in which a template goes.
+    /// Splits a template into frames.
     package static func frames(of template: Template) -> [ReaderQuestion] {
         parts(of: template.bytes).map { .template(part: $0.bytes, isLast: $0.isLast) }
     }
 }
 
-/// Bytes in parts that fit a frame.
+/// Splits bytes into parts that fit a frame; empty bytes make one empty part.
 func parts(of bytes: [UInt8]) -> [(bytes: [UInt8], isLast: Bool)] {
     stride(from: 0, to: max(1, bytes.count), by: ReaderField.partCap).map { start in
         let part = bytes.dropFirst(start).prefix(ReaderField.partCap)
@@ -240,7 +249,7 @@ extension ReaderRequest {
 }
 
 extension Duration {
-    /// Rounded up, and not below zero; more than 49 days are cut to that.
+    /// The duration in whole milliseconds, rounded up and clamped to 0 and about 49 days.
     fileprivate var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds < Int64(UInt32.max) / 1_000 else { return Int(UInt32.max) }

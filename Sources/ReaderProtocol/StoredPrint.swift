@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// A print in a reader's own storage; another system may have put it there.
+/// A print in a reader's own storage. Another operating system may have put it there.
 package struct StoredPrint: Equatable, Sendable {
-    /// The finger, where the reader knows it.
+    /// The finger, if the reader stores it.
     package let finger: Finger?
-    /// The account it was enrolled for, where the reader knows it.
+    /// The account it was enrolled for, if the reader stores it.
     package let account: String?
-    /// What tells this print from others; that of the template it was enrolled as is equal.
+    /// The identity of the print, equal to that of the template it was enrolled as.
     package let identity: PrintIdentity
-    /// All that the reader's driver tells of it: the identity, finger, account, description, date.
-    /// The same as long as the print is; another version of the driver may tell more.
+    /// The record: everything the driver reports about the print, which is identity, finger,
+    /// account, description and date.
+    ///
+    /// It stays the same while the print does, but another version of the driver may report more.
     package let bytes: [UInt8]
 
     /// Describes a print by its values.
@@ -21,17 +23,17 @@ package struct StoredPrint: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether this is the print that the template names (as `fp_print_equal` says).
+    /// Whether this is the print that the template refers to, as `fp_print_equal` decides.
     package func isSame(as template: Template) -> Bool {
         identity == template.identity
     }
 }
 
-/// The prints in a reader's own storage at one moment.
+/// The contents of a reader's own storage at one moment.
 package struct ReaderContents: Equatable, Sendable {
-    /// Whose storage it is.
+    /// The reader.
     package let reader: ReaderIdentity
-    /// The prints, whoever enrolled them, in an order that does not depend on the reader's.
+    /// All prints, whatever system enrolled them, sorted by their records.
     package let prints: [StoredPrint]
 
     /// Sorts the prints of a reader.

@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// One enrolled finger as the reader's driver wrote it, in a form that libfprint can read safely.
+/// One enrolled finger as libfprint serialised it, checked so that libfprint can read it safely.
+///
+/// libfprint ends the process on many kinds of malformed data. A `Template` exists only for bytes
+/// that `TemplateForm` accepts, so its bytes can be passed to libfprint in any process.
 package struct Template: Equatable, Sendable {
     /// The serialised print (`fp_print_serialize`).
     package let bytes: [UInt8]
     /// The finger.
     package let finger: Finger
-    /// The driver of the reader that it was enrolled on.
+    /// The driver of the reader on which it was enrolled.
     package let driver: String
-    /// The id of the device that it was enrolled on.
+    /// The id of the device on which it was enrolled.
     package let deviceID: String
-    /// The account that it was enrolled for, as the template says; empty where it does not.
+    /// The account for which it was enrolled, as the template says; empty if it does not.
     package let account: String
-    /// Whether the reader keeps the print, and the bytes only name it.
+    /// Whether the print is in the reader's storage and the bytes only refer to it.
     package let isStoredOnReader: Bool
-    /// Whether the bytes hold minutiae, which the process of the readers compares.
+    /// Whether the bytes contain minutiae, which the reader process compares itself.
     package let holdsMinutiae: Bool
-    /// What tells this print from others; that of the reader's own record of it is equal.
+    /// The identity of the print, equal to that of the reader's own record of it.
     package let identity: PrintIdentity
 
-    /// The most bytes that one can have.
+    /// The most bytes in a template.
     package static let limit = TemplateForm.lengths.upperBound
 
-    /// Takes over bytes that pass `isWellFormed`; throws `ReaderFault.invalidTemplate` otherwise.
+    /// Takes over bytes that pass `isWellFormed`.
+    ///
+    /// - Throws: `ReaderFault.invalidTemplate` for all other bytes.
     package init(bytes: [UInt8]) throws(ReaderFault) {
         guard let form = TemplateForm(bytes) else { throw .invalidTemplate }
         self.bytes = bytes
@@ -36,7 +41,7 @@ package struct Template: Equatable, Sendable {
         identity = form.identity
     }
 
-    /// Whether libfprint can read these bytes; never traps, whatever they are, on any thread.
+    /// Whether libfprint can read these bytes. Safe to call with any bytes, on any thread.
     package static func isWellFormed(_ bytes: [UInt8]) -> Bool {
         TemplateForm(bytes) != nil
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import LoginProtocol
 
-/// The checked form of a serialised print (`fp-print.c`: "FP3", then a GVariant).
+/// The form of a serialised print that libfprint can read safely.
 ///
-/// libfprint ends the process on many kinds of damage, so everything it relies on is checked here
-/// before it sees a byte.
+/// The format is that of libfprint's `fp-print.c`: "FP3", then a little-endian GVariant. libfprint
+/// ends the process on many kinds of damage, so everything it relies on is checked here before it
+/// sees a byte.
 struct TemplateForm {
     let driver: String
     let deviceID: String
@@ -21,7 +22,7 @@ struct TemplateForm {
     private static let (raw, minutiae): (Int32, Int32) = (1, 2)
     /// `MAX_BOZORTH_MINUTIAE`.
     private static let minutiaeCap = 200
-    /// Days that GDate can turn into a year of 16 bits.
+    /// The Julian days whose year fits the 16 bits that GDate has for it.
     private static let julianDays: ClosedRange<Int32> = 1...23_000_000
 
     /// Nil unless libfprint can read `bytes` safely.

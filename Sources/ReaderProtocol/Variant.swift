@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CGLib
 
-/// A reference to a GVariant in normal form, which has one encoding for each value.
+/// A counted reference to a GVariant in normal form, in which each value has exactly one encoding.
 // SAFETY: one counted reference, taken in `init` and dropped in `deinit`; a GVariant never changes.
 @safe final class Variant {
     private let pointer: OpaquePointer
@@ -10,7 +10,7 @@ import CGLib
         unsafe pointer = unsafe owned
     }
 
-    /// Nil unless the bytes are the one normal form of a value of this type.
+    /// Nil unless the bytes are a value of this type in normal form.
     convenience init?(littleEndian bytes: ArraySlice<UInt8>, type: String) {
         guard let kind = unsafe g_variant_type_new(type) else { return nil }
         defer { unsafe g_variant_type_free(kind) }

@@ -2,21 +2,24 @@
 import CSystemd
 import Glibc
 
-/// What makes inherited sockets unfit for use.
+/// Why inherited sockets cannot be used.
 package enum ActivationFault: Error, Equatable {
     /// `sd_listen_fds` failed with this errno: the environment is malformed.
     case malformed(Int32)
-    /// Descriptor number such is no listening `AF_UNIX` `SOCK_SEQPACKET` socket.
+    /// The descriptor is not a socket of the required kind.
     case unsuitable(descriptor: Int32)
 }
 
-/// Sockets that systemd opened for this process.
+/// The sockets that systemd opened for this process.
 package enum Activation {
-    /// Hands over every inherited socket once, close-on-exec, each one checked to be a listening
-    /// `AF_UNIX` `SOCK_SEQPACKET` socket; none when the process was not started by activation.
+    /// Takes over the inherited sockets, each checked to be a listening `AF_UNIX` `SOCK_SEQPACKET`
+    /// socket.
     ///
-    /// The caller owns the descriptors. The variables are unset, so a second call, and any child,
-    /// finds nothing. Source: `sd_listen_fds(3)`, `sd_is_socket(3)`.
+    /// The caller owns the descriptors, which are close-on-exec. The environment variables are
+    /// removed, so a second call, and any child process, finds none. Source: `sd_listen_fds(3)`,
+    /// `sd_is_socket(3)`.
+    ///
+    /// - Returns: The descriptors; none if the process was not started by socket activation.
     package static func sockets() throws(ActivationFault) -> [Int32] {
         let count = sd_listen_fds(1)
         guard count >= 0 else { throw .malformed(-count) }
@@ -28,11 +31,13 @@ package enum Activation {
         return sockets
     }
 
-    /// Hands over the one inherited socket, close-on-exec, checked to be a listening TCP socket; nil
-    /// when the process was not started by activation.
+    /// Takes over the one inherited socket, checked to be a listening TCP socket.
     ///
-    /// The caller owns the descriptor. `isLocal` tells whether only this machine can reach it.
-    /// Source: `sd_listen_fds(3)`, `sd_is_socket_inet(3)`.
+    /// The caller owns the descriptor, which is close-on-exec. Source: `sd_listen_fds(3)`,
+    /// `sd_is_socket_inet(3)`.
+    ///
+    /// - Returns: The descriptor, and whether only this machine can reach it; nil if the process
+    ///   was not started by socket activation.
     package static func tcpSocket() throws(ActivationFault) -> (descriptor: Int32, isLocal: Bool)? {
         let count = sd_listen_fds(1)
         guard count >= 0 else { throw .malformed(-count) }
@@ -45,7 +50,7 @@ package enum Activation {
         return (number, isLocal(number))
     }
 
-    /// Whether a socket is bound to an address of this machine alone.
+    /// Whether a socket is bound to a loopback address.
     private static func isLocal(_ descriptor: Int32) -> Bool {
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -57,16 +62,18 @@ package enum Activation {
         guard result == 0 else { return false }
         return unsafe withUnsafeBytes(of: address) { bytes in
             switch Int32(address.sin6_family) {
-            // 127.0.0.0/8: the first byte of the address, in the order of the network.
+            // 127.0.0.0/8: the first byte of the address, in network byte order.
             case AF_INET: unsafe bytes[4] == 127
-            // ::1, behind family, port and flow.
+            // ::1, which follows family, port and flow information.
             case AF_INET6: unsafe bytes[8..<23].allSatisfy { $0 == 0 } && bytes[23] == 1
             default: false
             }
         }
     }
 
-    /// True only for a listening `AF_UNIX` `SOCK_SEQPACKET` socket. Source: `sd_is_socket(3)`.
+    /// Whether a descriptor is a listening `AF_UNIX` `SOCK_SEQPACKET` socket.
+    ///
+    /// Source: `sd_is_socket(3)`.
     package static func isListener(_ descriptor: Int32) -> Bool {
         sd_is_socket(descriptor, AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 1) > 0
     }

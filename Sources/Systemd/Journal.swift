@@ -2,27 +2,27 @@
 import CSystemd
 import Glibc
 
-/// Where entries go: the journal, or a terminal when there is none.
+/// Writes entries to the systemd journal, or to a terminal if there is none.
 package struct Journal: Sendable {
-    /// What became of an entry.
+    /// The outcome of writing an entry.
     package enum Outcome: Equatable, Sendable {
         case recorded
-        /// No journal here: written to standard error as one line.
+        /// There is no journal; the entry was written to standard error as one line.
         case printed
-        /// Not kept anywhere, with the errno.
+        /// The entry was not stored anywhere, for the reason in this errno.
         case lost(Int32)
     }
 
     private let foreground: Bool
 
-    /// A journal that falls back to standard error only in the foreground.
+    /// Creates a journal. Only with `foreground` does it fall back to standard error.
     package init(foreground: Bool) {
         self.foreground = foreground
     }
 
-    /// Records the entry before it returns, every value byte for byte, newlines included.
+    /// Writes the entry before it returns, with every value byte for byte, newlines included.
     ///
-    /// Source: `sd_journal_sendv(3)`, whose success does not tell that a journal was there.
+    /// Source: `sd_journal_sendv(3)`, which also succeeds when there is no journal.
     @discardableResult
     package func send(_ entry: JournalEntry) -> Outcome {
         guard Self.isPresent else { return foreground ? Self.print(entry) : .lost(ENOENT) }
@@ -42,7 +42,7 @@ package struct Journal: Sendable {
         return written == line.count ? .printed : .lost(written < 0 ? errno : EIO)
     }
 
-    /// Lays the entry out as one buffer with a vector for each `NAME=value`.
+    /// Lays the entry out in one buffer, with a vector for each `NAME=value`.
     private static func withVectors(
         of entry: JournalEntry, _ body: (UnsafeBufferPointer<iovec>) -> Int32
     ) -> Int32 {

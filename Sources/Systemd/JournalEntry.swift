@@ -11,20 +11,21 @@ package enum Priority: UInt8, Sendable {
     case debug = 7
 }
 
-/// What kind of event an entry is about: 128 bits, shown as 32 hex digits in `MESSAGE_ID`.
+/// The kind of event that an entry reports: 128 bits, written as 32 hex digits in `MESSAGE_ID`.
 ///
-/// Two numbers rather than text, so that a kind cannot be malformed. Source: `sd-id128(3)`.
+/// It consists of two numbers rather than text, so that it cannot be malformed. Source:
+/// `sd-id128(3)`.
 package struct MessageID: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
 
-    /// An id of its two halves, the high one first.
+    /// An id from its two halves, the high one first.
     package init(_ high: UInt64, _ low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// 32 lower-case hex digits.
+    /// The id as 32 lower-case hex digits.
     package var text: String {
         [high, low].map { half in
             let digits = String(half, radix: 16)
@@ -33,26 +34,28 @@ package struct MessageID: Hashable, Sendable {
     }
 }
 
-/// One event with its fields, every field name checked, values of any content.
+/// A journal entry, whose field names are all valid and whose values may have any content.
 package struct JournalEntry: Equatable, Sendable {
-    /// A field that journald will take: its name is of the journal's form.
+    /// A field with a name that journald accepts.
     package struct Field: Equatable, Sendable {
         package let name: String
         package let value: String
     }
 
-    /// Bytes of one value that are kept.
+    /// The most bytes of a value; longer ones are truncated.
     package static let valueLimit = 8192
 
-    /// Where a field goes whose own name is not allowed: it is never lost, and never trusted.
+    /// The name under which a field with an invalid name is recorded, so that it is neither lost
+    /// nor trusted.
     package static let refusedName = "SIGNET_REFUSED_FIELD"
 
     package let fields: [Field]
 
-    /// An entry of `MESSAGE`, `PRIORITY`, `SYSLOG_IDENTIFIER`, `MESSAGE_ID` and the given fields.
+    /// An entry with `MESSAGE`, `PRIORITY`, `SYSLOG_IDENTIFIER`, `MESSAGE_ID` and the given fields.
     ///
-    /// A name that is not 1–64 of `A–Z 0–9 _`, that begins with a digit or `_`, or that is one of
-    /// the four above, is recorded under `SIGNET_REFUSED_FIELD`. A value over the limit is cut.
+    /// A field is recorded under `SIGNET_REFUSED_FIELD` if its name is not 1–64 of `A–Z 0–9 _`,
+    /// begins with a digit or `_`, or is one of the four above. Values over the limit are
+    /// truncated.
     package init(
         _ kind: MessageID, _ priority: Priority, _ message: String,
         _ fields: KeyValuePairs<String, String> = [:]
@@ -74,7 +77,7 @@ package struct JournalEntry: Equatable, Sendable {
             }
     }
 
-    /// True for a name that journald accepts from a client. Source: `systemd.journal-fields(7)`.
+    /// Whether journald accepts a name from a client. Source: `systemd.journal-fields(7)`.
     package static func isName(_ name: String) -> Bool {
         let bytes = name.utf8
         guard (1...64).contains(bytes.count), let first = bytes.first else { return false }
@@ -82,9 +85,9 @@ package struct JournalEntry: Equatable, Sendable {
         return bytes.allSatisfy { isUpper($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
     }
 
-    /// The entry as one line of printable ASCII and UTF-8: the message, then every field of its own.
+    /// The entry as one line of printable text: the message, then the priority and its own fields.
     ///
-    /// Control characters and `\` are written as `\xNN`, so no value can begin another line.
+    /// Control characters and `\` are written as `\xNN`, so no value can start another line.
     package var line: String {
         let identity = ["MESSAGE", "SYSLOG_IDENTIFIER", "MESSAGE_ID"]
         let message = fields.first { $0.name == "MESSAGE" }?.value ?? ""
@@ -106,7 +109,8 @@ package struct JournalEntry: Equatable, Sendable {
         return String(decoding: value.utf8.prefix(valueLimit), as: UTF8.self)
     }
 
-    /// C1 controls (U+0080 to U+009F) move a terminal's cursor too, so they are escaped as well.
+    /// C1 controls (U+0080 to U+009F) can move a terminal's cursor too, so they are escaped as
+    /// well.
     private static func escaped(_ value: String) -> String {
         var text = ""
         for scalar in value.unicodeScalars {

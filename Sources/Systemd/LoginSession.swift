@@ -3,33 +3,36 @@ import CSystemd
 import Glibc
 import Posix
 
-/// A session as logind knows it: whose it is, where, and whether it is in front of somebody now.
+/// A logind session: whose it is, where it is, and whether it is in the foreground of its seat.
+///
+/// A record that is incomplete is an error; nothing in it is guessed.
 package struct LoginSession: Equatable, Sendable {
-    /// What a session is for; `sd_session_get_class(3)`.
+    /// The purpose of a session; `sd_session_get_class(3)`.
     package enum Class: Equatable, Sendable {
-        /// Somebody works in it. Newer systemd has names for kinds of it: `user-early`, `user-light`.
+        /// A user's session. Newer systemd has variants of it: `user-early`, `user-light`.
         case user
         /// A display manager's greeter.
         case greeter
-        /// Any other: `lock-screen`, `background`, `manager` and what may come.
+        /// Any other, such as `lock-screen`, `background` or `manager`.
         case other
     }
 
-    /// logind's name for it.
+    /// logind's id of the session.
     package let id: String
-    /// Whose it is.
+    /// The uid of the session's owner.
     package let owner: UInt32
-    /// Whether its user is somewhere else.
+    /// Whether the session is remote.
     package let isRemote: Bool
-    /// The seat that it is at (`seat0`), nil if it is at none.
+    /// The session's seat, such as `seat0`; nil if it has none.
     package let seat: String?
-    /// Whether it is the one in front of its seat now, and not about to end. One without a seat is
-    /// always in front, as logind has it.
+    /// Whether the session is in the foreground of its seat and not closing.
+    ///
+    /// As logind has it, a session without a seat is always in the foreground.
     package let isActive: Bool
-    /// What it is for.
+    /// The session's purpose.
     package let `class`: Class
 
-    /// Describes a session by its values, as a test does.
+    /// Describes a session by its values, for tests.
     package init(
         id: String, owner: UInt32, isRemote: Bool = false, seat: String? = "seat0",
         isActive: Bool = true, class: Class = .user
@@ -42,8 +45,10 @@ package struct LoginSession: Equatable, Sendable {
         self.class = `class`
     }
 
-    /// Looks a session up by its id. Throws where it is not there, or not all of this is known of it.
-    /// Source: `sd_session_is_remote(3)` and its neighbours.
+    /// Looks a session up by its id. Source: `sd_session_is_remote(3)` and related functions.
+    ///
+    /// - Throws: the errno of libsystemd if the session does not exist (ENXIO), or part of its
+    ///   record is missing.
     package init(named id: String) throws(SystemFault) {
         self.id = id
         var owner = uid_t.max
@@ -56,7 +61,7 @@ package struct LoginSession: Equatable, Sendable {
         seat = try unsafe LoginRecord.text(
             "sd_session_get_seat", on: id, absent: [ENODATA],
             { unsafe sd_session_get_seat(id, $0) })
-        // An active session may be closing: its leader has ended, programs are left.
+        // An active session may be closing: its leader has ended, but programs are left.
         let state = try unsafe LoginRecord.text(
             "sd_session_get_state", on: id, { unsafe sd_session_get_state(id, $0) })
         isActive =
@@ -67,9 +72,11 @@ package struct LoginSession: Equatable, Sendable {
         `class` = Self.class(named: name ?? "")
     }
 
-    /// The session that a user works in, as logind chooses it; nil if there is none, or if the one
-    /// that it names is not that user's or is gone: of a user who lingers, logind 252 leaves the name of
-    /// the last one in the user's record. Source: `sd_uid_get_display(3)`.
+    /// The session that logind considers a user's primary one. Source: `sd_uid_get_display(3)`.
+    ///
+    /// Nil if there is none, or if the session that logind names does not exist or is not the
+    /// user's. For a user who lingers, logind 252 leaves the name of the last session in the user's
+    /// record.
     package static func display(of uid: UInt32) throws(SystemFault) -> LoginSession? {
         let name = try unsafe LoginRecord.text(
             "sd_uid_get_display", on: String(uid), absent: [ENODATA, ENXIO, ENOENT],
@@ -84,8 +91,9 @@ package struct LoginSession: Equatable, Sendable {
         }
     }
 
-    /// The session in front of each seat that has one. Source: `sd_get_seats(3)`,
-    /// `sd_seat_get_active(3)`.
+    /// The foreground session of each seat that has one.
+    ///
+    /// Source: `sd_get_seats(3)`, `sd_seat_get_active(3)`.
     package static func inFront() throws(SystemFault) -> [LoginSession] {
         var found: [LoginSession] = []
         for seat in try LoginRecord.seats() {
@@ -94,7 +102,7 @@ package struct LoginSession: Equatable, Sendable {
                 { unsafe sd_seat_get_active(seat, $0, nil) })
             guard let name else { continue }
             let session = try LoginSession(named: name)
-            // The seat and the session are two records: both have to say so.
+            // The seat and the session have separate records, which must agree.
             if session.seat == seat { found.append(session) }
         }
         return found
@@ -116,18 +124,20 @@ package struct LoginSession: Equatable, Sendable {
     }
 }
 
-/// What libsystemd reads of logind's records.
+/// Reads logind's records through libsystemd.
 package enum LoginRecord {
-    /// Whether logind runs: without it nobody is in a session, whatever is left of its records.
-    /// libsystemd asks for this directory as well; `sd_booted(3)`.
+    /// Whether logind is running. Without it there are no sessions, even if old records are left.
+    ///
+    /// libsystemd checks for the same directory; `sd_booted(3)`.
     package static var isKept: Bool { unsafe access("/run/systemd/seats", F_OK) == 0 }
 
-    /// Longer names than this are nobody's.
+    /// The longest name that is accepted, in bytes.
     private static let longest = 1_024
 
     typealias Lookup = (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
 
-    /// Takes over the string that libsystemd allocates; nil for a failure that `absent` lists.
+    /// Takes ownership of the string that libsystemd allocates; nil for an errno that `absent`
+    /// lists.
     static func text(
         _ call: String, on subject: String = "", absent: [Int32] = [], _ lookup: Lookup
     ) throws(SystemFault) -> String? {

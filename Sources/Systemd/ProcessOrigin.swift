@@ -3,21 +3,23 @@ import CSystemd
 import Glibc
 import Posix
 
-/// Where systemd keeps a process, by its control group: what started it, as nobody but root can fake.
+/// Where a process was started, according to its control group, which only root can fake.
 package enum ProcessOrigin: Equatable, Hashable, Sendable {
-    /// In a session of logind, whose id this is.
+    /// In the logind session with this id.
     case session(String)
-    /// Below `user@UID.service`: started by that user's service manager, in no session.
+    /// Under `user@UID.service`: started by that user's service manager, in no session.
     case userManager(uid: UInt32)
-    /// In a unit of the system's service manager.
+    /// In this unit of the system's service manager.
     case systemUnit(String)
     /// In no unit.
     case outside
 
-    /// Looks a process up by its number: the caller makes sure that the number still means that one.
+    /// Looks a process up by its id. The caller must ensure that the id still means that process.
     ///
-    /// Throws where that cannot be found out. A unit of a user's own manager is that manager's,
-    /// whatever its name. Source: `sd_pid_get_session(3)`, `sd_pid_get_unit(3)`.
+    /// A unit of a user's service manager counts as that manager's, whatever its name. Source:
+    /// `sd_pid_get_session(3)`, `sd_pid_get_unit(3)`.
+    ///
+    /// - Throws: the errno of libsystemd if the origin cannot be determined.
     package init(of pid: Int32) throws(SystemFault) {
         // libsystemd takes pid 0 for the caller.
         guard pid > 0 else { throw SystemFault("sd_pid_get_session", code: ESRCH) }
@@ -37,21 +39,21 @@ package enum ProcessOrigin: Equatable, Hashable, Sendable {
         self = .unit(unit)
     }
 
-    /// The place that the name of a unit of the system's manager stands for.
+    /// The origin that a unit of the system's service manager stands for.
     private static func unit(_ name: String) -> ProcessOrigin {
         guard let uid = UnitName(name).userManager else { return .systemUnit(name) }
         return .userManager(uid: uid)
     }
 }
 
-/// A unit's name in its parts; systemd.unit(5).
+/// The parts of a unit's name; systemd.unit(5).
 package struct UnitName: Equatable, Sendable {
-    /// The name without the instance: `getty@.service`; the whole name where it has none.
+    /// The name without the instance: `getty@.service`; the whole name if it has none.
     package let template: String
-    /// The instance: `tty1` of `getty@tty1.service`; nil where it is no template's.
+    /// The instance: `tty1` in `getty@tty1.service`; nil if it has none.
     package let instance: String?
 
-    /// Takes a name apart at the first `@` and the last dot.
+    /// Splits a name at the first `@` and the last dot.
     package init(_ name: String) {
         guard let at = name.firstIndex(of: "@"), let dot = name.lastIndex(of: "."), at < dot else {
             template = name
@@ -63,7 +65,7 @@ package struct UnitName: Equatable, Sendable {
         instance = begin == dot ? nil : String(name[begin..<dot])
     }
 
-    /// The user whose service manager `user@UID.service` is.
+    /// The uid in `user@UID.service`; nil for other names.
     fileprivate var userManager: UInt32? {
         guard template == "user@.service", let instance,
             instance.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSystemd
 
-/// What a service tells the system about itself.
+/// The state that a service reports to systemd.
 package enum Readiness: Equatable {
     case ready
-    /// Files are read anew; `ready` follows.
+    /// Reading files again; `ready` follows.
     case reloading
     case stopping
     /// One line for `systemctl status`.
     case status(String)
 
-    /// Tells systemd; true when somebody was listening.
+    /// Sends the state to systemd. Source: `sd_notify(3)`.
     ///
-    /// Control characters in a status become spaces, since a newline would begin a new field.
-    /// Source: `sd_notify(3)`.
+    /// - Returns: whether a service manager received it.
     @discardableResult
     package func notify() -> Bool {
         unsafe sd_notify(0, message) > 0
     }
 
-    /// The datagram's text, one `NAME=value` field.
+    /// The text of the datagram, one `NAME=value` field.
+    ///
+    /// Control characters in a status become spaces, because a newline would begin another field; a
+    /// status is at most 512 bytes.
     package var message: String {
         switch self {
         case .ready: "READY=1"

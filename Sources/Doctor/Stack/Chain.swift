@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A module in its place among all that a service asks.
+/// One entry in a chain: a module with its control, as libpam would call it.
 struct Handler: Equatable {
-    /// How it is called.
+    /// What libpam calls.
     enum Call: Equatable {
         case module(path: String, options: [String])
-        /// The head of a substack: passed over, but jumps count it.
+        /// The start of a substack. It is not called, but jumps count it.
         case substack
-        /// A line that cannot be read: it fails, always.
+        /// A line that cannot be read, or a missing include: it always fails.
         case mustFail
     }
 
     let call: Call
     let control: Control
-    /// How deep in substacks.
+    /// The nesting depth of substacks.
     let level: Int
-    /// Where it is written.
+    /// The file in which it is written.
     let file: String
     let line: Int
     let isSilent: Bool
-    /// The module's name without directory and ending, `pam_unix`; empty if it is none.
+    /// The module's name without directory and suffix, such as `pam_unix`; empty if it is not a
+    /// module.
     let module: String
     let options: [String]
     /// What the module does.
@@ -44,44 +45,48 @@ struct Handler: Equatable {
     }
 }
 
-/// What is wrong with the files of a service, apart from what its modules decide.
+/// Problems with a service's files, independent of what the modules decide.
 enum StackTrouble: Equatable {
-    /// libpam cannot read the line.
+    /// libpam cannot parse the line.
     case broken(file: String, line: Int)
-    /// The brackets of a line cannot be read.
+    /// libpam cannot parse the brackets of the line.
     case control(file: String, line: Int)
-    /// An included file is not there.
+    /// An included file does not exist.
     case missing(file: String, line: Int, name: String)
-    /// Files include each other, or deeper than libpam follows.
+    /// Files include each other, or more deeply than libpam follows.
     case loop(file: String, line: Int, name: String)
-    /// A line is longer than libpam takes.
+    /// A line is longer than libpam accepts.
     case overlong(file: String, line: Int)
 }
 
-/// What a service asks for one type: its own file and all that this includes.
+/// All entries of one type in a service's stack: its own file and everything it includes.
+///
+/// The order is that in which libpam calls the modules. "Place" means the index of an entry in
+/// `handlers` here and in what follows.
 struct Chain: Equatable {
     fileprivate(set) var handlers: [Handler] = []
     fileprivate(set) var troubles: [StackTrouble] = []
-    /// Whether libpam gives up on the whole service: nobody gets in.
+    /// Whether libpam refuses the whole service, so that no one can authenticate.
     fileprivate(set) var isAborted = false
-    /// The files that it is made of.
+    /// The names of the files that it consists of.
     fileprivate(set) var files: Set<String> = []
-    /// How many files were read for it, each as often as it is included.
+    /// The number of files read for it; a file counts each time it is included.
     fileprivate var visits = 0
 }
 
-/// All files of /etc/pam.d by name, read once.
+/// All PAM configuration files by name, parsed once.
 struct StackFiles {
-    /// Where an administrator writes them.
+    /// The administrator's directory.
     static let directory = "/etc/pam.d"
 
     private let files: [String: StackFile]
-    /// The directories of those that are not there.
+    /// The directories of those files that are elsewhere, by name.
     private let elsewhere: [String: String]
 
     /// libpam's PAM_SUBSTACK_MAX_LEVEL.
     private static let deepest = 16
-    /// Files that include each other many times over grow without a loop, even if they are empty.
+    /// Limits, because files that include each other many times grow without a loop, even when
+    /// empty.
     private static let mostHandlers = 2_048
     private static let mostVisits = 2_048
 
@@ -95,10 +100,10 @@ struct StackFiles {
         elsewhere = [:]
     }
 
-    /// The names of the files.
+    /// The names of the files, sorted.
     var names: [String] { files.keys.sorted() }
 
-    /// The file of a name.
+    /// The file of a name or path.
     subscript(name: String) -> StackFile? { files[StackFiles.key(name)] }
 
     /// The path of a file.
@@ -106,14 +111,16 @@ struct StackFiles {
         name.hasPrefix("/") ? name : "\(elsewhere[name] ?? StackFiles.directory)/\(name)"
     }
 
-    /// A file, or a file and line, as it is told: in full where it is not in /etc/pam.d.
+    /// A place, `file` or `file:line`, for display: with its directory unless that is /etc/pam.d.
     func shown(_ place: String) -> String {
         let name = place.lastIndex(of: ":").map { String(place[..<$0]) }
         let directory = elsewhere[place] ?? name.flatMap { elsewhere[$0] }
         return directory.map { "\($0)/\(place)" } ?? place
     }
 
-    /// What a service asks for a type. One without a line of that type asks what `other` does.
+    /// The entries of one type that libpam calls for a service.
+    ///
+    /// As in libpam, a service without any line of that type uses those of `other`.
     func chain(of service: String, _ type: StackType) -> Chain {
         var chain = Chain()
         collect(service, type, depth: 0, level: 0, &chain)
@@ -122,7 +129,7 @@ struct StackFiles {
         return self.chain(of: "other", type)
     }
 
-    /// The files whose name another file includes.
+    /// The files that another file includes.
     var included: Set<String> {
         var found: Set<String> = []
         for file in files.values {
@@ -136,6 +143,11 @@ struct StackFiles {
         return found
     }
 
+    /// Adds the lines of a file, and of everything that it includes, to the chain.
+    ///
+    /// - Parameters:
+    ///   - depth: How many files include this one.
+    ///   - level: How many substacks contain it.
     private func collect(
         _ name: String, _ type: StackType, depth: Int, level: Int, _ chain: inout Chain
     ) {
@@ -148,7 +160,7 @@ struct StackFiles {
             chain.isAborted = true
         }
         for line in file.lines where line.type == type || line.type == nil {
-            // One line makes two at the most.
+            // One line adds at most two entries.
             guard chain.handlers.count + 1 < StackFiles.mostHandlers else { return }
             add(line, of: name, type, depth: depth, level: level, &chain)
         }
@@ -192,12 +204,12 @@ struct StackFiles {
             }
             if !chain.troubles.contains(problem) { chain.troubles.append(problem) }
             chain.handlers.append(handler(.mustFail, .refused))
-            // Without a type libpam has no stack to put the failure into, and gives up.
+            // Without a type, libpam has no stack to add the failure to, and gives up.
             if line.type == nil { chain.isAborted = true }
         }
     }
 
-    /// The name below /etc/pam.d of a path that an include gives in full.
+    /// The file name of an include, which may give a full path below a PAM directory.
     private static func key(_ name: String) -> String {
         for directory in ["/etc/pam.d/", "/usr/lib/pam.d/"] where name.hasPrefix(directory) {
             return String(name.dropFirst(directory.count))

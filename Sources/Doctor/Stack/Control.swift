@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What libpam does after a module has returned.
+/// What libpam does after a module has returned; pam.conf(5).
 enum StackAction: Equatable {
     case ignore, ok, done, bad, die, reset
-    /// Passes over so many modules.
+    /// Skips this many modules.
     case jump(Int)
 
     fileprivate static let words: [(String, StackAction)] = [
@@ -11,16 +11,19 @@ enum StackAction: Equatable {
     ]
 }
 
-/// The second field of a stack's line: an action for every code that a module may return.
+/// The control field of a line: an action for each code that a module may return.
+///
+/// It is parsed exactly as in libpam's `pam_handlers.c`. A field that libpam cannot parse makes
+/// every code `bad`, as it does there.
 struct Control: Equatable {
     private let actions: [StackAction]
-    /// Whether libpam reads it as it is written; if not, every code is bad.
+    /// Whether libpam can parse the field; if not, every code is `bad`.
     let isUnderstood: Bool
 
-    /// What follows a code.
+    /// The action for a code.
     subscript(code: ReturnCode) -> StackAction { actions[code.rawValue] }
 
-    /// The jumps in it.
+    /// The jump distances that occur in it.
     var jumps: Set<Int> {
         Set(
             actions.compactMap { action in
@@ -29,7 +32,7 @@ struct Control: Equatable {
             })
     }
 
-    /// Every code is bad: what libpam makes of a line that it cannot read.
+    /// Every code is `bad`: what libpam uses for a line that it cannot parse.
     static let refused = Control(actions: all(.bad), isUnderstood: false)
 
     private init(actions: [StackAction], isUnderstood: Bool) {
@@ -37,7 +40,7 @@ struct Control: Equatable {
         self.isUnderstood = isUnderstood
     }
 
-    /// From the field as it is written, brackets left out; pam.d(5), libpam's `pam_handlers.c`.
+    /// Parses the field, without its brackets; pam.d(5).
     init(_ field: String) {
         switch field.lowercased() {
         case "required": self.init(.ok, .bad, ignoring: true)
@@ -60,7 +63,7 @@ struct Control: Equatable {
         [StackAction](repeating: action, count: ReturnCode.allCases.count)
     }
 
-    /// Reads `code=action …`; nil where libpam does not.
+    /// Parses `code=action …`; nil if libpam could not.
     private static func parse(_ field: String) -> Control? {
         var set = [StackAction?](repeating: nil, count: ReturnCode.allCases.count)
         var text = Substring(field)

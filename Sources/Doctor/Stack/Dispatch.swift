@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a run through a chain came to.
+/// The result of one run through a chain.
 struct StackResult: Equatable {
-    /// What the application is told.
+    /// The code that the application gets.
     let code: ReturnCode
-    /// The modules that were called, by their places in the chain, with what they returned.
+    /// The modules that were called, in order.
     let calls: [StackCall]
 }
 
-/// A module that was called.
+/// A module that was called, by its place in the chain, and the code it returned.
 struct StackCall: Equatable {
     let index: Int
     let code: ReturnCode
 }
 
 extension Chain {
-    /// Runs through it as libpam does when it authenticates; `_pam_dispatch_aux`.
+    /// Runs through the chain as libpam does to authenticate; `_pam_dispatch_aux`.
+    ///
+    /// - Parameter result: Decides what the module at a place in the chain returns.
     func run(_ result: (Int) -> ReturnCode) -> StackResult {
         guard !isAborted else { return StackResult(code: .abort, calls: []) }
         var state = DispatchState()
@@ -58,7 +60,9 @@ extension Chain {
         return StackResult(code: isUnproven ? .permDenied : state.code, calls: calls)
     }
 
-    /// The last module that a jump of so many passes over; nil where there are not so many.
+    /// The last module that a jump skips; nil if there are not that many.
+    ///
+    /// As in libpam, a substack counts as one module, and a jump does not leave its own substack.
     func jump(_ count: Int, from start: Int) -> Int? {
         let level = handlers[start].level
         var index = start
@@ -73,7 +77,7 @@ extension Chain {
         return left == 0 ? index : nil
     }
 
-    /// The last module of the substack that a module is in.
+    /// The last module of the substack that contains a module.
     private func end(of start: Int) -> Int {
         var index = start
         while index + 1 < handlers.count, handlers[index + 1].level >= handlers[start].level {
@@ -92,6 +96,7 @@ private struct DispatchState {
     var impression = Impression.undecided
     var code = ReturnCode.permDenied
 
+    /// Records a success, unless a failure or another code has been recorded.
     mutating func accept(_ code: ReturnCode) {
         guard impression == .undecided || (impression == .positive && self.code == .success)
         else { return }
@@ -99,6 +104,7 @@ private struct DispatchState {
         self.code = code
     }
 
+    /// Records a failure, unless one has been recorded. PAM_IGNORE counts as PAM_PERM_DENIED.
     mutating func refuse(_ code: ReturnCode) {
         guard impression != .negative else { return }
         impression = .negative

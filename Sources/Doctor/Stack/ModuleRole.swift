@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a module does in an `auth` stack, as far as the doctor has to know.
+/// What a module does in an `auth` stack, as far as it matters to the doctor.
 enum ModuleRole: Equatable {
     /// pam_signet.
     case signet
-    /// pam_fprintd: the same reader, a verdict without a proof.
+    /// pam_fprintd and the like: they use the same reader, and return a verdict without a proof.
     case otherFingerprint
     /// Asks for the account's password and checks it.
     case password
-    /// Another way in, with a token or the like.
+    /// Authenticates by other means, such as a token.
     case otherWay
-    /// Answers by a rule: who, where, when. Also a way in, where its success ends the stack.
+    /// Decides by user, place or time. Authenticates if its success ends the stack.
     case rule
-    /// Keeps out who may not come in now.
+    /// Keeps out users who may not log in at the moment.
     case gate
-    /// pam_faillock that counts a failure.
+    /// pam_faillock, when it counts a failure.
     case failureCounter
-    /// pam_faillock that forgets failures.
+    /// pam_faillock, when it clears failures.
     case failureReset
-    /// Lets everybody pass.
+    /// Always succeeds.
     case permit
-    /// Lets nobody pass.
+    /// Always fails.
     case deny
-    /// Returns PAM_IGNORE when it authenticates: it is there for what comes after.
+    /// Returns PAM_IGNORE when it authenticates; it prepares what comes later.
     case silent
-    /// Decides nothing: it sets something up.
+    /// Sets something up, and decides nothing.
     case neutral
-    /// The doctor does not know it.
+    /// Unknown to the doctor.
     case unknown
 
-    /// The role of a module, which for some depends on their options.
+    /// The role of a module; that of pam_faillock depends on its options.
     init(_ module: String, options: [String]) {
         switch module {
         case "pam_faillock":

@@ -1,60 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a password comes from in a stack: who asks for it, and who takes only what is there.
+/// Which modules in a stack ask for a password, and which only use one that was already entered.
 extension Handler {
-    /// Modules whose `use_first_pass` means that they never ask: pam_unix(8), pam_sss(8),
-    /// pam_winbind(8), pam_ldap(8). Others ask all the same (pam_krb5).
+    /// Modules that never ask if `use_first_pass` is given: pam_unix(8), pam_sss(8),
+    /// pam_winbind(8), pam_ldap(8).
+    ///
+    /// Others, such as pam_krb5, ask nevertheless.
     private static let obedient: Set<String> = [
         "pam_unix", "pam_extrausers", "pam_sss", "pam_winbind", "pam_ldap",
     ]
 
-    /// Modules that check passwords of this machine's own files alone.
+    /// Modules that only check passwords in this machine's own files.
     private static let local: Set<String> = [
         "pam_unix", "pam_unix2", "pam_extrausers", "pam_tcb", "pam_userdb",
     ]
 
-    /// Whether it takes a password that another asked for, and asks for none.
+    /// Whether it uses a password that was already entered, and never asks for one.
     var onlyTakesPassword: Bool {
         role == .password && Handler.obedient.contains(module) && options.contains("use_first_pass")
     }
 
-    /// Whether a password may lie behind it that was not there before. Of what the doctor does not
-    /// know it may.
+    /// Whether it may leave a password behind that was not there before. An unknown module may.
     fileprivate var mayAsk: Bool {
         switch role {
         case .password:
-            // pam_sss keeps what was typed to itself unless it is told to hand it on.
+            // pam_sss keeps the password to itself unless it is told to pass it on.
             !onlyTakesPassword && (module != "pam_sss" || options.contains("forward_pass"))
         case .otherWay, .unknown: true
         case .otherFingerprint: module == "pam_fprintd_grosshack"
         case .neutral: ["pam_mount", "pam_ecryptfs", "pam_fscrypt"].contains(module)
-        // What is typed at pam_signet's own prompt is not there when nobody can be asked.
+        // pam_signet can pass on what is typed at its own prompt, but not when no one can be asked.
         case .signet, .rule, .gate, .failureCounter, .failureReset, .permit, .deny, .silent: false
         }
     }
 
-    /// Whether it knows this machine's own accounts alone.
+    /// Whether it only knows this machine's own accounts.
     var isLocalPassword: Bool { role == .password && Handler.local.contains(module) }
 
-    /// Whether its failure for an account that it does not know keeps out.
+    /// Whether an account that it does not know makes authentication fail.
     fileprivate var refusesStrangers: Bool { [.bad, .die].contains(control[.userUnknown]) }
 
-    /// Whether a wrong password, or none, keeps out whatever comes later.
+    /// Whether a wrong or missing password makes authentication fail, whatever follows.
     fileprivate var demandsPassword: Bool {
         role == .password && [.bad, .die].contains(control[.authErr])
     }
 }
 
 extension Chain {
-    /// Modules that take only a password that is there, and are reached with none, by their places.
+    /// The places of modules that only use an existing password, but are reached without one.
     ///
-    /// - Parameter walks: all ways with the right password, when no finger can be asked for.
+    /// - Parameter walks: All paths with the right password while no finger is available.
     func unaskedPasswords(_ walks: [StackResult]) -> [Int] {
         places(of: .password).filter { index in
             guard handlers[index].onlyTakesPassword else { return false }
             let reaching = walks.compactMap { walk -> [StackCall]? in
                 let before = walk.calls.prefix { $0.index != index }
                 guard before.count < walk.calls.count else { return nil }
-                // Accounts of a directory are not those of this machine's own files.
+                // Accounts of a directory are not in this machine's own files.
                 let isLocal = before.contains {
                     handlers[$0.index].module == "pam_localuser" && $0.code == .success
                 }
@@ -65,13 +66,15 @@ extension Chain {
         }
     }
 
-    /// Modules whose accounts another one refuses before they are asked, with that one, where either
-    /// is pam_sss. By their places.
+    /// The places of password modules whose accounts an earlier one rejects before they are asked.
     ///
-    /// - Parameter passed: the ways on which the right password lets in.
+    /// Only pairs in which exactly one is pam_sss are considered.
+    ///
+    /// - Parameter passed: The paths on which the right password authenticates.
+    /// - Returns: For each such module, its place and that of the module that rejects its accounts.
     func shadowedPasswords(_ passed: [StackResult]) -> [(module: Int, by: Int)] {
         guard !passed.isEmpty else { return [] }
-        // An account is sssd's or another's: that both accept its password is no way in.
+        // An account is either sssd's or not, so a path on which both kinds succeed is impossible.
         let accepted = Set(
             passed.map { walk in
                 walk.calls.filter { $0.code == .success }.map(\.index)
@@ -89,10 +92,11 @@ extension Chain {
         }
     }
 
-    /// The module that wants a password before pam_signet can let in, by its place; nil where a touch
-    /// does not fail for that.
+    /// The place of a module that requires a password before pam_signet can authenticate.
     ///
-    /// - Parameter touched: the ways of somebody who touches and knows the password.
+    /// Nil if no touch fails for that reason.
+    ///
+    /// - Parameter touched: The paths of a user who touches and knows the password.
     func demandBeforeTouch(_ touched: [StackResult]) -> Int? {
         guard let first = places(of: .signet).first,
             let demanding = places(of: .password).first(where: { handlers[$0].demandsPassword }),
@@ -104,12 +108,12 @@ extension Chain {
         return isReached ? demanding : nil
     }
 
-    /// Where pam_signet waits for a finger before any password is asked for: the place of its line.
+    /// The place of pam_signet's line, if it waits for a finger before any password is asked for.
     ///
-    /// - Parameter walks: all ways with the right password, when no finger can be asked for.
+    /// - Parameter walks: All paths with the right password while no finger is available.
     func touchBeforePassword(_ walks: [StackResult]) -> Int? {
         guard let first = places(of: .signet).first,
-            // Without a terminal it stays out then.
+            // With `prompt=together` but no terminal, the module does not wait.
             !handlers[first].options.contains("prompt=together"),
             !handlers[first].waitsBriefly
         else { return nil }
@@ -123,7 +127,7 @@ extension Chain {
 }
 
 extension Handler {
-    /// Whether its line says a wait so short that somebody chose it for a program without a prompt.
+    /// Whether the line has a timeout so short that it was chosen for a program without a prompt.
     fileprivate var waitsBriefly: Bool {
         options.contains { option in
             guard option.hasPrefix("timeout="), let seconds = Int(option.dropFirst(8)) else {

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import ModuleOptions
 
-/// What the login password that a touch releases does to the modules behind pam_signet's line.
+/// How the login password that a touch releases affects the modules after pam_signet's line.
 extension Handler {
-    /// Modules that take the password in PAM_AUTHTOK, whatever their options, and do not belong to
-    /// those that ask for the account's own. pam_exec hands it to a program.
+    /// Modules that use the password in PAM_AUTHTOK, whatever their options, and do not check the
+    /// account's own password. pam_exec passes it to a program.
     private static let takers: Set<String> = [
         "pam_radius_auth", "pam_tacplus", "pam_ssh", "pam_pwdfile", "pam_mysql", "pam_pgsql",
         "pam_http", "pam_oauth2", "pam_script",
     ]
 
-    /// Whether its success may hand on the login password.
+    /// Whether its success may put the login password into PAM_AUTHTOK.
     var releasesPassword: Bool {
         guard role == .signet else { return false }
         return (try? ModuleOptions(parsing: options.map(\.bytes)))?.keyring == true
     }
 
-    /// Whether it opens something in the session that follows, with the login password.
+    /// Whether it uses the login password to open a keyring for the session that follows.
     fileprivate var opensKeyring: Bool {
         ["pam_gnome_keyring", "pam_kwallet", "pam_kwallet5", "pam_oo7"].contains(module)
     }
 
-    /// Whether it takes a password that lies there already in place of one that is typed. pam_unix
-    /// does without `try_first_pass` too: pam_get_authtok(3) asks only where there is none.
+    /// Whether it uses an existing password instead of asking for one.
+    ///
+    /// pam_unix does so even without `try_first_pass`: pam_get_authtok(3) asks only if there is no
+    /// password yet.
     var takesPassword: Bool {
         switch role {
         case .password: module != "pam_sss" || !options.contains("prompt_always")
@@ -37,11 +39,13 @@ extension Handler {
 }
 
 extension Chain {
-    /// The lines of pam_signet that may hand on the login password, by their places.
+    /// The places of pam_signet's lines that may release the login password.
     var releasing: [Int] { places(of: .signet).filter { handlers[$0].releasesPassword } }
 
-    /// Modules that should ask for a password, and that a touch alone satisfies because it released
-    /// one; by their places. Nil if there are too many ways.
+    /// The places of modules that should ask for a password, but are satisfied by a touch alone,
+    /// because it released one.
+    ///
+    /// Nil if there are too many paths.
     func satisfiedByRelease() -> [Int]? {
         guard let first = releasing.first else { return [] }
         let touch = Visitor(finger: .success, knowsPassword: false)
@@ -65,8 +69,8 @@ extension Chain {
         return found.sorted()
     }
 
-    /// The line of pam_signet after which a touch alone reaches a module that opens a keyring, by its
-    /// place; nil where it reaches none.
+    /// The place of the pam_signet line after which a touch alone reaches a module that opens a
+    /// keyring; nil if it reaches none.
     var touchWithoutKeyring: Int? {
         let walks = walks(of: Visitor(finger: .success, knowsPassword: false)) ?? []
         for walk in walks where walk.code == .success {
@@ -78,8 +82,10 @@ extension Chain {
         return nil
     }
 
-    /// Whether a way would still let in if a module on it had refused. What is not on it answers as
-    /// to somebody who touches and knows no password.
+    /// Whether a path would still authenticate if one of its modules had refused.
+    ///
+    /// Modules that are not on the path answer as they do to a user who touches and knows no
+    /// password.
     private func isAccepted(_ walk: StackResult, without refusing: Int) -> Bool {
         let touch = Visitor(finger: .success, knowsPassword: false)
         let given = Dictionary(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a PAM module returns; the raw value is that of security/_pam_types.h, the name that of a
-/// stack's line in brackets.
+/// The return codes of PAM modules.
+///
+/// The raw values are those of security/_pam_types.h; the names are those used in brackets in a
+/// stack.
 enum ReturnCode: Int, CaseIterable {
     case success, openErr, symbolErr, serviceErr, systemErr, bufErr, permDenied, authErr
     case credInsufficient, authinfoUnavail, userUnknown, maxtries, newAuthtokReqd, acctExpired
@@ -8,7 +10,7 @@ enum ReturnCode: Int, CaseIterable {
     case authtokRecoverErr, authtokLockBusy, authtokDisableAging, tryAgain, ignore, abort
     case authtokExpired, moduleUnknown, badItem, convAgain, incomplete
 
-    /// As it is written in a stack.
+    /// The name as it is written in a stack.
     var name: String { ReturnCode.names[rawValue] }
 
     private static let names = allCases.map { code in
@@ -18,6 +20,6 @@ enum ReturnCode: Int, CaseIterable {
         }
     }
 
-    /// As a program's source has it.
+    /// The name of the C constant.
     var constant: String { "PAM_\(name.uppercased())" }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The four kinds of stacks that a service has.
+/// The four management groups of PAM; each service has a stack for each.
 enum StackType: String, CaseIterable {
     case auth = "auth"
     case account = "account"
@@ -7,41 +7,41 @@ enum StackType: String, CaseIterable {
     case session = "session"
 }
 
-/// One line of a file in /etc/pam.d, its continuations included.
+/// One line of a file in /etc/pam.d, including its continuation lines.
 struct StackLine: Equatable {
-    /// What the line asks for.
+    /// What the line refers to.
     enum Content: Equatable {
-        /// A module: its path as written, and its options.
+        /// A module, by its path as written, and its options.
         case module(Control, path: String, options: [String])
-        /// All lines of the type in another file, or with `@include`, of every type.
+        /// All lines of this type in another file; with `@include`, lines of every type.
         case include(String)
-        /// The same, but what it decides ends there.
+        /// As `include`, but a decision there ends only the substack.
         case substack(String)
-        /// libpam cannot read it, and lets nothing pass where it stands.
+        /// A line that libpam cannot parse and replaces with a failure.
         case broken
     }
 
-    /// The number of its first line, from 1.
+    /// The number of its first physical line, starting at 1.
     let number: Int
-    /// nil for `@include`.
+    /// The type; nil for `@include`.
     let type: StackType?
-    /// `-` in front of the type: a module that is missing is not logged.
+    /// A `-` before the type: a missing module is not logged.
     let isSilent: Bool
     let content: Content
 }
 
-/// A file in /etc/pam.d; pam.d(5), libpam's `pam_handlers.c` and `pam_misc.c`.
+/// A file in /etc/pam.d, parsed as libpam does; pam.d(5), `pam_handlers.c` and `pam_misc.c`.
 struct StackFile: Equatable {
     private(set) var lines: [StackLine] = []
-    /// The line that is longer than libpam takes: then it takes nothing of the file.
+    /// The first line that is longer than libpam accepts; it then ignores the whole file.
     private(set) var overlong: Int?
 
-    /// The longest file that is looked at.
+    /// The longest file that is read, in bytes.
     static let maximumLength = 262_144
-    /// The longest line, its continuations included.
+    /// The longest line that libpam accepts, in bytes, including its continuation lines.
     static let longestLine = 8_191
 
-    /// Reads all of it. Whatever the bytes are, it ends.
+    /// Parses a file. Terminates for any input.
     init(_ contents: [UInt8]) {
         var joined = ""
         var first = 0
@@ -77,7 +77,7 @@ struct StackFile: Equatable {
             let content = words.next().map { StackLine.Content.include($0) } ?? .broken
             return StackLine(number: number, type: nil, isSilent: isSilent, content: content)
         }
-        // Of a type that libpam does not know it makes the most sensitive one.
+        // libpam treats an unknown type as `auth`, the most sensitive one.
         let type = StackType(rawValue: word.lowercased())
         return StackLine(
             number: number, type: type ?? .auth, isSilent: isSilent,
@@ -97,7 +97,7 @@ struct StackFile: Equatable {
     }
 }
 
-/// The words of a line: between blanks, or between brackets; libpam's `_pam_StrTok`.
+/// The words of a line, separated by spaces or enclosed in brackets; libpam's `_pam_StrTok`.
 private struct Words {
     private var rest: Substring
 

@@ -1,50 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is wrong with a service's `auth` stack, by running through it as libpam does.
+/// The verdict on a service's `auth` stack, found by running through it as libpam does.
+///
+/// The stack is run for a finger that matches, fails or is unavailable, with and without the right
+/// password, and with every combination of answers that its other modules may give (`Visitor`). The
+/// properties say what these runs show. If there are too many, `isTooTangled` is set and nothing
+/// else is judged, except jumps.
 struct StackVerdict: Equatable {
-    /// pam_signet's codes after which the right password does not let in.
+    /// The codes of pam_signet after which the right password does not authenticate.
     private(set) var passwordLost: Set<ReturnCode> = []
-    /// No module in it asks for a password.
+    /// Whether no module asks for a password.
     private(set) var hasNoPassword = false
-    /// Somebody without finger and password is let in, after one of these codes.
+    /// The codes of pam_signet after which a user without finger and password is authenticated.
     private(set) var open: Set<ReturnCode> = []
-    /// A verified touch is not enough.
+    /// Whether a verified touch is not enough.
     private(set) var touchIsNotEnough = false
-    /// Modules that a touch passes over and a password does not, by their places.
+    /// The places of modules that can deny a login by password, but that a touch skips.
     private(set) var skippedGates: [Int] = []
-    /// A touch does not reach what forgets earlier failures.
+    /// Whether a touch does not reach the module that clears earlier failures.
     private(set) var failuresStay = false
-    /// pam_faillock counts a failure although no password was asked for.
+    /// Whether pam_faillock counts a failure although no password was asked for.
     private(set) var fingersAreCounted = false
-    /// Modules that never ask for a password, where none was asked for, by their places.
+    /// The places of modules that never ask for a password and are reached without one.
     private(set) var unasked: [Int] = []
-    /// Modules that are not reached by their own accounts, and the ones that refuse those.
+    /// The modules whose own accounts never reach them, and the ones that reject those accounts.
     private(set) var shadowed: [Shadow] = []
-    /// The module that wants a password before a touch counts, by its place.
+    /// The place of the module that requires a password before a touch counts.
     private(set) var demandBeforeTouch: Int?
-    /// pam_signet's line, where a finger is awaited before a password can be typed, by its place.
+    /// The place of pam_signet's line, if it waits for a finger before a password can be typed.
     private(set) var touchBeforePassword: Int?
-    /// Jumps that pass over more modules than there are, by their places.
+    /// The places of jumps that skip more modules than there are.
     private(set) var longJumps: [Int] = []
-    /// Modules that should ask for a password, and that one which a touch released satisfies, by
-    /// their places.
+    /// The places of modules that should ask for a password, but are satisfied by one that a touch
+    /// released.
     private(set) var released: [Int] = []
-    /// There are more ways through it than the doctor follows.
+    /// Whether there are more paths than the doctor follows.
     private(set) var isTooTangled = false
 
-    /// A module that its own accounts do not reach, and the one that refuses them.
+    /// The places of a module whose own accounts never reach it, and of the one that rejects them.
     struct Shadow: Equatable {
         let module: Int
         let by: Int
     }
 
-    /// Returned where there is nothing to say against anybody.
+    /// The code of pam_signet when no finger can be used, which counts against no one.
     private static let unavailable: [ReturnCode] = [.authinfoUnavail]
     private static let mismatches: [ReturnCode] = [.authErr, .maxtries]
     private static let faults: [ReturnCode] = [
         .serviceErr, .systemErr, .bufErr, .moduleUnknown,
     ]
 
-    /// Runs through a chain that names pam_signet.
+    /// Judges a chain that calls pam_signet.
     init(_ chain: Chain) {
         hasNoPassword = chain.places(of: .password).isEmpty
         longJumps = chain.handlers.indices.filter { index in
@@ -62,7 +67,7 @@ struct StackVerdict: Equatable {
             }
             let wrong = walks(chain, finger: code, knowsPassword: false)
             if wrong.contains(where: { $0.code == .success }) { open.insert(code) }
-            // Only where no way to the counter leads past a password: a rule may exclude one.
+            // Only if every path to the counter bypasses passwords; a rule may exclude some.
             let counting = wrong.compactMap { chain.countsFinger(in: $0) }
             if !StackVerdict.faults.contains(code), counting.contains(true),
                 !counting.contains(false)
@@ -93,7 +98,7 @@ struct StackVerdict: Equatable {
         isTooTangled = true
     }
 
-    /// Who asks for the password, and whom it lets in.
+    /// Judges which modules ask for the password, and which accounts reach them.
     private mutating func judgePasswords(
         of chain: Chain, _ walks: [StackResult], _ passed: [StackResult]
     ) {
@@ -116,7 +121,7 @@ struct StackVerdict: Equatable {
         return found
     }
 
-    /// What the ways of a password have that those of a touch do not.
+    /// Judges what the paths of a password have that those of a touch lack.
     private mutating func compare(
         _ passwords: [StackResult], _ touches: [StackResult], in chain: Chain
     ) {
@@ -126,8 +131,8 @@ struct StackVerdict: Equatable {
         for index in Set(passwords.flatMap(\.calls).map(\.index)).subtracting(reached).sorted() {
             switch chain.handlers[index].role {
             case .gate where chain.handlers[index].module == "pam_faillock" && !isCounted:
-                // It keeps out by failed passwords alone, which a touch neither adds to nor clears:
-                // the finger has its own lockout.
+                // It keeps users out only after failed passwords, which a touch neither adds nor
+                // clears. The finger has a lockout of its own.
                 continue
             case .gate: skippedGates.append(index)
             case .rule where chain.handlers[index].isDemanding: skippedGates.append(index)
@@ -148,7 +153,7 @@ extension Chain {
         }
     }
 
-    /// Whether a failure was counted in a run before a password was asked for; nil where none was.
+    /// Whether a run counted a failure before a password was asked for; nil if it counted none.
     fileprivate func countsFinger(in result: StackResult) -> Bool? {
         var isPasswordAsked = false
         for call in result.calls {
@@ -165,6 +170,6 @@ extension Chain {
 }
 
 extension Handler {
-    /// Whether its failure keeps out.
+    /// Whether its failure makes authentication fail.
     fileprivate var isDemanding: Bool { [.bad, .die].contains(control[.authErr]) }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Somebody who comes to a service: what each module can answer then.
+/// A user who authenticates, as far as it determines what each module can answer.
 struct Visitor {
-    /// What pam_signet returns.
+    /// The code that pam_signet returns.
     let finger: ReturnCode
-    /// Whether the right password is typed where one is asked for.
+    /// Whether the user types the right password when asked for one.
     let knowsPassword: Bool
 
-    /// All that a module may return to this visitor, the likeliest first.
+    /// All codes that a module may return to this user, the likeliest first.
     ///
-    /// Modules that the doctor does not know are taken for ones that may do anything where the
-    /// question is whether somebody *can* come in rightly, and never for the reason that a stranger
-    /// does: a finding that says so must be sure.
+    /// A module that is unknown to the doctor may return anything when the question is whether a
+    /// legitimate user *can* authenticate. It never succeeds when the question is whether a
+    /// stranger can, because a finding that says so must be certain.
     func answers(of handler: Handler) -> [ReturnCode] {
         switch handler.role {
         case .signet: return [finger]
@@ -19,7 +19,8 @@ struct Visitor {
             return knowsPassword ? [.success, .userUnknown] : [.authErr, .userUnknown]
         case .otherWay: return [.authErr, .ignore]
         case .rule:
-            // Where its success lets in or changes the way, that is what the rule is there for.
+            // If success authenticates or changes the path, that is the exception for which the
+            // rule exists.
             switch handler.control[.success] {
             case .done, .jump: return [.authErr]
             case .ignore, .ok, .bad, .die, .reset: return [.success, .authErr]
@@ -33,23 +34,24 @@ struct Visitor {
         }
     }
 
-    /// Whether this visitor has what the stack asks for.
+    /// Whether this user has what the stack asks for.
     private var isWelcome: Bool { knowsPassword || finger == .success }
 }
 
 extension Chain {
-    /// The most runs for one visitor: what does not end in so many is not judged.
+    /// The most runs for one user. A chain that takes more is not judged.
     private static let mostRuns = 1_024
 
-    /// Every way that a visitor may take through the chain; nil if there are too many.
+    /// Every path that a user may take through the chain; nil if there are too many.
     func walks(of visitor: Visitor) -> [StackResult]? {
         walks(handlers.map { $0.call == .substack ? [] : visitor.answers(of: $0) })
     }
 
-    /// Every way through the chain where each handler gives one of these; nil if there are too many.
+    /// Every path through the chain if each entry returns one of its answers; nil if there are too
+    /// many.
     func walks(_ answers: [[ReturnCode]]) -> [StackResult]? {
         var results: [StackResult] = []
-        // The choices of a run in the order in which they come, counted up like a number.
+        // The choices of a run, in the order in which they are made, counted up like a number.
         var choices: [Int] = []
         while results.count < Chain.mostRuns {
             var met: [Int] = []
@@ -71,7 +73,7 @@ extension Chain {
         return nil
     }
 
-    /// The places of all modules of a role.
+    /// The places of all modules with a role.
     func places(of role: ModuleRole) -> [Int] {
         handlers.indices.filter { handlers[$0].role == role }
     }
